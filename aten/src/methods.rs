@@ -26,7 +26,7 @@ use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 /// ```
 #[allow(clippy::fn_params_excessive_bools, clippy::too_many_arguments, clippy::wrong_self_convention)]
 pub trait Methods {
-    /// The absolute value; of a complex number, the distance from zero
+    /// The absolute value
     fn abs(&self) -> Result<Tensor>;
 
     /// `abs`, in place.
@@ -62,7 +62,7 @@ pub trait Methods {
     /// `acosh`, into a tensor of the caller's.
     fn acosh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `adaptive_avg_pool2d` along a line.
+    /// Computes `adaptive_avg_pool2d` in one dimension.
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor>;
 
@@ -70,7 +70,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The averages of as many parts of the image as `output_size` says.
+    /// Divides each image into `output_size` regions and returns the average of each region.
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
@@ -78,7 +78,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The averages of as many parts of the image as `output_size` says.
+    /// Divides each image into `output_size` regions and returns the average of each region.
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
 
@@ -86,11 +86,11 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// `adaptive_max_pool2d` along a line.
+    /// Computes `adaptive_max_pool2d` in one dimension.
     #[cfg(feature = "pooling")]
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
-    /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    /// Divides each image into `output_size` regions and returns the largest element of each region, and its index.
     #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
@@ -98,7 +98,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    /// Divides each image into `output_size` regions and returns the largest element of each region, and its index.
     #[cfg(feature = "pooling")]
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
@@ -118,13 +118,13 @@ pub trait Methods {
     /// `add`, into a tensor of the caller's.
     fn add_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self + alpha * other`, of a number
+    /// `self + alpha * other` for a scalar `other`
     fn add_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `add_scalar`, into a tensor of the caller's.
     fn add_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `beta * self + alpha *` the sum of the products of the items.
+    /// `beta * self + alpha * P`, for the sum `P` of the matrix products of the batch.
     #[cfg(feature = "linalg")]
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
@@ -178,7 +178,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `beta * self + alpha *` every element of one vector times every element of the other.
+    /// `beta * self + alpha * P`, for the outer product `P` of two vectors.
     #[cfg(feature = "linalg")]
     fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor>;
 
@@ -190,28 +190,28 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The matrices transposed and conjugated.
+    /// Returns the matrices transposed and conjugated.
     fn adjoint(&self) -> Result<Tensor>;
 
-    /// The same elements in another tensor.
+    /// Returns a view with the same geometry.
     fn alias(&self) -> Result<Tensor>;
 
-    /// The elements in memory of their own, side by side.
+    /// Copies the elements to new contiguous memory.
     fn alias_copy(&self) -> Result<Tensor>;
 
     /// `alias_copy`, into a tensor of the caller's.
     fn alias_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether all elements are true, that is, not zero.
+    /// Returns whether all elements are true, that is, not zero.
     fn all(&self) -> Result<Tensor>;
 
     /// `all`, into a tensor of the caller's.
     fn all_all_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether all elements along a dimension are true.
+    /// Returns whether all elements along a dimension are true.
     fn all_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
 
-    /// Whether all elements over these dimensions are true.
+    /// Returns whether all elements over dimensions are true.
     fn all_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `all_dims`, into a tensor of the caller's.
@@ -220,47 +220,47 @@ pub trait Methods {
     /// `all_dim`, into a tensor of the caller's.
     fn all_out(&self, dim: i64, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Whether all elements of two tensors are close: see `isclose`.
+    /// Whether all pairs of elements of two tensors are close, as `isclose` defines it.
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
-    /// `alpha_dropout`, in place
+    /// Applies `alpha_dropout` in place.
     #[cfg(feature = "random")]
     fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
-    /// The largest elements over these dimensions; NaN is larger than any number.
+    /// Returns the largest elements over dimensions. A maximum over elements with a NaN is NaN.
     fn amax(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
     /// `amax`, into a tensor of the caller's.
     fn amax_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The smallest elements over these dimensions; NaN is smaller than any number.
+    /// Returns the smallest elements over dimensions. A minimum over elements with a NaN is NaN.
     fn amin(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
     /// `amin`, into a tensor of the caller's.
     fn amin_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The smallest and the largest elements.
+    /// Returns the smallest and the largest elements along a dimension, or of all elements.
     fn aminmax(&self) -> Result<(Tensor, Tensor)>;
 
     /// `aminmax`, into a tensor of the caller's.
     fn aminmax_out(&self, min: &mut Tensor, max: &mut Tensor) -> Result<()>;
 
-    /// The angle of a number in the complex plane: for real ones, 0 or half a turn
+    /// The angle of each element in the complex plane, in radians: 0 or pi for real numbers
     fn angle(&self) -> Result<Tensor>;
 
     /// `angle`, into a tensor of the caller's.
     fn angle_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether any element is true, that is, not zero.
+    /// Returns whether any element is true, that is, not zero.
     fn any(&self) -> Result<Tensor>;
 
     /// `any`, into a tensor of the caller's.
     fn any_all_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether any element along a dimension is true.
+    /// Returns whether any element along a dimension is true.
     fn any_dim(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
 
-    /// Whether any element over these dimensions is true.
+    /// Returns whether any element over dimensions is true.
     fn any_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `any_dims`, into a tensor of the caller's.
@@ -332,23 +332,23 @@ pub trait Methods {
     /// `arctanh`, into a tensor of the caller's.
     fn arctanh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Where the largest element is, along a dimension or among all.
+    /// Returns the index of the largest element along a dimension, or among all elements.
     fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `argmax`, into a tensor of the caller's.
     fn argmax_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Where the smallest element is, along a dimension or among all.
+    /// Returns the index of the smallest element along a dimension, or among all elements.
     fn argmin(&self, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `argmin`, into a tensor of the caller's.
     fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Where the elements along a dimension were before they were put in order.
+    /// Returns the indices that sort the elements along a dimension.
     #[cfg(feature = "sort")]
     fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor>;
 
-    /// The same, where equal elements may have to stay in their order.
+    /// Returns the indices that sort the elements along a dimension. With `stable`, equal elements keep their order.
     #[cfg(feature = "sort")]
     fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
 
@@ -356,22 +356,22 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()>;
 
-    /// `nonzero`, as it is called elsewhere.
+    /// Another name of `nonzero`.
     fn argwhere(&self) -> Result<Tensor>;
 
-    /// Any walk through the tensor's memory.
+    /// Returns a view with any sizes, strides and offset in the tensor's storage.
     fn as_strided(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
-    /// `as_strided`, of the handle itself.
+    /// Replaces the handle by its `as_strided` view.
     fn as_strided_(&mut self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()>;
 
-    /// `as_strided` in memory of its own.
+    /// Copies the result of `as_strided` to new memory.
     fn as_strided_copy(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
     /// `as_strided_copy`, into a tensor of the caller's.
     fn as_strided_copy_out(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `as_strided` shows.
+    /// A copy of `self` in which `src` replaces the view that `as_strided` returns.
     fn as_strided_scatter(&self, src: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
     /// `as_strided_scatter`, into a tensor of the caller's.
@@ -398,7 +398,7 @@ pub trait Methods {
     /// The inverse of the tangent
     fn atan(&self) -> Result<Tensor>;
 
-    /// The angle of the point `(other, self)`
+    /// The angle of the point with the coordinates `(x, y) = (other, self)`, in radians
     fn atan2(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `atan2`, in place.
@@ -422,16 +422,16 @@ pub trait Methods {
     /// `atanh`, into a tensor of the caller's.
     fn atanh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor in one dimension or more.
+    /// Returns the tensor, viewed with at least one dimension.
     fn atleast_1d(&self) -> Result<Tensor>;
 
-    /// The tensor in two dimensions or more, a vector being a row.
+    /// Returns the tensor, viewed with at least two dimensions. A vector becomes a row.
     fn atleast_2d(&self) -> Result<Tensor>;
 
-    /// The tensor in three dimensions or more, a matrix being one of depth one.
+    /// Returns the tensor, viewed with at least three dimensions. A matrix gets a last dimension of size 1.
     fn atleast_3d(&self) -> Result<Tensor>;
 
-    /// `avg_pool2d` along a line.
+    /// Computes `avg_pool2d` in one dimension.
     #[cfg(feature = "pooling")]
     fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor>;
 
@@ -439,7 +439,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The average of the elements under the window at each of its places.
+    /// Returns the average of the elements under the window at each of its positions.
     #[cfg(feature = "pooling")]
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
@@ -447,7 +447,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn avg_pool2d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// The average of the elements under the window at each of its places.
+    /// Returns the average of the elements under the window at each of its positions.
     #[cfg(feature = "pooling")]
     fn avg_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
@@ -455,7 +455,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// `beta * self + alpha * batch1 batch2`, for every item.
+    /// `beta * self + alpha * batch1 batch2`, for each matrix of the batch.
     #[cfg(feature = "linalg")]
     fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
@@ -467,11 +467,11 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Ones with the chances that `self` has, and zeros.
+    /// Draws ones with the probabilities `self`, and zeros otherwise.
     #[cfg(feature = "random")]
     fn bernoulli(&self) -> Result<Tensor>;
 
-    /// Ones with the chance `p`, and zeros, in place.
+    /// Fills `self` with ones of probability `p`, and zeros otherwise.
     #[cfg(feature = "random")]
     fn bernoulli__float(&mut self, p: f64) -> Result<()>;
 
@@ -483,11 +483,11 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Ones with the chance `p`, and zeros.
+    /// Draws ones with the probability `p`, and zeros otherwise, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn bernoulli_p(&self, p: f64) -> Result<Tensor>;
 
-    /// Ones with the chances that `p` has, and zeros.
+    /// Draws ones with the probabilities `p`, and zeros otherwise, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor>;
 
@@ -495,7 +495,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+    /// Computes `-weight * (target * log(self) + (1 - target) * log(1 - self))`, with logarithms of at least -100.
     #[cfg(feature = "loss")]
     fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
@@ -503,7 +503,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+    /// Computes `binary_cross_entropy` of `sigmoid(self)` without loss of precision. `pos_weight` multiplies the term with `target`.
     #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
@@ -511,7 +511,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// How often each number below the largest occurs, or the sums of its weights.
+    /// Counts each integer from zero to the largest element, or sums the weights of each.
     fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
     /// `bincount`, into a tensor of the caller's.
@@ -526,7 +526,7 @@ pub trait Methods {
     /// `bitwise_and_scalar`, in place.
     fn bitwise_and__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self & other`, of a number
+    /// `self & other`, bit by bit, for a scalar `other`
     fn bitwise_and_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `bitwise_and_scalar`, into a tensor of the caller's.
@@ -547,7 +547,7 @@ pub trait Methods {
     /// `bitwise_left_shift`, into a tensor of the caller's.
     fn bitwise_left_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self << other`, of a number
+    /// `self << other` for a scalar `other`
     fn bitwise_left_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `bitwise_left_shift_tensor_scalar`, into a tensor of the caller's.
@@ -571,7 +571,7 @@ pub trait Methods {
     /// `bitwise_or_scalar`, in place.
     fn bitwise_or__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self | other`, of a number
+    /// `self | other`, bit by bit, for a scalar `other`
     fn bitwise_or_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `bitwise_or_scalar`, into a tensor of the caller's.
@@ -592,13 +592,13 @@ pub trait Methods {
     /// `bitwise_right_shift`, into a tensor of the caller's.
     fn bitwise_right_shift_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self >> other`, of a number
+    /// `self >> other` for a scalar `other`
     fn bitwise_right_shift_tensor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `bitwise_right_shift_tensor_scalar`, into a tensor of the caller's.
     fn bitwise_right_shift_tensor_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self ^ other`, bit by bit
+    /// `self ^ other` (exclusive or), bit by bit
     fn bitwise_xor(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `bitwise_xor`, in place.
@@ -607,7 +607,7 @@ pub trait Methods {
     /// `bitwise_xor_scalar`, in place.
     fn bitwise_xor__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self ^ other`, of a number
+    /// `self ^ other` (exclusive or), bit by bit, for a scalar `other`
     fn bitwise_xor_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `bitwise_xor_scalar`, into a tensor of the caller's.
@@ -616,7 +616,7 @@ pub trait Methods {
     /// `bitwise_xor`, into a tensor of the caller's.
     fn bitwise_xor_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The matrix products of the items of two batches.
+    /// The matrix products of two batches of matrices.
     #[cfg(feature = "linalg")]
     fn bmm(&self, mat2: &Tensor) -> Result<Tensor>;
 
@@ -624,16 +624,16 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `expand`, as it is called elsewhere.
+    /// Another name of `expand`.
     fn broadcast_to(&self, size: &[i64]) -> Result<Tensor>;
 
-    /// Between which boundaries each number is.
+    /// The index of the bucket of each element, between sorted `boundaries`.
     fn bucketize(&self, boundaries: &Tensor) -> Result<Tensor>;
 
     /// `bucketize`, into a tensor of the caller's.
     fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers of the Cauchy distribution.
+    /// Draws numbers of the Cauchy distribution, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor>;
 
@@ -645,7 +645,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()>;
 
-    /// The smallest integer that is not below
+    /// The smallest integer that is not below the element
     fn ceil(&self) -> Result<Tensor>;
 
     /// `ceil`, in place.
@@ -663,16 +663,16 @@ pub trait Methods {
     /// `celu`, into a tensor of the caller's.
     fn celu_out(&self, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// Channels in groups, taken from each group in turn.
+    /// Interleaves the channels of `groups` groups.
     fn channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
     /// `channel_shuffle`, into a tensor of the caller's.
     fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()>;
 
-    /// At most `chunks` runs of equal length of a dimension; the last may be shorter.
+    /// Splits a dimension into at most `chunks` ranges of equal length. The last may be shorter.
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// `self` kept between two numbers, either of which may be left out
+    /// `min(max(self, min), max)` for scalar bounds, one of which may be left out
     fn clamp(&self, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor>;
 
     /// `clamp`, in place.
@@ -681,7 +681,7 @@ pub trait Methods {
     /// `clamp_tensor`, in place.
     fn clamp__tensor(&mut self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()>;
 
-    /// `self`, or the number where that is smaller
+    /// `min(self, max)` for a scalar `max`
     fn clamp_max(&self, max: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `clamp_max`, in place.
@@ -693,13 +693,13 @@ pub trait Methods {
     /// `clamp_max`, into a tensor of the caller's.
     fn clamp_max_out(&self, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or the bound where it is smaller
+    /// `min(self, max)` for a tensor `max`
     fn clamp_max_tensor(&self, max: &Tensor) -> Result<Tensor>;
 
     /// `clamp_max_tensor`, into a tensor of the caller's.
     fn clamp_max_tensor_out(&self, max: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or the number where that is larger
+    /// `max(self, min)` for a scalar `min`
     fn clamp_min(&self, min: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `clamp_min`, in place.
@@ -711,7 +711,7 @@ pub trait Methods {
     /// `clamp_min`, into a tensor of the caller's.
     fn clamp_min_out(&self, min: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or the bound where it is larger
+    /// `max(self, min)` for a tensor `min`
     fn clamp_min_tensor(&self, min: &Tensor) -> Result<Tensor>;
 
     /// `clamp_min_tensor`, into a tensor of the caller's.
@@ -720,7 +720,7 @@ pub trait Methods {
     /// `clamp`, into a tensor of the caller's.
     fn clamp_out(&self, min: Option<Scalar>, max: Option<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self` kept between two bounds, either of which may be left out
+    /// `min(max(self, min), max)`; one of the bounds may be left out
     fn clamp_tensor(&self, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
 
     /// `clamp_tensor`, into a tensor of the caller's.
@@ -747,7 +747,7 @@ pub trait Methods {
     /// `clone`, into a tensor of the caller's.
     fn clone_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The image whose every element is the sum of those that `im2col` would have put into columns.
+    /// The image that sums overlapping windows, given as the columns of `im2col`. It is the gradient of `im2col`.
     #[cfg(feature = "conv")]
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
@@ -755,13 +755,13 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// Every choice of `r` elements of a vector, in their order, a row for each.
+    /// Returns the combinations of `r` elements of a vector: a row for each, with the elements in their original order.
     fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor>;
 
-    /// The complex conjugate; a real tensor is its own.
+    /// The complex conjugate, or the tensor itself if it is real.
     fn conj(&self) -> Result<Tensor>;
 
-    /// The complex conjugate, in memory of its own
+    /// The complex conjugate, as a new tensor
     fn conj_physical(&self) -> Result<Tensor>;
 
     /// `conj_physical`, in place.
@@ -770,19 +770,19 @@ pub trait Methods {
     /// `conj_physical`, into a tensor of the caller's.
     fn conj_physical_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with a border of one number.
+    /// Pads the tensor with a constant.
     fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `constant_pad_nd`, into a tensor of the caller's.
     fn constant_pad_nd_out(&self, pad: &[i64], value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or a copy where its elements do not lie in this order.
+    /// Returns `self`, or a copy if its elements are not in this memory format.
     fn contiguous(&self) -> Result<Tensor>;
 
-    /// The elements of `src`, in the sizes and dtype of `self`.
+    /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
     fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
 
-    /// Copies the elements of `src`, converted and broadcast.
+    /// Copies the elements of `src` to `self`, converted and broadcast.
     fn copy_(&mut self, src: &Tensor, non_blocking: bool) -> Result<()>;
 
     /// `copy`, into a tensor of the caller's.
@@ -800,13 +800,13 @@ pub trait Methods {
     /// `copysign`, into a tensor of the caller's.
     fn copysign_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The magnitude of `self` with the sign of a number
+    /// The magnitude of `self` with the sign of a scalar `other`
     fn copysign_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `copysign_scalar`, into a tensor of the caller's.
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// How variables vary together, from -1 to 1.
+    /// The matrix of correlation coefficients, from -1 to 1, of variables (rows) over observations (columns).
     #[cfg(feature = "linalg")]
     fn corrcoef(&self) -> Result<Tensor>;
 
@@ -828,10 +828,10 @@ pub trait Methods {
     /// `cosh`, into a tensor of the caller's.
     fn cosh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// How many elements are not zero.
+    /// Counts the nonzero elements, along a dimension or in all.
     fn count_nonzero(&self, dim: Option<i64>) -> Result<Tensor>;
 
-    /// How many elements over these dimensions are not zero.
+    /// Counts the nonzero elements over dimensions.
     fn count_nonzero_dim_intlist(&self, dim: &[i64]) -> Result<Tensor>;
 
     /// `count_nonzero_dim_intlist`, into a tensor of the caller's.
@@ -840,15 +840,15 @@ pub trait Methods {
     /// `count_nonzero`, into a tensor of the caller's.
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// How variables, which are rows, vary together over observations, which are columns.
+    /// The covariance matrix of variables (rows) over observations (columns).
     #[cfg(feature = "linalg")]
     fn cov(&self) -> Result<Tensor>;
 
-    /// `linalg_cross` along the first dimension of three elements, unless another is named.
+    /// The cross products of vectors of three elements along `dim`. The default is the first dimension of size 3.
     #[cfg(feature = "linalg")]
     fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
-    /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+    /// Computes the cross entropy of `softmax(self)` and the target: a class for each row, or probabilities of the classes.
     #[cfg(feature = "loss")]
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
 
@@ -856,19 +856,19 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
-    /// The largest element up to each, and where it last was.
+    /// Computes the cumulative maxima along a dimension, and their indices. Of equal elements, the last counts.
     fn cummax(&self, dim: i64) -> Result<(Tensor, Tensor)>;
 
     /// `cummax`, into a tensor of the caller's.
     fn cummax_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The smallest element up to each, and where it last was.
+    /// Computes the cumulative minima along a dimension, and their indices. Of equal elements, the last counts.
     fn cummin(&self, dim: i64) -> Result<(Tensor, Tensor)>;
 
     /// `cummin`, into a tensor of the caller's.
     fn cummin_out(&self, dim: i64, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The products of all elements up to each.
+    /// Computes the cumulative products along a dimension.
     fn cumprod(&self, dim: i64) -> Result<Tensor>;
 
     /// `cumprod`, in place.
@@ -877,7 +877,7 @@ pub trait Methods {
     /// `cumprod`, into a tensor of the caller's.
     fn cumprod_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The sums of all elements up to each.
+    /// Computes the cumulative sums along a dimension.
     fn cumsum(&self, dim: i64) -> Result<Tensor>;
 
     /// `cumsum`, in place.
@@ -886,7 +886,7 @@ pub trait Methods {
     /// `cumsum`, into a tensor of the caller's.
     fn cumsum_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Degrees as radians
+    /// Converts degrees to radians
     fn deg2rad(&self) -> Result<Tensor>;
 
     /// `deg2rad`, in place.
@@ -895,19 +895,19 @@ pub trait Methods {
     /// `deg2rad`, into a tensor of the caller's.
     fn deg2rad_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements, of which no derivative is known.
+    /// Returns a view with the same geometry, through which no gradient flows.
     fn detach(&self) -> Result<Tensor>;
 
-    /// `detach` in memory of its own.
+    /// Copies the result of `detach` to new memory.
     fn detach_copy(&self) -> Result<Tensor>;
 
     /// `detach_copy`, into a tensor of the caller's.
     fn detach_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The diagonal of a matrix, or the matrix with this diagonal.
+    /// Returns the diagonal of a matrix, or for a vector the matrix with this diagonal.
     fn diag(&self, diagonal: i64) -> Result<Tensor>;
 
-    /// Matrices with the last dimension along a diagonal, and zeros.
+    /// Matrices of zeros with the last dimension of `self` on a diagonal.
     fn diag_embed(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
     /// `diag_embed`, into a tensor of the caller's.
@@ -916,31 +916,31 @@ pub trait Methods {
     /// `diag`, into a tensor of the caller's.
     fn diag_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The matrix with these elements on its diagonal.
+    /// Returns the matrix with the elements of `self` on its diagonal.
     fn diagflat(&self, offset: i64) -> Result<Tensor>;
 
-    /// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
+    /// Returns a view of the elements on a diagonal of two dimensions, `offset` from the main one. The diagonal is the last dimension.
     fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
-    /// `diagonal` in memory of its own.
+    /// Copies the result of `diagonal` to new memory.
     fn diagonal_copy(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
     /// `diagonal_copy`, into a tensor of the caller's.
     fn diagonal_copy_out(&self, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `diagonal` shows.
+    /// A copy of `self` in which `src` replaces the view that `diagonal` returns.
     fn diagonal_scatter(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
     /// `diagonal_scatter`, into a tensor of the caller's.
     fn diagonal_scatter_out(&self, src: &Tensor, offset: i64, dim1: i64, dim2: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The differences of neighbours along a dimension, taken `n` times.
+    /// Computes the differences of neighbouring elements along a dimension, `n` times in succession.
     fn diff(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor>;
 
     /// `diff`, into a tensor of the caller's.
     fn diff_out(&self, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>, out: &mut Tensor) -> Result<()>;
 
-    /// The derivative of `lgamma`
+    /// The digamma function: the derivative of `lgamma`
     fn digamma(&self) -> Result<Tensor>;
 
     /// `digamma`, in place.
@@ -949,10 +949,10 @@ pub trait Methods {
     /// `digamma`, into a tensor of the caller's.
     fn digamma_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// How many dimensions there are.
+    /// Returns the number of dimensions.
     fn dim(&self) -> Result<i64>;
 
-    /// The norm of the difference.
+    /// The `p`-norm of the difference of two tensors.
     #[cfg(feature = "linalg")]
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
 
@@ -981,10 +981,10 @@ pub trait Methods {
     /// `div_tensor_mode`, into a tensor of the caller's.
     fn div_out_mode(&self, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()>;
 
-    /// `self / other`, by a number
+    /// `self / other` for a scalar `other`
     fn div_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self / other`, by a number, rounded
+    /// `self / other` for a scalar `other`, rounded: `floor` downwards, `trunc` towards zero
     fn div_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Result<Tensor>;
 
     /// `div_scalar_mode`, into a tensor of the caller's.
@@ -1026,7 +1026,7 @@ pub trait Methods {
     /// Another name of `div_tensor_mode`
     fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
-    /// The sum of the products of the elements of two vectors.
+    /// The dot product of two vectors.
     #[cfg(feature = "linalg")]
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
 
@@ -1034,20 +1034,20 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Leaves elements out, each with the chance `p`, while training.
+    /// Sets elements to zero with probability `p` while training, and scales the others, in place.
     #[cfg(feature = "random")]
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
-    /// The parts between these positions of the third dimension.
+    /// Splits a tensor at indices of the third dimension.
     fn dsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// This many parts of equal depth, along the third dimension.
+    /// Splits a tensor into `sections` of equal depth, along the third dimension.
     fn dsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
-    /// How many bytes an element has.
+    /// Returns the size of an element in bytes.
     fn element_size(&self) -> Result<i64>;
 
-    /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
+    /// `scale * self` above zero, `scale * alpha * (e^(input_scale * self) - 1)` below
     fn elu(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `elu`, in place.
@@ -1056,7 +1056,7 @@ pub trait Methods {
     /// `elu`, into a tensor of the caller's.
     fn elu_out(&self, alpha: impl Into<Scalar>, scale: impl Into<Scalar>, input_scale: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The rows at these positions, scaled down where their norm is above `max_norm`.
+    /// `self`, with the rows at `indices` scaled down to the norm `max_norm` if their norm is larger.
     fn embedding_renorm(&self, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor>;
 
     /// `embedding_renorm`, in place.
@@ -1065,7 +1065,7 @@ pub trait Methods {
     /// `embedding_renorm`, into a tensor of the caller's.
     fn embedding_renorm_out(&self, indices: &Tensor, max_norm: f64, norm_type: f64, out: &mut Tensor) -> Result<()>;
 
-    /// A tensor as this one is, whose elements are whatever its memory holds.
+    /// A tensor with the sizes, dtype and device of `self` and arbitrary elements.
     fn empty_like(&self) -> Result<Tensor>;
 
     /// `empty_like`, into a tensor of the caller's.
@@ -1080,7 +1080,7 @@ pub trait Methods {
     /// `eq_scalar`, in place.
     fn eq__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self == other`, of a number
+    /// `self == other` for a scalar `other`
     fn eq_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `eq_scalar`, into a tensor of the caller's.
@@ -1101,7 +1101,7 @@ pub trait Methods {
     /// `erf`, into a tensor of the caller's.
     fn erf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `1 - erf(self)`, without its loss for large arguments
+    /// `1 - erf(self)`, accurate for large `self`
     fn erfc(&self) -> Result<Tensor>;
 
     /// `erfc`, in place.
@@ -1137,19 +1137,19 @@ pub trait Methods {
     /// `exp`, into a tensor of the caller's.
     fn exp_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements, again and again in dimensions of size 1 and in new ones.
+    /// Returns a view in which dimensions of size 1, and new dimensions in front, are broadcast to `size`.
     fn expand(&self, size: &[i64]) -> Result<Tensor>;
 
-    /// `expand` to the sizes of another tensor.
+    /// Returns a view broadcast to the sizes of another tensor, as by `expand`.
     fn expand_as(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// `expand` in memory of its own.
+    /// Copies the result of `expand` to new memory.
     fn expand_copy(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `expand_copy`, into a tensor of the caller's.
     fn expand_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// `e^self - 1`, exact near zero
+    /// `e^self - 1`, accurate near zero
     fn expm1(&self) -> Result<Tensor>;
 
     /// `expm1`, in place.
@@ -1158,7 +1158,7 @@ pub trait Methods {
     /// `expm1`, into a tensor of the caller's.
     fn expm1_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers of the exponential distribution of rate `lambd`; none is zero.
+    /// Draws numbers of the exponential distribution with rate `lambd`, in the sizes of `self`. No number is zero.
     #[cfg(feature = "random")]
     fn exponential(&self, lambd: f64) -> Result<Tensor>;
 
@@ -1170,15 +1170,15 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
-    /// `feature_alpha_dropout`, in place
+    /// Applies `feature_alpha_dropout` in place.
     #[cfg(feature = "random")]
     fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
-    /// Leaves whole channels out, each with the chance `p`, while training.
+    /// Sets whole channels to zero with probability `p` while training, and scales the others, in place.
     #[cfg(feature = "random")]
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
-    /// `value`, a single element, in every place.
+    /// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
     fn fill(&self, value: &Tensor) -> Result<Tensor>;
 
     /// `fill`, in place.
@@ -1187,10 +1187,10 @@ pub trait Methods {
     /// `fill_scalar`, in place.
     fn fill__scalar(&mut self, value: impl Into<Scalar>) -> Result<()>;
 
-    /// One number on the diagonal, which in a tall matrix may begin anew below.
+    /// Fills the diagonal with a value. With `wrap`, the diagonal of a tall matrix restarts after each square block.
     fn fill_diagonal_(&mut self, fill_value: impl Into<Scalar>, wrap: bool) -> Result<()>;
 
-    /// `value` in every place.
+    /// Returns a tensor like `self` whose elements are all `value`.
     fn fill_scalar(&self, value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `fill_scalar`, into a tensor of the caller's.
@@ -1208,28 +1208,28 @@ pub trait Methods {
     /// `fix`, into a tensor of the caller's.
     fn fix_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// These dimensions and those between them as one.
+    /// Merges the dimensions from `start_dim` to `end_dim` into one.
     fn flatten_using_ints(&self, start_dim: i64, end_dim: i64) -> Result<Tensor>;
 
-    /// The elements in reverse along these dimensions.
+    /// Reverses the elements along dimensions.
     fn flip(&self, dims: &[i64]) -> Result<Tensor>;
 
     /// `flip`, into a tensor of the caller's.
     fn flip_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The columns in reverse.
+    /// Reverses the columns.
     fn fliplr(&self) -> Result<Tensor>;
 
-    /// The rows in reverse.
+    /// Reverses the rows.
     fn flipud(&self) -> Result<Tensor>;
 
     /// `self ^ exponent`, in double precision, in place
     fn float_power_(&mut self, exponent: &Tensor) -> Result<()>;
 
-    /// `self ^ exponent`, of a number, in double precision, in place
+    /// `self ^ exponent` for a scalar `exponent`, in double precision, in place
     fn float_power__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
 
-    /// `self ^ exponent`, of a number, in double precision
+    /// `self ^ exponent` for a scalar `exponent`, in double precision
     fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `float_power_tensor_scalar`, into a tensor of the caller's.
@@ -1241,7 +1241,7 @@ pub trait Methods {
     /// `float_power_tensor_tensor`, into a tensor of the caller's.
     fn float_power_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The largest integer that is not above
+    /// The largest integer that is not above the element
     fn floor(&self) -> Result<Tensor>;
 
     /// `floor`, in place.
@@ -1253,13 +1253,13 @@ pub trait Methods {
     /// `floor_divide`, in place
     fn floor_divide_(&mut self, other: &Tensor) -> Result<()>;
 
-    /// `self / other`, by a number, rounded downwards, in place
+    /// `self / other` for a scalar `other`, rounded downwards, in place
     fn floor_divide__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
     /// `floor_divide`, into a tensor of the caller's.
     fn floor_divide_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self / other`, by a number, rounded downwards
+    /// `self / other` for a scalar `other`, rounded downwards
     fn floor_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `floor_divide_scalar`, into a tensor of the caller's.
@@ -1268,13 +1268,13 @@ pub trait Methods {
     /// `floor`, into a tensor of the caller's.
     fn floor_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The larger; the other where one is NaN
+    /// The larger of two elements; if one is NaN, the other
     fn fmax(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `fmax`, into a tensor of the caller's.
     fn fmax_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The smaller; the other where one is NaN
+    /// The smaller of two elements; if one is NaN, the other
     fn fmin(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `fmin`, into a tensor of the caller's.
@@ -1289,7 +1289,7 @@ pub trait Methods {
     /// `fmod_scalar`, in place.
     fn fmod__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// The remainder of division by a number, with the sign of `self`
+    /// The remainder of `self / other` for a scalar `other`, with the sign of `self`
     fn fmod_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `fmod_scalar`, into a tensor of the caller's.
@@ -1298,7 +1298,7 @@ pub trait Methods {
     /// `fmod`, into a tensor of the caller's.
     fn fmod_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// What follows the integer part
+    /// The fractional part: `self - trunc(self)`
     fn frac(&self) -> Result<Tensor>;
 
     /// `frac`, in place.
@@ -1307,7 +1307,7 @@ pub trait Methods {
     /// `frac`, into a tensor of the caller's.
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    /// Returns the largest element under each of `output_size` windows at random positions, and its index.
     #[cfg(feature = "pooling")]
     fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
@@ -1315,7 +1315,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The largest element under each of as many windows as `output_size` says, and where it is.
+    /// Returns the largest element under each of `output_size` windows at random positions, and its index.
     #[cfg(feature = "pooling")]
     fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
@@ -1323,31 +1323,31 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// A fraction from a half to one, and the power of two that it is to be multiplied with
+    /// The mantissa, from 0.5 to 1, and the exponent: `self` is `mantissa * 2^exponent`
     fn frexp(&self) -> Result<(Tensor, Tensor)>;
 
     /// `frexp`, into a tensor of the caller's.
     fn frexp_tensor_out(&self, mantissa: &mut Tensor, exponent: &mut Tensor) -> Result<()>;
 
-    /// The roots of the sums of squares over at most two dimensions; over all without any.
+    /// Computes the roots of the sums of squares over at most two dimensions, or over all if `dim` is empty.
     fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
     /// `frobenius_norm_dim`, into a tensor of the caller's.
     fn frobenius_norm_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// A tensor as this one is, of one number.
+    /// A tensor with the sizes, dtype and device of `self`, with `fill_value` in each element.
     fn full_like(&self, fill_value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `full_like`, into a tensor of the caller's.
     fn full_like_out(&self, fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// Along one dimension the elements at the positions that `index` has; along the others those at the index's own.
+    /// Selects along `dim` the elements at the indices in `index`: for `dim` 0, `result[i][j]` is `self[index[i][j]][j]`.
     fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor>;
 
     /// `gather`, into a tensor of the caller's.
     fn gather_out(&self, dim: i64, index: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The greatest common divisor
+    /// The greatest common divisor of two elements
     fn gcd(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `gcd`, in place.
@@ -1365,7 +1365,7 @@ pub trait Methods {
     /// `ge_scalar`, in place.
     fn ge__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self >= other`, of a number
+    /// `self >= other` for a scalar `other`
     fn ge_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `ge_scalar`, into a tensor of the caller's.
@@ -1374,7 +1374,7 @@ pub trait Methods {
     /// `ge`, into a tensor of the caller's.
     fn ge_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self * P(X <= self)` for normal `X`, or its approximation by `tanh`
+    /// `self * P(X <= self)` for a standard normal `X`, or the approximation of this by `tanh`
     fn gelu(&self) -> Result<Tensor>;
 
     /// `gelu`, in place.
@@ -1383,7 +1383,7 @@ pub trait Methods {
     /// `gelu`, into a tensor of the caller's.
     fn gelu_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// How many tries with the chance `p` it takes to succeed.
+    /// Draws numbers of the geometric distribution: the number of trials up to the first success, with success probability `p`.
     #[cfg(feature = "random")]
     fn geometric(&self, p: f64) -> Result<Tensor>;
 
@@ -1395,7 +1395,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
 
-    /// `outer`, as it is called elsewhere.
+    /// Another name of `outer`.
     #[cfg(feature = "linalg")]
     fn ger(&self, vec2: &Tensor) -> Result<Tensor>;
 
@@ -1409,25 +1409,25 @@ pub trait Methods {
     /// `glu`, into a tensor of the caller's.
     fn glu_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The slopes along dimensions, of points that are one apart.
+    /// Estimates the derivatives along `dim`, of points at distance 1.
     fn gradient_array(&self, dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// The slopes along dimensions, of points that are `spacing` apart.
+    /// Estimates the derivatives along `dim`, of points at distance `spacing`.
     fn gradient_scalararray(&self, spacing: impl Into<Scalar>, dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// The slopes along a dimension or each, of points that are `spacing` apart.
+    /// Estimates the derivatives along `dim`, or along each dimension, of points at distance `spacing`.
     fn gradient_scalarint(&self) -> Result<Vec<Tensor>>;
 
-    /// The slopes along dimensions, with a spacing for each.
+    /// Estimates the derivatives along `dim`, with a distance of the points for each dimension.
     fn gradient_scalarrayarray(&self, spacing: &[Scalar], dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// The slopes along a dimension or each, with a spacing for each.
+    /// Estimates the derivatives along `dim`, or along each dimension, with a distance of the points for each dimension.
     fn gradient_scalarrayint(&self, spacing: &[Scalar]) -> Result<Vec<Tensor>>;
 
-    /// The slopes along dimensions, with the places of the points for each.
+    /// Estimates the derivatives along `dim`, with the coordinates of the points for each dimension.
     fn gradient_tensorarray(&self, spacing: &[Tensor], dim: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// The slopes along a dimension or each, with the places of the points for each.
+    /// Estimates the derivatives along `dim`, or along each dimension, with the coordinates of the points for each dimension.
     fn gradient_tensorarrayint(&self, spacing: &[Tensor]) -> Result<Vec<Tensor>>;
 
     /// Another name of `gt`
@@ -1475,7 +1475,7 @@ pub trait Methods {
     /// `gt_scalar`, in place.
     fn gt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self > other`, of a number
+    /// `self > other` for a scalar `other`
     fn gt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `gt_scalar`, into a tensor of the caller's.
@@ -1484,7 +1484,7 @@ pub trait Methods {
     /// `gt`, into a tensor of the caller's.
     fn gt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// 0 within `lambd` of zero, `self` elsewhere
+    /// 0 if `|self| <= lambd`, else `self`
     fn hardshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `hardshrink`, into a tensor of the caller's.
@@ -1508,7 +1508,7 @@ pub trait Methods {
     /// `hardswish`, into a tensor of the caller's.
     fn hardswish_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `self` kept between two numbers
+    /// `min(max(self, min_val), max_val)`
     fn hardtanh(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `hardtanh`, in place.
@@ -1526,17 +1526,17 @@ pub trait Methods {
     /// `heaviside`, into a tensor of the caller's.
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    /// Computes `self` if the target is 1, and `max(0, margin - self)` if it is -1.
     #[cfg(feature = "loss")]
     fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
 
-    /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
+    /// Counts the elements in each of `bins` equal bins from `min` to `max`. If both are equal, the bins span the elements' range.
     fn histc(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `histc`, into a tensor of the caller's.
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
+    /// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
     #[cfg(feature = "sort")]
     fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)>;
 
@@ -1544,7 +1544,7 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
 
-    /// How many elements there are in each bin between these edges; and the edges
+    /// Counts the elements in the bins between the edges `bins`. Also returns the edges.
     #[cfg(feature = "sort")]
     fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)>;
 
@@ -1552,25 +1552,25 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
 
-    /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
+    /// Counts the points in equal bins, with a number of bins for each coordinate. Also returns the edges.
     #[cfg(feature = "sort")]
     fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
-    /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
+    /// Counts the points in equal bins, with the same number of bins for all coordinates. Also returns the edges.
     #[cfg(feature = "sort")]
     fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
-    /// How many points there are in each bin between these edges for each coordinate; and the edges
+    /// Counts the points in bins, with a tensor of edges for each coordinate. Also returns the edges.
     #[cfg(feature = "sort")]
     fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
-    /// The columns between these positions; of a vector, runs.
+    /// Splits a tensor at column indices: along the second dimension, vectors along the first.
     fn hsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// This many groups of columns, of equal width; of a vector, runs.
+    /// Splits a tensor into `sections` of equal width: along the second dimension, vectors along the first.
     fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
-    /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+    /// Computes `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere.
     #[cfg(feature = "loss")]
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
 
@@ -1578,7 +1578,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()>;
 
-    /// `sqrt(self^2 + other^2)`, without overflow on the way
+    /// `sqrt(self^2 + other^2)`, without overflow of the squares
     fn hypot(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `hypot`, in place.
@@ -1596,7 +1596,7 @@ pub trait Methods {
     /// `i0`, into a tensor of the caller's.
     fn i0_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The share of a gamma distribution of shape `self` that is below `other`
+    /// The regularised lower incomplete gamma function `P(self, other)`
     fn igamma(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `igamma`, in place.
@@ -1605,7 +1605,7 @@ pub trait Methods {
     /// `igamma`, into a tensor of the caller's.
     fn igamma_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The share of a gamma distribution of shape `self` that is above `other`
+    /// The regularised upper incomplete gamma function `Q(self, other)`
     fn igammac(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `igammac`, in place.
@@ -1614,7 +1614,7 @@ pub trait Methods {
     /// `igammac`, into a tensor of the caller's.
     fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Every patch of an image that a kernel would cover, as a column.
+    /// The elements under each position of a sliding window over an image, as a column of a matrix.
     #[cfg(feature = "conv")]
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
@@ -1622,13 +1622,13 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The imaginary part of a complex tensor.
+    /// The imaginary part of a complex tensor, as a view.
     fn imag(&self) -> Result<Tensor>;
 
-    /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
+    /// The elements at the indices in one index tensor for each dimension. Dimensions without an index tensor are selected whole.
     fn index(&self, indices: &[Option<Tensor>]) -> Result<Tensor>;
 
-    /// The tensor plus `alpha` times the positions of `source` at these positions of a dimension.
+    /// `self`, with `alpha * source` added at the indices `index` of the dimension `dim`.
     fn index_add(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
 
     /// `index_add`, in place.
@@ -1637,7 +1637,7 @@ pub trait Methods {
     /// `index_add`, into a tensor of the caller's.
     fn index_add_out(&self, dim: i64, index: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with the positions of `source` at these positions of a dimension.
+    /// `self`, with `source` written at the indices `index` of the dimension `dim`.
     fn index_copy(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
 
     /// `index_copy`, in place.
@@ -1652,19 +1652,19 @@ pub trait Methods {
     /// `index_fill_int_tensor`, in place.
     fn index_fill__int_tensor(&mut self, dim: i64, index: &Tensor, value: &Tensor) -> Result<()>;
 
-    /// The tensor with one number at these positions of a dimension.
+    /// `self`, with the scalar `value` written at the indices `index` of the dimension `dim`.
     fn index_fill_int_scalar(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `index_fill_int_scalar`, into a tensor of the caller's.
     fn index_fill_int_scalar_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The same with a number that is a tensor.
+    /// `self`, with `value`, a tensor of one element, written at the indices `index` of the dimension `dim`.
     fn index_fill_int_tensor(&self, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor>;
 
     /// `index_fill_int_tensor`, into a tensor of the caller's.
     fn index_fill_int_tensor_out(&self, dim: i64, index: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `values` at the positions that `indices` say, added to what is there if it accumulates.
+    /// `self`, with `values` written at the indices `indices`, or added there if `accumulate`.
     fn index_put(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor>;
 
     /// `index_put`, in place.
@@ -1673,7 +1673,7 @@ pub trait Methods {
     /// `index_put`, into a tensor of the caller's.
     fn index_put_out(&self, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor and the positions of `source` at these positions of a dimension, reduced.
+    /// `self`, with `source` combined into it by the reduction `reduce` at the indices `index` of the dimension `dim`.
     fn index_reduce(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str) -> Result<Tensor>;
 
     /// `index_reduce`, in place.
@@ -1682,7 +1682,7 @@ pub trait Methods {
     /// `index_reduce`, into a tensor of the caller's.
     fn index_reduce_out(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
 
-    /// The positions `index` of a dimension.
+    /// Selects the indices `index` of the dimension `dim`.
     fn index_select(&self, dim: i64, index: &Tensor) -> Result<Tensor>;
 
     /// `index_select`, into a tensor of the caller's.
@@ -1691,7 +1691,7 @@ pub trait Methods {
     /// `index`, into a tensor of the caller's.
     fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
 
-    /// The sums of products along the last dimension of both.
+    /// The sums of products over the last dimension of both tensors.
     #[cfg(feature = "linalg")]
     fn inner(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1699,71 +1699,71 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Whether the elements are complex numbers.
+    /// Whether the dtype is complex.
     fn is_complex(&self) -> Result<bool>;
 
-    /// Whether the elements lie side by side, in rows.
+    /// Returns whether the elements are contiguous in row-major order.
     fn is_contiguous(&self) -> Result<bool>;
 
-    /// Whether the elements lie side by side, in this order.
+    /// Returns whether the elements are contiguous in this memory format.
     fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool>;
 
-    /// Whether the elements are real numbers with fractions.
+    /// Whether the dtype is a floating-point dtype, not complex.
     fn is_floating_point(&self) -> Result<bool>;
 
-    /// Whether the only element is anything but zero.
+    /// Whether the only element of a tensor is nonzero.
     fn is_nonzero(&self) -> Result<bool>;
 
-    /// Whether `self` is in pinned memory of `device`, or of any.
+    /// Returns whether `self` is in memory pinned for `device`, or for any device.
     fn is_pinned(&self, device: Option<Device>) -> Result<bool>;
 
-    /// Whether two tensors have the same sizes.
+    /// Returns whether two tensors have the same sizes.
     fn is_same_size(&self, other: &Tensor) -> Result<bool>;
 
-    /// Whether two tensors are the same elements, in the same order.
+    /// Returns whether two tensors have the same storage and the same geometry.
     fn is_set_to(&self, tensor: &Tensor) -> Result<bool>;
 
-    /// Whether an element can be less than zero, or a complex number.
+    /// Whether the dtype can represent negative numbers. Complex dtypes count as signed.
     fn is_signed(&self) -> Result<bool>;
 
-    /// `|self - other| <= atol + rtol * |other|`
+    /// Whether `|self - other| <= atol + rtol * |other|`, for each pair of elements
     fn isclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor>;
 
-    /// Whether it is neither infinite nor NaN
+    /// Whether each element is neither infinite nor NaN
     fn isfinite(&self) -> Result<Tensor>;
 
-    /// Whether it is infinite
+    /// Whether each element is infinite
     fn isinf(&self) -> Result<Tensor>;
 
     /// `isinf`, into a tensor of the caller's.
     fn isinf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether it is NaN
+    /// Whether each element is NaN
     fn isnan(&self) -> Result<Tensor>;
 
     /// `isnan`, into a tensor of the caller's.
     fn isnan_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether it is negative infinity
+    /// Whether each element is negative infinity
     fn isneginf(&self) -> Result<Tensor>;
 
     /// `isneginf`, into a tensor of the caller's.
     fn isneginf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether it is positive infinity
+    /// Whether each element is positive infinity
     fn isposinf(&self) -> Result<Tensor>;
 
     /// `isposinf`, into a tensor of the caller's.
     fn isposinf_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Where a number has no imaginary part.
+    /// Whether the imaginary part of each element is zero.
     fn isreal(&self) -> Result<Tensor>;
 
-    /// `target * (log(target) - self)`, or of the target's logarithm
+    /// Computes `target * (log(target) - self)`, or `exp(target) * (target - self)` with `log_target`.
     #[cfg(feature = "loss")]
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
-    /// Each element of one tensor times the whole other.
+    /// The Kronecker product: each element of `self` times the whole of `other`.
     #[cfg(feature = "linalg")]
     fn kron(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1771,7 +1771,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The `k`-th smallest elements along a dimension, and where they are.
+    /// Returns the `k`-th smallest elements along a dimension, and their indices.
     #[cfg(feature = "sort")]
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
@@ -1779,11 +1779,11 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// `|self - target|`
+    /// Computes `|self - target|`.
     #[cfg(feature = "loss")]
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
-    /// The least common multiple
+    /// The least common multiple of two elements
     fn lcm(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `lcm`, in place.
@@ -1810,7 +1810,7 @@ pub trait Methods {
     /// `le_scalar`, in place.
     fn le__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self <= other`, of a number
+    /// `self <= other` for a scalar `other`
     fn le_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `le_scalar`, into a tensor of the caller's.
@@ -1819,7 +1819,7 @@ pub trait Methods {
     /// `le`, into a tensor of the caller's.
     fn le_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, times `negative_slope` below zero
+    /// `self` above zero, `negative_slope * self` below
     fn leaky_relu(&self, negative_slope: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `leaky_relu`, in place.
@@ -1837,7 +1837,7 @@ pub trait Methods {
     /// `lerp_scalar`, in place.
     fn lerp__scalar(&mut self, end: &Tensor, weight: impl Into<Scalar>) -> Result<()>;
 
-    /// `self + weight * (end - self)`, of a number
+    /// `self + weight * (end - self)` for a scalar `weight`
     fn lerp_scalar(&self, end: &Tensor, weight: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `lerp_scalar`, into a tensor of the caller's.
@@ -1882,7 +1882,7 @@ pub trait Methods {
     /// `less`, into a tensor of the caller's.
     fn less_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The logarithm of the magnitude of the gamma function
+    /// The logarithm of the absolute value of the gamma function
     fn lgamma(&self) -> Result<Tensor>;
 
     /// `lgamma`, in place.
@@ -1891,16 +1891,16 @@ pub trait Methods {
     /// `lgamma`, into a tensor of the caller's.
     fn lgamma_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements: a tensor that was just made enters the layers of the call.
+    /// Returns a view of a new tensor. The call passes the tensor through the active layers.
     fn lift_fresh(&self) -> Result<Tensor>;
 
-    /// `lift_fresh` in memory of its own.
+    /// Copies the result of `lift_fresh` to new memory.
     fn lift_fresh_copy(&self) -> Result<Tensor>;
 
     /// `lift_fresh_copy`, into a tensor of the caller's.
     fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The vectors that are at right angles to two others, of three elements along a dimension.
+    /// The cross products of vectors of three elements along the dimension `dim`.
     #[cfg(feature = "linalg")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1908,7 +1908,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `matmul`, as it is called elsewhere.
+    /// Another name of `matmul`.
     #[cfg(feature = "linalg")]
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -1916,7 +1916,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The product of a square matrix with itself, `n` times.
+    /// The `n`th power of a square matrix, for `n` of 0 or more.
     #[cfg(feature = "linalg")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
 
@@ -1924,7 +1924,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
+    /// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `linalg_vector_norm`, into a tensor of the caller's.
@@ -1942,7 +1942,7 @@ pub trait Methods {
     /// `log10`, into a tensor of the caller's.
     fn log10_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `log(1 + self)`, exact near zero
+    /// `log(1 + self)`, accurate near zero
     fn log1p(&self) -> Result<Tensor>;
 
     /// `log1p`, in place.
@@ -1963,7 +1963,7 @@ pub trait Methods {
     /// `log`, in place.
     fn log_(&mut self) -> Result<()>;
 
-    /// `e` to the power of numbers of the normal distribution.
+    /// Draws numbers of the log-normal distribution: `exp` of normal numbers, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor>;
 
@@ -1981,7 +1981,7 @@ pub trait Methods {
     /// `log(sigmoid(self))`
     fn log_sigmoid(&self) -> Result<Tensor>;
 
-    /// `log(sigmoid(self))`, and what its derivative needs
+    /// `log(sigmoid(self))`, and a buffer for the backward pass
     fn log_sigmoid_forward(&self) -> Result<(Tensor, Tensor)>;
 
     /// `log_sigmoid_forward`, into a tensor of the caller's.
@@ -1990,7 +1990,7 @@ pub trait Methods {
     /// `log_sigmoid`, into a tensor of the caller's.
     fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+    /// Computes the logarithm of softmax along a dimension. `self` is converted to `dtype` first, if it is given.
     #[cfg(feature = "norm")]
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
@@ -2010,13 +2010,13 @@ pub trait Methods {
     /// `logaddexp`, into a tensor of the caller's.
     fn logaddexp_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `log(cumsum(exp(self)))`, without overflow on the way.
+    /// Computes `log(cumsum(exp(self)))` along a dimension, without intermediate overflow.
     fn logcumsumexp(&self, dim: i64) -> Result<Tensor>;
 
     /// `logcumsumexp`, into a tensor of the caller's.
     fn logcumsumexp_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `and` of what is not zero
+    /// Whether both elements are nonzero
     fn logical_and(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `logical_and`, in place.
@@ -2025,7 +2025,7 @@ pub trait Methods {
     /// `logical_and`, into a tensor of the caller's.
     fn logical_and_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Whether it is zero
+    /// Whether each element is zero
     fn logical_not(&self) -> Result<Tensor>;
 
     /// `logical_not`, in place.
@@ -2034,7 +2034,7 @@ pub trait Methods {
     /// `logical_not`, into a tensor of the caller's.
     fn logical_not_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `or` of what is not zero
+    /// Whether at least one of two elements is nonzero
     fn logical_or(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `logical_or`, in place.
@@ -2043,7 +2043,7 @@ pub trait Methods {
     /// `logical_or`, into a tensor of the caller's.
     fn logical_or_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `xor` of what is not zero
+    /// Whether exactly one of two elements is nonzero
     fn logical_xor(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `logical_xor`, in place.
@@ -2052,7 +2052,7 @@ pub trait Methods {
     /// `logical_xor`, into a tensor of the caller's.
     fn logical_xor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `log(self / (1 - self))`, of `self` kept `eps` away from 0 and 1
+    /// `log(self / (1 - self))`, with `self` clamped to `[eps, 1 - eps]` first if `eps` is given
     fn logit(&self, eps: Option<f64>) -> Result<Tensor>;
 
     /// `logit`, in place.
@@ -2061,7 +2061,7 @@ pub trait Methods {
     /// `logit`, into a tensor of the caller's.
     fn logit_out(&self, eps: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// `log(sum(exp(self)))` over these dimensions, without overflow on the way.
+    /// Computes `log(sum(exp(self)))` over dimensions, without intermediate overflow.
     fn logsumexp(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
     /// `logsumexp`, into a tensor of the caller's.
@@ -2076,7 +2076,7 @@ pub trait Methods {
     /// `lt_scalar`, in place.
     fn lt__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self < other`, of a number
+    /// `self < other` for a scalar `other`
     fn lt_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `lt_scalar`, into a tensor of the caller's.
@@ -2085,22 +2085,22 @@ pub trait Methods {
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `adjoint`, as it is called elsewhere.
+    /// Another name of `adjoint`.
     fn mH(&self) -> Result<Tensor>;
 
-    /// The matrices transposed; one number is what it is.
+    /// Returns the matrices transposed, as a view. A single element is unchanged.
     fn mT(&self) -> Result<Tensor>;
 
-    /// `value`, a single element, where the mask holds, `self` elsewhere
+    /// `value`, a tensor of one element, where the mask is true, `self` elsewhere
     fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor>;
 
     /// `masked_fill`, in place.
     fn masked_fill_(&mut self, mask: &Tensor, value: &Tensor) -> Result<()>;
 
-    /// A number where the mask holds, in place
+    /// Writes the scalar `value` where the mask is true, in place
     fn masked_fill__scalar(&mut self, mask: &Tensor, value: impl Into<Scalar>) -> Result<()>;
 
-    /// A number where the mask holds, `self` elsewhere
+    /// The scalar `value` where the mask is true, `self` elsewhere
     fn masked_fill_scalar(&self, mask: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `masked_fill_scalar`, into a tensor of the caller's.
@@ -2109,7 +2109,7 @@ pub trait Methods {
     /// `masked_fill`, into a tensor of the caller's.
     fn masked_fill_tensor_out(&self, mask: &Tensor, value: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with the elements of `source`, one after another, where the mask is true.
+    /// `self`, with the elements of `source` written, in order, where the mask is true.
     fn masked_scatter(&self, mask: &Tensor, source: &Tensor) -> Result<Tensor>;
 
     /// `masked_scatter`, in place.
@@ -2118,7 +2118,7 @@ pub trait Methods {
     /// `masked_scatter`, into a tensor of the caller's.
     fn masked_scatter_out(&self, mask: &Tensor, source: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The elements where the mask is true, in one dimension.
+    /// The elements at which the mask is true, as a vector.
     fn masked_select(&self, mask: &Tensor) -> Result<Tensor>;
 
     /// `masked_select`, into a tensor of the caller's.
@@ -2132,10 +2132,10 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `adjoint` of one matrix.
+    /// Computes `adjoint` of one matrix.
     fn matrix_H(&self) -> Result<Tensor>;
 
-    /// `linalg_matrix_power`, as it is called elsewhere.
+    /// Another name of `linalg_matrix_power`.
     #[cfg(feature = "linalg")]
     fn matrix_power(&self, n: i64) -> Result<Tensor>;
 
@@ -2143,34 +2143,34 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The largest element.
+    /// Returns the largest element.
     fn max(&self) -> Result<Tensor>;
 
-    /// The largest elements over a dimension, and where they are.
+    /// Returns the largest elements along a dimension, and their indices.
     fn max_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `max_dim`, into a tensor of the caller's.
     fn max_dim_max(&self, dim: i64, keepdim: bool, max: &mut Tensor, max_values: &mut Tensor) -> Result<()>;
 
-    /// `maximum`, as it is called elsewhere.
+    /// Another name of `maximum`.
     fn max_other(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `max_other`, into a tensor of the caller's.
     fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `max_pool2d` along a line.
+    /// Computes `max_pool2d` in one dimension.
     #[cfg(feature = "pooling")]
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
-    /// `max_pool2d_with_indices` along a line.
+    /// Computes `max_pool2d_with_indices` in one dimension.
     #[cfg(feature = "pooling")]
     fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
-    /// The largest element under the window at each of its places.
+    /// Returns the largest element under the window at each of its positions.
     #[cfg(feature = "pooling")]
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
-    /// The largest element under the window at each of its places, and where it is.
+    /// Returns the largest element under the window at each of its positions, and its index.
     #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
@@ -2178,11 +2178,11 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The largest element under the window at each of its places.
+    /// Returns the largest element under the window at each of its positions.
     #[cfg(feature = "pooling")]
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
-    /// The largest element under the window at each of its places, and where it is.
+    /// Returns the largest element under the window at each of its positions, and its index.
     #[cfg(feature = "pooling")]
     fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
@@ -2193,7 +2193,7 @@ pub trait Methods {
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The elements at the positions that they were found at, and zeros elsewhere.
+    /// Writes each element at its index in an image of zeros.
     #[cfg(feature = "pooling")]
     fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
 
@@ -2201,7 +2201,7 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The elements at the positions that they were found at, and zeros elsewhere.
+    /// Writes each element at its index in an image of zeros.
     #[cfg(feature = "pooling")]
     fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
 
@@ -2209,16 +2209,16 @@ pub trait Methods {
     #[cfg(feature = "pooling")]
     fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The larger; NaN where one is
+    /// The larger of two elements; NaN if either is NaN
     fn maximum(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `maximum`, into a tensor of the caller's.
     fn maximum_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The mean of all elements.
+    /// Computes the mean of all elements.
     fn mean(&self) -> Result<Tensor>;
 
-    /// The means over these dimensions; over all without any.
+    /// Computes the means over dimensions, or over all if `dim` is empty or absent.
     fn mean_dim(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `mean`, into a tensor of the caller's.
@@ -2227,11 +2227,11 @@ pub trait Methods {
     /// `mean_dim`, into a tensor of the caller's.
     fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The element that half of the others do not exceed; of two, the smaller.
+    /// Returns the median of all elements. Of two middle elements, it is the smaller.
     #[cfg(feature = "sort")]
     fn median(&self) -> Result<Tensor>;
 
-    /// The medians along a dimension, and where they are.
+    /// Returns the medians along a dimension, and their indices.
     #[cfg(feature = "sort")]
     fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
@@ -2243,16 +2243,16 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn median_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The smallest element.
+    /// Returns the smallest element.
     fn min(&self) -> Result<Tensor>;
 
-    /// The smallest elements over a dimension, and where they are.
+    /// Returns the smallest elements along a dimension, and their indices.
     fn min_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `min_dim`, into a tensor of the caller's.
     fn min_dim_min(&self, dim: i64, keepdim: bool, min: &mut Tensor, min_indices: &mut Tensor) -> Result<()>;
 
-    /// `minimum`, as it is called elsewhere.
+    /// Another name of `minimum`.
     fn min_other(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `min_other`, into a tensor of the caller's.
@@ -2261,7 +2261,7 @@ pub trait Methods {
     /// `min`, into a tensor of the caller's.
     fn min_unary_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The smaller; NaN where one is
+    /// The smaller of two elements; NaN if either is NaN
     fn minimum(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `minimum`, into a tensor of the caller's.
@@ -2276,7 +2276,7 @@ pub trait Methods {
     /// `mish`, into a tensor of the caller's.
     fn mish_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The matrix product.
+    /// The product of two matrices.
     #[cfg(feature = "linalg")]
     fn mm(&self, mat2: &Tensor) -> Result<Tensor>;
 
@@ -2284,7 +2284,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
+    /// Returns the most frequent elements along a dimension, and their indices. Of equally frequent elements, the smallest counts.
     #[cfg(feature = "sort")]
     fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
@@ -2292,19 +2292,19 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// `movedim_int`, as it is called elsewhere.
+    /// Another name of `movedim_int`.
     fn moveaxis_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
-    /// `movedim_intlist`, as it is called elsewhere.
+    /// Another name of `movedim_intlist`.
     fn moveaxis_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
 
-    /// One dimension in another place.
+    /// Returns a view with one dimension moved to another index.
     fn movedim_int(&self, source: i64, destination: i64) -> Result<Tensor>;
 
-    /// The dimensions `source` in the places `destination`, and the others in their order.
+    /// Returns a view with the dimensions `source` moved to the indices `destination`. The others keep their order.
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
 
-    /// `(self - target)^2`
+    /// Computes `(self - target)^2`.
     #[cfg(feature = "loss")]
     fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
@@ -2312,7 +2312,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The elements along the first dimension in order.
+    /// Sorts the elements along the first dimension.
     #[cfg(feature = "sort")]
     fn msort(&self) -> Result<Tensor>;
 
@@ -2332,13 +2332,13 @@ pub trait Methods {
     /// `mul`, into a tensor of the caller's.
     fn mul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self * other`, of a number
+    /// `self * other` for a scalar `other`
     fn mul_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `mul_scalar`, into a tensor of the caller's.
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    /// Computes the mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
     #[cfg(feature = "loss")]
     fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
@@ -2346,11 +2346,11 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    /// Computes `max(0, 1 - self[true] + self[false])`, averaged over classes and summed over true classes.
     #[cfg(feature = "loss")]
     fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
-    /// `multilabel_margin_loss`, and which classes are true.
+    /// Computes `multilabel_margin_loss`, and a mask of the true classes.
     #[cfg(feature = "loss")]
     fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
 
@@ -2362,7 +2362,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+    /// Draws indices of the last dimension with probabilities proportional to the weights `self`, with or without replacement.
     #[cfg(feature = "random")]
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
 
@@ -2385,7 +2385,7 @@ pub trait Methods {
     /// Another name of `mul_scalar`
     fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// A matrix times a vector.
+    /// The product of a matrix and a vector.
     #[cfg(feature = "linalg")]
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
@@ -2393,7 +2393,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The logarithm of the gamma function of so many variables
+    /// The logarithm of the multivariate gamma function of dimension `p`
     fn mvlgamma(&self, p: i64) -> Result<Tensor>;
 
     /// `mvlgamma`, in place
@@ -2402,7 +2402,7 @@ pub trait Methods {
     /// `mvlgamma`, into a tensor of the caller's.
     fn mvlgamma_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The same, with numbers in place of NaN and of infinities
+    /// `self`, with NaN and infinities replaced by numbers
     fn nan_to_num(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
 
     /// `nan_to_num`, in place.
@@ -2411,17 +2411,17 @@ pub trait Methods {
     /// `nan_to_num`, into a tensor of the caller's.
     fn nan_to_num_out(&self, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The means over these dimensions of what is a number.
+    /// Computes the means over dimensions of the elements that are not NaN.
     fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `nanmean`, into a tensor of the caller's.
     fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The median of what is a number.
+    /// Returns the median of the elements that are not NaN.
     #[cfg(feature = "sort")]
     fn nanmedian(&self) -> Result<Tensor>;
 
-    /// The medians along a dimension of what is a number, and where they are.
+    /// Returns the medians along a dimension of the elements that are not NaN, and their indices.
     #[cfg(feature = "sort")]
     fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
@@ -2433,7 +2433,7 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `quantile` of what is a number.
+    /// Computes `quantile` of the elements that are not NaN.
     #[cfg(feature = "sort")]
     fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
@@ -2441,7 +2441,7 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// `quantile_scalar` of what is a number.
+    /// Computes `quantile_scalar` of the elements that are not NaN.
     #[cfg(feature = "sort")]
     fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
@@ -2449,25 +2449,25 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The sums over these dimensions of what is a number.
+    /// Computes the sums over dimensions of the elements that are not NaN.
     fn nansum(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `nansum`, into a tensor of the caller's.
     fn nansum_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// A run of positions of a dimension.
+    /// Returns a view of `length` indices of a dimension, from `start`.
     fn narrow(&self, dim: i64, start: i64, length: i64) -> Result<Tensor>;
 
-    /// `narrow` in memory of its own.
+    /// Copies the result of `narrow` to new memory.
     fn narrow_copy(&self, dim: i64, start: i64, length: i64) -> Result<Tensor>;
 
     /// `narrow_copy`, into a tensor of the caller's.
     fn narrow_copy_out(&self, dim: i64, start: i64, length: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `narrow` from a position that is a tensor of one number.
+    /// Computes `narrow` from a start index in a tensor.
     fn narrow_tensor(&self, dim: i64, start: &Tensor, length: i64) -> Result<Tensor>;
 
-    /// `channel_shuffle`, as backends have it that are good at it.
+    /// Another name of `channel_shuffle`, for which backends may register a faster kernel.
     fn native_channel_shuffle(&self, groups: i64) -> Result<Tensor>;
 
     /// `self != other`
@@ -2479,7 +2479,7 @@ pub trait Methods {
     /// `ne_scalar`, in place.
     fn ne__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// `self != other`, of a number
+    /// `self != other` for a scalar `other`
     fn ne_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `ne_scalar`, into a tensor of the caller's.
@@ -2506,37 +2506,37 @@ pub trait Methods {
     /// `negative`, into a tensor of the caller's.
     fn negative_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
+    /// A tensor of size `size` with the dtype and device of `self` and arbitrary elements.
     fn new_empty(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `new_empty`, into a tensor of the caller's.
     fn new_empty_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The same with these strides.
+    /// A tensor with these sizes and strides, with the dtype and device of `self` and arbitrary elements.
     fn new_empty_strided(&self, size: &[i64], stride: &[i64]) -> Result<Tensor>;
 
     /// `new_empty_strided`, into a tensor of the caller's.
     fn new_empty_strided_out(&self, size: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A tensor of this one's dtype and device, of one number.
+    /// A tensor of size `size` with the dtype and device of `self`, with `fill_value` in each element.
     fn new_full(&self, size: &[i64], fill_value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `new_full`, into a tensor of the caller's.
     fn new_full_out(&self, size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// A tensor of this one's dtype and device, of ones.
+    /// A tensor of ones of size `size` with the dtype and device of `self`.
     fn new_ones(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `new_ones`, into a tensor of the caller's.
     fn new_ones_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A tensor of this one's dtype and device, of zeros.
+    /// A tensor of zeros of size `size` with the dtype and device of `self`.
     fn new_zeros(&self, size: &[i64]) -> Result<Tensor>;
 
     /// `new_zeros`, into a tensor of the caller's.
     fn new_zeros_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The number after `self` on the way to `other`
+    /// The next representable number after `self` in the direction of `other`
     fn nextafter(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `nextafter`, in place.
@@ -2545,15 +2545,15 @@ pub trait Methods {
     /// `nextafter`, into a tensor of the caller's.
     fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `-weight[target] * self[target]` along the classes.
+    /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced.
     #[cfg(feature = "loss")]
     fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
-    /// `-weight[target] * self[target]` along the classes.
+    /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced.
     #[cfg(feature = "loss")]
     fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
-    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced, and the total weight of the targets.
     #[cfg(feature = "loss")]
     fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
@@ -2565,7 +2565,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced, and the total weight of the targets.
     #[cfg(feature = "loss")]
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
@@ -2573,7 +2573,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
-    /// `nll_loss` over any dimensions beside the classes.
+    /// Computes the negative log-likelihood with any number of dimensions beside the class dimension.
     #[cfg(feature = "loss")]
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
@@ -2581,16 +2581,16 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The positions of the elements that are not zero, one in each row.
+    /// The indices of the nonzero elements: a matrix with a row for each of them.
     fn nonzero(&self) -> Result<Tensor>;
 
-    /// The positions of the elements that are not zero, a tensor for each dimension.
+    /// The indices of the nonzero elements: a vector for each dimension.
     fn nonzero_numpy(&self) -> Result<Vec<Tensor>>;
 
     /// `nonzero`, into a tensor of the caller's.
     fn nonzero_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The first `size` rows of `nonzero`, and rows of `fill_value` where it has fewer.
+    /// The first `size` rows of `nonzero`, padded with rows of `fill_value` if there are fewer.
     fn nonzero_static(&self, size: i64) -> Result<Tensor>;
 
     /// `nonzero_static`, into a tensor of the caller's.
@@ -2602,33 +2602,33 @@ pub trait Methods {
     /// `norm_scalaropt_dim`, into a tensor of the caller's.
     fn norm_out(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The norm of all elements.
+    /// Computes the norm of all elements.
     fn norm_scalar(&self, p: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `norm_scalar`, into a tensor of the caller's.
     fn norm_scalar_out(&self, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The norms over these dimensions.
+    /// Computes the norms over dimensions.
     fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
-    /// The norms over these dimensions, computed in this dtype.
+    /// Computes the norms over dimensions in `dtype`.
     fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Result<Tensor>;
 
-    /// The norm of all elements, computed in this dtype.
+    /// Computes the norm of all elements in `dtype`.
     fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Result<Tensor>;
 
     /// `norm_scalaropt_dtype`, into a tensor of the caller's.
     fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers of the normal distribution, in place.
+    /// Fills `self` with numbers of the normal distribution.
     #[cfg(feature = "random")]
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
 
-    /// Numbers of the normal distribution.
+    /// Draws numbers of the normal distribution, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor>;
 
-    /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
+    /// Fills `out`, resized to the sizes of `self`, with normal numbers.
     #[cfg(feature = "random")]
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
@@ -2650,22 +2650,22 @@ pub trait Methods {
     /// `not_equal`, into a tensor of the caller's.
     fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     fn numel(&self) -> Result<i64>;
 
-    /// The tensor with its dimensions in reverse.
+    /// Returns a view with the dimensions in reverse order.
     fn numpy_T(&self) -> Result<Tensor>;
 
-    /// For each position a row that is 1 there and 0 elsewhere.
+    /// For each element of `self`, a row that is 1 at this index and 0 elsewhere.
     fn one_hot(&self, num_classes: i64) -> Result<Tensor>;
 
-    /// A tensor as this one is, of ones.
+    /// A tensor of ones with the sizes, dtype and device of `self`.
     fn ones_like(&self) -> Result<Tensor>;
 
     /// `ones_like`, into a tensor of the caller's.
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Every element of one vector times every element of another.
+    /// The outer product of two vectors: a matrix of the products of each pair of elements.
     #[cfg(feature = "linalg")]
     fn outer(&self, vec2: &Tensor) -> Result<Tensor>;
 
@@ -2673,38 +2673,38 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
+    /// Pads the tensor, in one of the modes `constant`, `reflect`, `replicate` and `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
-    /// The distance of every row from those behind it, one after the other.
+    /// The `p`-norm distances between all pairs of rows of a matrix, as a vector: each row with the rows after it.
     #[cfg(feature = "linalg")]
     fn pdist(&self, p: f64) -> Result<Tensor>;
 
-    /// The same elements with the dimensions in this order.
+    /// Returns a view with the dimensions in the order `dims`.
     fn permute(&self, dims: &[i64]) -> Result<Tensor>;
 
-    /// `permute` in memory of its own.
+    /// Copies the result of `permute` to new memory.
     fn permute_copy(&self, dims: &[i64]) -> Result<Tensor>;
 
     /// `permute_copy`, into a tensor of the caller's.
     fn permute_copy_out(&self, dims: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or a copy in pinned memory of `device`, or of the first that has any.
+    /// Returns `self`, or a copy in memory pinned for `device`, or for the first device that can pin memory.
     fn pin_memory(&self, device: Option<Device>) -> Result<Tensor>;
 
-    /// Images that are finer by a factor, made of as many more channels.
+    /// Moves groups of channels into finer images: `[c * f * f, h, w]` becomes `[c, h * f, w * f]`.
     fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor>;
 
     /// `pixel_shuffle`, into a tensor of the caller's.
     fn pixel_shuffle_out(&self, upscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Images that are coarser by a factor, with as many more channels.
+    /// Moves blocks of pixels into channels: `[c, h * f, w * f]` becomes `[c * f * f, h, w]`.
     fn pixel_unshuffle(&self, downscale_factor: i64) -> Result<Tensor>;
 
     /// `pixel_unshuffle`, into a tensor of the caller's.
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
-    /// How often what happens at a rate of `self` happens
+    /// Draws numbers of Poisson distributions with the rates `self`.
     #[cfg(feature = "random")]
     fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
@@ -2715,19 +2715,19 @@ pub trait Methods {
     /// `polygamma`, in place
     fn polygamma_(&mut self, n: i64) -> Result<()>;
 
-    /// `self`, which must be a number
+    /// Returns `self` itself; refuses boolean tensors
     fn positive(&self) -> Result<Tensor>;
 
     /// `self ^ exponent`, in place
     fn pow_(&mut self, exponent: &Tensor) -> Result<()>;
 
-    /// `self ^ exponent`, of a number, in place
+    /// `self ^ exponent` for a scalar `exponent`, in place
     fn pow__scalar(&mut self, exponent: impl Into<Scalar>) -> Result<()>;
 
-    /// `self ^ exponent`, of a number
+    /// `self ^ exponent` for a scalar `exponent`
     fn pow_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// `self ^ exponent`, of a number, into a tensor of the caller's
+    /// Writes `self ^ exponent` for a scalar `exponent` to `out`
     fn pow_tensor_scalar_out(&self, exponent: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self ^ exponent`
@@ -2736,13 +2736,13 @@ pub trait Methods {
     /// `pow_tensor_tensor`, into a tensor of the caller's.
     fn pow_tensor_tensor_out(&self, exponent: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, times `weight` below zero; there is one weight, or one for each channel.
+    /// `self` above zero, `weight * self` below, with one weight in total or one for each channel.
     fn prelu(&self, weight: &Tensor) -> Result<Tensor>;
 
-    /// The product of all elements.
+    /// Computes the product of all elements.
     fn prod(&self) -> Result<Tensor>;
 
-    /// The products over a dimension.
+    /// Computes the products along a dimension.
     fn prod_dim_int(&self, dim: i64, keepdim: bool) -> Result<Tensor>;
 
     /// `prod_dim_int`, into a tensor of the caller's.
@@ -2751,7 +2751,7 @@ pub trait Methods {
     /// `prod`, into a tensor of the caller's.
     fn prod_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `source` at these positions, as if there were one dimension.
+    /// `self`, with `source` written at the indices `index` of the flattened tensor, or added there if `accumulate`.
     fn put(&self, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
 
     /// `put`, in place.
@@ -2760,7 +2760,7 @@ pub trait Methods {
     /// `put`, into a tensor of the caller's.
     fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The values below which the shares `q` of a dimension lie.
+    /// Computes the quantiles `q` along a dimension, or of all elements.
     #[cfg(feature = "sort")]
     fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
@@ -2768,7 +2768,7 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The value below which the share `q` of a dimension lies.
+    /// Computes the quantile `q` along a dimension, or of all elements.
     #[cfg(feature = "sort")]
     fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
@@ -2776,7 +2776,7 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Radians as degrees
+    /// Converts radians to degrees
     fn rad2deg(&self) -> Result<Tensor>;
 
     /// `rad2deg`, in place.
@@ -2785,11 +2785,11 @@ pub trait Methods {
     /// `rad2deg`, into a tensor of the caller's.
     fn rad2deg_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers between zero and one, each as likely, laid out as another tensor.
+    /// Creates a tensor of uniform numbers between zero and one, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn rand_like(&self) -> Result<Tensor>;
 
-    /// The same with numbers of this generator.
+    /// Creates a tensor of uniform numbers between zero and one, drawn from `generator`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
@@ -2801,11 +2801,11 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn rand_like_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whole numbers from zero up to below `high`, laid out as another tensor.
+    /// Creates a tensor of random integers from zero up to below `high`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randint_like(&self, high: i64) -> Result<Tensor>;
 
-    /// The same with numbers of this generator.
+    /// Creates a tensor of random integers from zero up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
@@ -2813,7 +2813,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
-    /// Whole numbers from `low` up to below `high`, laid out as another tensor.
+    /// Creates a tensor of random integers from `low` up to below `high`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
 
@@ -2821,7 +2821,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The same with numbers of this generator.
+    /// Creates a tensor of random integers from `low` up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
@@ -2833,11 +2833,11 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers of the standard normal distribution, laid out as another tensor.
+    /// Creates a tensor of standard normal numbers, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randn_like(&self) -> Result<Tensor>;
 
-    /// The same with numbers of this generator.
+    /// Creates a tensor of standard normal numbers, drawn from `generator`, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
@@ -2849,7 +2849,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn randn_like_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+    /// Draws integers from zero to the largest of the dtype. For a floating dtype, the largest up to which it represents all integers.
     #[cfg(feature = "random")]
     fn random(&self) -> Result<Tensor>;
 
@@ -2865,7 +2865,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn random__to(&mut self, to: i64) -> Result<()>;
 
-    /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+    /// Draws integers from `from` up to below `to`. Without `to`, up to the largest of the dtype.
     #[cfg(feature = "random")]
     fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor>;
 
@@ -2877,7 +2877,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn random_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whole numbers from zero up to below `to`.
+    /// Draws integers from zero up to below `to`.
     #[cfg(feature = "random")]
     fn random_to(&self, to: i64) -> Result<Tensor>;
 
@@ -2885,10 +2885,10 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The elements in one dimension.
+    /// Reshapes the tensor to one dimension.
     fn ravel(&self) -> Result<Tensor>;
 
-    /// The real part; a real tensor is its own.
+    /// The real part of a complex tensor, as a view, or the tensor itself if it is real.
     fn real(&self) -> Result<Tensor>;
 
     /// `1 / self`
@@ -2900,19 +2900,19 @@ pub trait Methods {
     /// `reciprocal`, into a tensor of the caller's.
     fn reciprocal_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The rows with a border in which they are mirrored.
+    /// Pads rows by reflection at the outermost elements.
     fn reflection_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `reflection_pad1d`, into a tensor of the caller's.
     fn reflection_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The images with a border in which they are mirrored.
+    /// Pads images by reflection at the outermost elements.
     fn reflection_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `reflection_pad2d`, into a tensor of the caller's.
     fn reflection_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The volumes with a border in which they are mirrored.
+    /// Pads volumes by reflection at the outermost elements.
     fn reflection_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `reflection_pad3d`, into a tensor of the caller's.
@@ -2942,7 +2942,7 @@ pub trait Methods {
     /// `remainder_scalar`, in place.
     fn remainder__scalar(&mut self, other: impl Into<Scalar>) -> Result<()>;
 
-    /// The remainder of division by a number, with its sign
+    /// The remainder of `self / other` for a scalar `other`, with the sign of `other`
     fn remainder_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `remainder_scalar`, into a tensor of the caller's.
@@ -2951,7 +2951,7 @@ pub trait Methods {
     /// `remainder`, into a tensor of the caller's.
     fn remainder_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
+    /// Scales down each slice along a dimension whose norm exceeds `maxnorm`, to this norm.
     fn renorm(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `renorm`, in place.
@@ -2960,61 +2960,61 @@ pub trait Methods {
     /// `renorm`, into a tensor of the caller's.
     fn renorm_out(&self, p: impl Into<Scalar>, dim: i64, maxnorm: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor so many times in each dimension.
+    /// Repeats the tensor `repeats` times along each dimension.
     fn repeat(&self, repeats: &[i64]) -> Result<Tensor>;
 
-    /// Every position of a dimension `repeats` times.
+    /// Repeats each slice along a dimension `repeats` times.
     fn repeat_interleave_self_int(&self, repeats: i64, dim: Option<i64>) -> Result<Tensor>;
 
-    /// Every position of a dimension as often as `repeats` says.
+    /// Repeats each slice along a dimension as often as its entry in `repeats`.
     fn repeat_interleave_self_tensor(&self, repeats: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
     /// `repeat`, into a tensor of the caller's.
     fn repeat_out(&self, repeats: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The rows with a border of their outermost elements.
+    /// Pads rows by repetition of the outermost elements.
     fn replication_pad1d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `replication_pad1d`, into a tensor of the caller's.
     fn replication_pad1d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The images with a border of their outermost elements.
+    /// Pads images by repetition of the outermost elements.
     fn replication_pad2d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `replication_pad2d`, into a tensor of the caller's.
     fn replication_pad2d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The volumes with a border of their outermost elements.
+    /// Pads volumes by repetition of the outermost elements.
     fn replication_pad3d(&self, padding: &[i64]) -> Result<Tensor>;
 
     /// `replication_pad3d`, into a tensor of the caller's.
     fn replication_pad3d_out(&self, padding: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The elements in other sizes, one of which may be -1: a view where there is one, otherwise a copy.
+    /// Returns the elements in other sizes, one of which may be -1: as a view if possible, otherwise as a copy.
     fn reshape(&self, shape: &[i64]) -> Result<Tensor>;
 
-    /// `reshape` to the sizes of another tensor.
+    /// Computes `reshape` to the sizes of another tensor.
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// The numbers themselves, of which none waits to be conjugated.
+    /// Returns the tensor itself, because conjugation is never deferred here.
     fn resolve_conj(&self) -> Result<Tensor>;
 
-    /// The numbers themselves, of which none waits to be negated.
+    /// Returns the tensor itself, because negation is never deferred here.
     fn resolve_neg(&self) -> Result<Tensor>;
 
-    /// The elements moved along these dimensions, those that leave at one end entering at the other.
+    /// Shifts the elements along dimensions. Elements shifted beyond one end enter at the other.
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
 
     /// `roll`, into a tensor of the caller's.
     fn roll_out(&self, shifts: &[i64], dims: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A plane turned by `k` right angles, from the first of two dimensions towards the second.
+    /// Rotates a plane by `k` right angles, from the first of two dimensions towards the second.
     fn rot90(&self, k: i64, dims: &[i64]) -> Result<Tensor>;
 
     /// `rot90`, into a tensor of the caller's.
     fn rot90_out(&self, k: i64, dims: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The nearest integer, and the even one of two
+    /// The nearest integer; of two equally near integers, the even one
     fn round(&self) -> Result<Tensor>;
 
     /// `round`, in place.
@@ -3023,7 +3023,7 @@ pub trait Methods {
     /// `round_decimals`, in place.
     fn round__decimals(&mut self, decimals: i64) -> Result<()>;
 
-    /// The nearest number of so many decimals
+    /// The nearest number with `decimals` decimal places
     fn round_decimals(&self, decimals: i64) -> Result<Tensor>;
 
     /// `round_decimals`, into a tensor of the caller's.
@@ -3032,23 +3032,23 @@ pub trait Methods {
     /// `round`, into a tensor of the caller's.
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    /// Multiplies elements that are not positive by random slopes from `lower` to `upper` in training, else by the mean of both.
     #[cfg(feature = "random")]
     fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
 
-    /// `rrelu`, in place
+    /// Applies `rrelu` in place.
     #[cfg(feature = "random")]
     fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
 
-    /// `rrelu`, into a tensor of the caller's for what elements were multiplied with while training
+    /// Computes `rrelu`, and writes the factor of each element to `noise` while training.
     #[cfg(feature = "random")]
     fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
 
-    /// `rrelu_with_noise`, in place
+    /// Applies `rrelu_with_noise` in place.
     #[cfg(feature = "random")]
     fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
 
-    /// `rrelu`, and what each element was multiplied with while training.
+    /// Computes `rrelu`. Also returns the factor of each element while training.
     #[cfg(feature = "random")]
     fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
 
@@ -3064,7 +3064,7 @@ pub trait Methods {
     /// `other - alpha * self`
     fn rsub(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// `other - alpha * self`, of a number
+    /// `other - alpha * self` for a scalar `other`
     fn rsub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `rsub_scalar`, into a tensor of the caller's.
@@ -3085,7 +3085,7 @@ pub trait Methods {
     /// `scatter_value_reduce`, in place.
     fn scatter__value_reduce(&mut self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<()>;
 
-    /// The tensor plus the elements of `src` at these positions.
+    /// `self`, with the elements of `src` added at the indices in `index` along `dim`.
     fn scatter_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
 
     /// `scatter_add`, in place.
@@ -3094,7 +3094,7 @@ pub trait Methods {
     /// `scatter_add`, into a tensor of the caller's.
     fn scatter_add_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor plus or times the elements of `src` at these positions.
+    /// `self`, with the elements of `src` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
     fn scatter_reduce(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
 
     /// `scatter_reduce_two`, in place.
@@ -3103,52 +3103,52 @@ pub trait Methods {
     /// `scatter_reduce`, into a tensor of the caller's.
     fn scatter_reduce_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor and the elements of `src` at these positions, reduced.
+    /// `self`, with the elements of `src` combined into it by the reduction `reduce` at the indices in `index` along `dim`.
     fn scatter_reduce_two(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
 
     /// `scatter_reduce_two`, into a tensor of the caller's.
     fn scatter_reduce_two_out(&self, dim: i64, index: &Tensor, src: &Tensor, reduce: &str, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with the elements of `src` at the positions that `index` has along a dimension.
+    /// `self`, with the elements of `src` written at the indices in `index` along `dim`: for `dim` 0, `self[index[i][j]][j] = src[i][j]`.
     fn scatter_src(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
 
     /// `scatter_src`, into a tensor of the caller's.
     fn scatter_src_out(&self, dim: i64, index: &Tensor, src: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The same with one number.
+    /// `self`, with the scalar `value` written at the indices in `index` along `dim`.
     fn scatter_value(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `scatter_value`, into a tensor of the caller's.
     fn scatter_value_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The same with one number.
+    /// `self`, with the scalar `value` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
     fn scatter_value_reduce(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str) -> Result<Tensor>;
 
     /// `scatter_value_reduce`, into a tensor of the caller's.
     fn scatter_value_reduce_out(&self, dim: i64, index: &Tensor, value: impl Into<Scalar>, reduce: &str, out: &mut Tensor) -> Result<()>;
 
-    /// `select_int` in memory of its own.
+    /// Copies the result of `select_int` to new memory.
     fn select_copy_int(&self, dim: i64, index: i64) -> Result<Tensor>;
 
     /// `select_copy_int`, into a tensor of the caller's.
     fn select_copy_int_out(&self, dim: i64, index: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The elements at one position of a dimension, which is gone.
+    /// Returns a view of the slice at an index of a dimension, without this dimension.
     fn select_int(&self, dim: i64, index: i64) -> Result<Tensor>;
 
-    /// The tensor with `src` in place of what `select_int` shows.
+    /// A copy of `self` in which `src` replaces the view that `select_int` returns.
     fn select_scatter(&self, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
 
     /// `select_scatter`, into a tensor of the caller's.
     fn select_scatter_out(&self, src: &Tensor, dim: i64, index: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The self-normalising `elu`
+    /// `elu` with the constants `alpha` and `scale` of self-normalising networks
     fn selu(&self) -> Result<Tensor>;
 
     /// `selu`, in place
     fn selu_(&mut self) -> Result<()>;
 
-    /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
+    /// The sign: -1, 0 or 1; for complex numbers, `self / |self|`, or 0
     fn sgn(&self) -> Result<Tensor>;
 
     /// `sgn`, in place.
@@ -3166,7 +3166,7 @@ pub trait Methods {
     /// `sigmoid`, into a tensor of the caller's.
     fn sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// -1, 0 or 1, as the sign is
+    /// The sign: -1, 0 or 1
     fn sign(&self) -> Result<Tensor>;
 
     /// `sign`, in place.
@@ -3175,7 +3175,7 @@ pub trait Methods {
     /// `sign`, into a tensor of the caller's.
     fn sign_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Whether the sign is minus, of zero too
+    /// Whether the sign of each element is minus, also for negative zero
     fn signbit(&self) -> Result<Tensor>;
 
     /// `signbit`, into a tensor of the caller's.
@@ -3217,28 +3217,28 @@ pub trait Methods {
     /// `sinh`, into a tensor of the caller's.
     fn sinh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// How many positions each dimension has.
+    /// Returns the size of each dimension.
     fn size(&self) -> Result<Vec<i64>>;
 
-    /// How many positions a dimension has.
+    /// Returns the size of a dimension.
     fn size_int(&self, dim: i64) -> Result<i64>;
 
-    /// Every `step`th position of a dimension, from `start` up to but not `end`.
+    /// Returns a view of every `step`th index of a dimension, from `start` up to below `end`.
     fn slice(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
-    /// `slice` in memory of its own.
+    /// Copies the result of `slice` to new memory.
     fn slice_copy(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
     /// `slice_copy`, into a tensor of the caller's.
     fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The tensor with `src` in place of what `slice` shows.
+    /// A copy of `self` in which `src` replaces the view that `slice` returns.
     fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
     /// `slice_scatter`, into a tensor of the caller's.
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+    /// Computes `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere.
     #[cfg(feature = "loss")]
     fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
 
@@ -3246,7 +3246,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()>;
 
-    /// `log(1 + exp(-target * self))`
+    /// Computes `log(1 + exp(-target * self))`.
     #[cfg(feature = "loss")]
     fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
@@ -3254,7 +3254,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+    /// Computes `exp(self) / sum(exp(self))` along a dimension. `self` is converted to `dtype` first, if it is given.
     #[cfg(feature = "norm")]
     fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
@@ -3262,23 +3262,23 @@ pub trait Methods {
     #[cfg(feature = "norm")]
     fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
 
-    /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
+    /// `log(1 + e^(beta * self)) / beta`, or `self` if `beta * self` is above `threshold`
     fn softplus(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `softplus`, into a tensor of the caller's.
     fn softplus_out(&self, beta: impl Into<Scalar>, threshold: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, `lambd` closer to zero
+    /// `self` moved towards zero by `lambd`, or 0 if `|self| <= lambd`
     fn softshrink(&self, lambd: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `softshrink`, into a tensor of the caller's.
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
+    /// Sorts the elements along a dimension. Also returns their former indices. Equal elements keep their order.
     #[cfg(feature = "sort")]
     fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
 
-    /// The elements along a dimension in order, and where they were.
+    /// Sorts the elements along a dimension. Also returns their former indices. With `stable`, equal elements keep their order.
     #[cfg(feature = "sort")]
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
@@ -3416,13 +3416,13 @@ pub trait Methods {
     /// `special_log1p`, into a tensor of the caller's.
     fn special_log1p_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The logarithm of the share of a normal distribution that is below
+    /// The logarithm of the cumulative distribution function of the standard normal distribution
     fn special_log_ndtr(&self) -> Result<Tensor>;
 
     /// `special_log_ndtr`, into a tensor of the caller's.
     fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `log_softmax_int`
+    /// Another name of `log_softmax_int`.
     #[cfg(feature = "norm")]
     fn special_log_softmax(&self, dim: i64) -> Result<Tensor>;
 
@@ -3468,13 +3468,13 @@ pub trait Methods {
     /// `special_multigammaln`, into a tensor of the caller's.
     fn special_multigammaln_out(&self, p: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The share of a normal distribution that is below
+    /// The cumulative distribution function of the standard normal distribution
     fn special_ndtr(&self) -> Result<Tensor>;
 
     /// `special_ndtr`, into a tensor of the caller's.
     fn special_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Where so large a share of a normal distribution is below
+    /// The quantile function of the standard normal distribution: the inverse of `special_ndtr`
     fn special_ndtri(&self) -> Result<Tensor>;
 
     /// `special_ndtri`, into a tensor of the caller's.
@@ -3498,14 +3498,14 @@ pub trait Methods {
     /// `special_sinc`, into a tensor of the caller's.
     fn special_sinc_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Another name of `softmax_int`
+    /// Another name of `softmax_int`.
     #[cfg(feature = "norm")]
     fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `self * log(1 + other)`, and 0 where `self` is 0
     fn special_xlog1py(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// `self * log(1 + other)`, of a number
+    /// `self * log(1 + other)` for a scalar `other`
     fn special_xlog1py_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `special_xlog1py_other_scalar`, into a tensor of the caller's.
@@ -3526,10 +3526,10 @@ pub trait Methods {
     /// `special_xlogy`, into a tensor of the caller's.
     fn special_xlogy_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
+    /// The Hurwitz zeta function: the sum of `(other + k)^-self` over all `k` from zero
     fn special_zeta(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// The zeta function of Hurwitz, of a number
+    /// The Hurwitz zeta function for a scalar `other`
     fn special_zeta_other_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `special_zeta_other_scalar`, into a tensor of the caller's.
@@ -3538,22 +3538,22 @@ pub trait Methods {
     /// `special_zeta`, into a tensor of the caller's.
     fn special_zeta_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Runs of `split_size` positions of a dimension; the last may be shorter.
+    /// Splits a dimension into ranges of `split_size` indices. The last may be shorter.
     fn split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// `split` in memory of their own.
+    /// Copies each result of `split` to new memory.
     fn split_copy(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `split_copy`, into a tensor of the caller's.
     fn split_copy_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
 
-    /// `split_with_sizes`, as it is also called.
+    /// Another name of `split_with_sizes`.
     fn split_sizes(&self, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
-    /// Runs of these lengths of a dimension.
+    /// Splits a dimension into ranges of the lengths `split_sizes`.
     fn split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
-    /// `split_with_sizes` in memory of their own.
+    /// Copies each result of `split_with_sizes` to new memory.
     fn split_with_sizes_copy(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
     /// `split_with_sizes_copy`, into a tensor of the caller's.
@@ -3577,28 +3577,28 @@ pub trait Methods {
     /// `square`, into a tensor of the caller's.
     fn square_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements without the dimensions of size 1.
+    /// Returns a view without the dimensions of size 1.
     fn squeeze(&self) -> Result<Tensor>;
 
-    /// `squeeze`, of the handle itself.
+    /// Replaces the handle by its `squeeze` view.
     fn squeeze_(&mut self) -> Result<()>;
 
-    /// `squeeze_dim`, of the handle itself.
+    /// Replaces the handle by its `squeeze_dim` view.
     fn squeeze__dim(&mut self, dim: i64) -> Result<()>;
 
-    /// `squeeze_dims`, of the handle itself.
+    /// Replaces the handle by its `squeeze_dims` view.
     fn squeeze__dims(&mut self, dim: &[i64]) -> Result<()>;
 
-    /// `squeeze` in memory of its own.
+    /// Copies the result of `squeeze` to new memory.
     fn squeeze_copy(&self) -> Result<Tensor>;
 
-    /// `squeeze_dim` in memory of its own.
+    /// Copies the result of `squeeze_dim` to new memory.
     fn squeeze_copy_dim(&self, dim: i64) -> Result<Tensor>;
 
     /// `squeeze_copy_dim`, into a tensor of the caller's.
     fn squeeze_copy_dim_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// `squeeze_dims` in memory of its own.
+    /// Copies the result of `squeeze_dims` to new memory.
     fn squeeze_copy_dims(&self, dim: &[i64]) -> Result<Tensor>;
 
     /// `squeeze_copy_dims`, into a tensor of the caller's.
@@ -3607,46 +3607,46 @@ pub trait Methods {
     /// `squeeze_copy`, into a tensor of the caller's.
     fn squeeze_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements without this dimension, if it is of size 1.
+    /// Returns a view without this dimension, if it has size 1.
     fn squeeze_dim(&self, dim: i64) -> Result<Tensor>;
 
-    /// The same elements without those of these dimensions that are of size 1.
+    /// Returns a view without those of these dimensions that have size 1.
     fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor>;
 
-    /// The standard deviation of all elements, with Bessel's correction or without.
+    /// Computes the standard deviation of all elements, with Bessel's correction or without.
     fn std(&self, unbiased: bool) -> Result<Tensor>;
 
-    /// The standard deviations over these dimensions.
+    /// Computes the standard deviations over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
     fn std_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
 
     /// `std_correction`, into a tensor of the caller's.
     fn std_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
 
-    /// The standard deviation over dimensions, with Bessel's correction or without.
+    /// Computes the standard deviation over dimensions, with Bessel's correction or without.
     fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
 
-    /// The standard deviation and the mean of all elements, with Bessel's correction or without.
+    /// Computes the standard deviation and the mean of all elements, with Bessel's correction or without.
     fn std_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
 
-    /// The standard deviations over these dimensions, and the means.
+    /// Computes the standard deviations and the means over dimensions.
     fn std_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
 
     /// `std_mean_correction`, into a tensor of the caller's.
     fn std_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
 
-    /// The standard deviations and the means over dimensions, with Bessel's correction or without.
+    /// Computes the standard deviations and the means over dimensions, with Bessel's correction or without.
     fn std_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `std_dim`, into a tensor of the caller's.
     fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// Where in its storage the tensor begins.
+    /// Returns the offset of the tensor in its storage, in elements.
     fn storage_offset(&self) -> Result<i64>;
 
-    /// How far apart neighbours are in each dimension.
+    /// Returns the stride of each dimension, in elements.
     fn stride(&self) -> Result<Vec<i64>>;
 
-    /// How far apart neighbours are in a dimension.
+    /// Returns the stride of a dimension, in elements.
     fn stride_int(&self, dim: i64) -> Result<i64>;
 
     /// `self - alpha * other`
@@ -3661,7 +3661,7 @@ pub trait Methods {
     /// `sub`, into a tensor of the caller's.
     fn sub_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self - alpha * other`, of a number
+    /// `self - alpha * other` for a scalar `other`
     fn sub_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `sub_scalar`, into a tensor of the caller's.
@@ -3682,10 +3682,10 @@ pub trait Methods {
     /// Another name of `sub_scalar`
     fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// The sum of all elements.
+    /// Computes the sum of all elements.
     fn sum(&self) -> Result<Tensor>;
 
-    /// The sums over these dimensions; over all without any.
+    /// Computes the sums over dimensions, or over all if `dim` is empty or absent.
     fn sum_dim_intlist(&self, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
     /// `sum_dim_intlist`, into a tensor of the caller's.
@@ -3694,55 +3694,55 @@ pub trait Methods {
     /// `sum`, into a tensor of the caller's.
     fn sum_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The sums to which a tensor of these sizes would stretch to this one.
+    /// Sums over the broadcast dimensions: the inverse of `expand` from `size` to the sizes of `self`.
     fn sum_to_size(&self, size: &[i64]) -> Result<Tensor>;
 
-    /// `transpose_int`, as it is called elsewhere.
+    /// Another name of `transpose_int`.
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor>;
 
-    /// `transpose_`, as it is called elsewhere.
+    /// Another name of `transpose_`.
     fn swapaxes_(&mut self, axis0: i64, axis1: i64) -> Result<()>;
 
-    /// `transpose_int`, as it is called elsewhere.
+    /// Another name of `transpose_int`.
     fn swapdims(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
 
-    /// `transpose_`, as it is called elsewhere.
+    /// Another name of `transpose_`.
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
 
-    /// How many elements there are.
+    /// Returns the number of elements. In PyTorch it may be symbolic.
     fn sym_numel(&self) -> Result<i64>;
 
-    /// `size`, of sizes that may be symbols elsewhere.
+    /// Computes `size`. In PyTorch the sizes may be symbolic.
     fn sym_size(&self) -> Result<Vec<i64>>;
 
-    /// `size_int`, of sizes that may be symbols elsewhere.
+    /// Computes `size_int`. In PyTorch the size may be symbolic.
     fn sym_size_int(&self, dim: i64) -> Result<i64>;
 
-    /// Where in its storage the tensor begins.
+    /// Returns the offset of the tensor in its storage, in elements. In PyTorch it may be symbolic.
     fn sym_storage_offset(&self) -> Result<i64>;
 
-    /// `stride`, of strides that may be symbols elsewhere.
+    /// Computes `stride`. In PyTorch the strides may be symbolic.
     fn sym_stride(&self) -> Result<Vec<i64>>;
 
-    /// `stride_int`, of strides that may be symbols elsewhere.
+    /// Computes `stride_int`. In PyTorch the stride may be symbolic.
     fn sym_stride_int(&self, dim: i64) -> Result<i64>;
 
-    /// The matrix with rows and columns in each other's place; a vector as it is.
+    /// Returns the transposed view of a matrix. A vector or a single element is unchanged.
     fn t(&self) -> Result<Tensor>;
 
-    /// `t`, of the handle itself.
+    /// Replaces the handle by its `t` view.
     fn t_(&mut self) -> Result<()>;
 
-    /// `t` in memory of its own.
+    /// Copies the result of `t` to new memory.
     fn t_copy(&self) -> Result<Tensor>;
 
     /// `t_copy`, into a tensor of the caller's.
     fn t_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The elements at these positions, as if there were one dimension.
+    /// The elements of the flattened tensor at the indices `index`.
     fn take(&self, index: &Tensor) -> Result<Tensor>;
 
-    /// The elements at the positions `indices` of a dimension, the others being broadcast.
+    /// Selects along `dim` the elements at the indices in `indices`. The other dimensions of both tensors broadcast.
     fn take_along_dim(&self, indices: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
     /// `take_along_dim`, into a tensor of the caller's.
@@ -3769,16 +3769,16 @@ pub trait Methods {
     /// `tanh`, into a tensor of the caller's.
     fn tanh_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// The runs of a dimension between these positions.
+    /// Splits a dimension at the given indices.
     fn tensor_split_indices(&self, indices: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
-    /// This many runs of a dimension, of lengths that differ by one at most.
+    /// Splits a dimension into `sections` ranges, whose lengths differ by at most one.
     fn tensor_split_sections(&self, sections: i64, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// `tensor_split_sections` where the tensor is one number, or else `tensor_split_indices`.
+    /// Computes `tensor_split_sections` if the tensor has no dimensions, else `tensor_split_indices`.
     fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// The sums of products along these dimensions of both; the others stay, those of `self` first.
+    /// The sums of products over these dimensions of both tensors. The remaining dimensions of `self` come first in the result.
     #[cfg(feature = "linalg")]
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
 
@@ -3786,7 +3786,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// `self` above the threshold, `value` elsewhere
+    /// `self` if it is above `threshold`, else `value`
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `threshold`, in place.
@@ -3795,22 +3795,22 @@ pub trait Methods {
     /// `threshold`, into a tensor of the caller's.
     fn threshold_out(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
-    /// `repeat`, of the last dimensions where `dims` has fewer than there are.
+    /// Computes `repeat` along the last dimensions, if `dims` has fewer entries than there are dimensions.
     fn tile(&self, dims: &[i64]) -> Result<Tensor>;
 
-    /// `self`, or a copy on this device in this dtype.
+    /// Returns `self`, or a copy on this device in this dtype.
     fn to_device(&self, device: Device, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
+    /// Returns `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
     fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// `self`, or a copy with these properties.
+    /// Returns `self`, or a copy with these properties.
     fn to_dtype_layout(&self) -> Result<Tensor>;
 
-    /// `self`, or a copy with the dtype and on the device of `other`.
+    /// Returns `self`, or a copy with the dtype and on the device of `other`.
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// The `k` largest or smallest elements along a dimension, and where they are.
+    /// Returns the `k` largest or smallest elements along a dimension, and their indices.
     #[cfg(feature = "sort")]
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
@@ -3818,25 +3818,25 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
-    /// The sum of the diagonal.
+    /// Computes the sum of the diagonal.
     fn trace(&self) -> Result<Tensor>;
 
     /// `trace`, into a tensor of the caller's.
     fn trace_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `transpose_int`, of the handle itself.
+    /// Replaces the handle by its `transpose_int` view.
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
 
-    /// `transpose_int` in memory of its own.
+    /// Copies the result of `transpose_int` to new memory.
     fn transpose_copy_int(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
 
     /// `transpose_copy_int`, into a tensor of the caller's.
     fn transpose_copy_int_out(&self, dim0: i64, dim1: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements with two dimensions in each other's place.
+    /// Returns a view with two dimensions swapped.
     fn transpose_int(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
 
-    /// The lower triangle of each matrix, and zeros.
+    /// Returns the lower triangle of each matrix, with zeros above it.
     fn tril(&self, diagonal: i64) -> Result<Tensor>;
 
     /// `tril`, in place.
@@ -3845,7 +3845,7 @@ pub trait Methods {
     /// `tril`, into a tensor of the caller's.
     fn tril_out(&self, diagonal: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The upper triangle of each matrix, and zeros.
+    /// Returns the upper triangle of each matrix, with zeros below it.
     fn triu(&self, diagonal: i64) -> Result<Tensor>;
 
     /// `triu`, in place.
@@ -3869,7 +3869,7 @@ pub trait Methods {
     /// Another name of `div_scalar`
     fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// The integer part
+    /// The integer part: rounding towards zero
     fn trunc(&self) -> Result<Tensor>;
 
     /// `trunc`, in place.
@@ -3878,31 +3878,31 @@ pub trait Methods {
     /// `trunc`, into a tensor of the caller's.
     fn trunc_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `self`, or a copy with the dtype of `other`.
+    /// Returns `self`, or a copy with the dtype and on the device of `other`.
     fn type_as(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// `unbind_int` in memory of their own.
+    /// Copies each result of `unbind_int` to new memory.
     fn unbind_copy_int(&self, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `unbind_copy_int`, into a tensor of the caller's.
     fn unbind_copy_int_out(&self, dim: i64, out: &mut [Tensor]) -> Result<()>;
 
-    /// Every position of a dimension.
+    /// Returns a view of the slice at each index of a dimension.
     fn unbind_int(&self, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// One dimension as several.
+    /// Splits a dimension into several.
     fn unflatten_int(&self, dim: i64, sizes: &[i64]) -> Result<Tensor>;
 
-    /// Every run of `size` positions of a dimension, `step` apart; the dimension along a run is the last.
+    /// Returns a view of all windows of `size` indices along a dimension, `step` apart. The last dimension is along a window.
     fn unfold(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor>;
 
-    /// `unfold` in memory of its own.
+    /// Copies the result of `unfold` to new memory.
     fn unfold_copy(&self, dimension: i64, size: i64, step: i64) -> Result<Tensor>;
 
     /// `unfold_copy`, into a tensor of the caller's.
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Numbers between `from` and `to`, each as likely.
+    /// Draws numbers of the uniform distribution between `from` and `to`, in the sizes of `self`.
     #[cfg(feature = "random")]
     fn uniform(&self, from: f64, to: f64) -> Result<Tensor>;
 
@@ -3914,7 +3914,7 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()>;
 
-    /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
+    /// Removes elements, or slices along a dimension, that equal the one before.
     #[cfg(feature = "sort")]
     fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
 
@@ -3922,11 +3922,11 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
-    /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
+    /// Returns the distinct slices along a dimension in order, the index of each slice among them, and the count of each.
     #[cfg(feature = "sort")]
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
-    /// `unique_consecutive` of the slices along a dimension.
+    /// Computes `unique_consecutive` of the slices along a dimension.
     #[cfg(feature = "sort")]
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
@@ -3938,34 +3938,34 @@ pub trait Methods {
     #[cfg(feature = "sort")]
     fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
-    /// `chunk`, of which the parts are not known to be views.
+    /// Computes `chunk`, with results that are not declared as views.
     fn unsafe_chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
 
-    /// `split` whose parts their users promise to write one at a time.
+    /// Computes `split`, with results that are not declared as views. The caller promises to write to one at a time.
     fn unsafe_split(&self, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
 
     /// `unsafe_split`, into a tensor of the caller's.
     fn unsafe_split_tensor_out(&self, split_size: i64, dim: i64, out: &mut [Tensor]) -> Result<()>;
 
-    /// `split_with_sizes` whose parts their users promise to write one at a time.
+    /// Computes `split_with_sizes`, with results that are not declared as views. The caller promises to write to one at a time.
     fn unsafe_split_with_sizes(&self, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
 
     /// `unsafe_split_with_sizes`, into a tensor of the caller's.
     fn unsafe_split_with_sizes_out(&self, split_sizes: &[i64], dim: i64, out: &mut [Tensor]) -> Result<()>;
 
-    /// The same elements with one more dimension of size 1.
+    /// Returns a view with one more dimension of size 1.
     fn unsqueeze(&self, dim: i64) -> Result<Tensor>;
 
-    /// `unsqueeze`, of the handle itself.
+    /// Replaces the handle by its `unsqueeze` view.
     fn unsqueeze_(&mut self, dim: i64) -> Result<()>;
 
-    /// `unsqueeze` in memory of its own.
+    /// Copies the result of `unsqueeze` to new memory.
     fn unsqueeze_copy(&self, dim: i64) -> Result<Tensor>;
 
     /// `unsqueeze_copy`, into a tensor of the caller's.
     fn unsqueeze_copy_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_bicubic2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
@@ -3973,7 +3973,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_bicubic2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_bilinear2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
@@ -3981,7 +3981,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_bilinear2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_linear1d(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>) -> Result<Tensor>;
 
@@ -3989,7 +3989,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_linear1d_out(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_nearest1d(&self, output_size: &[i64], scales: Option<f64>) -> Result<Tensor>;
 
@@ -3997,7 +3997,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_nearest1d_out(&self, output_size: &[i64], scales: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_nearest2d(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
@@ -4005,7 +4005,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_nearest2d_out(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_nearest3d(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
@@ -4013,7 +4013,7 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_nearest3d_out(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The image in another size.
+    /// Resizes images to `output_size`.
     #[cfg(feature = "resize")]
     fn upsample_trilinear3d(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
@@ -4021,34 +4021,34 @@ pub trait Methods {
     #[cfg(feature = "resize")]
     fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
-    /// The variance of all elements, with Bessel's correction or without.
+    /// Computes the variance of all elements, with Bessel's correction or without.
     fn var(&self, unbiased: bool) -> Result<Tensor>;
 
-    /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
+    /// Computes the variances over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
     fn var_correction(&self, dim: Option<&[i64]>) -> Result<Tensor>;
 
     /// `var_correction`, into a tensor of the caller's.
     fn var_correction_out(&self, dim: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
 
-    /// The variance over dimensions, with Bessel's correction or without.
+    /// Computes the variance over dimensions, with Bessel's correction or without.
     fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor>;
 
-    /// The variance and the mean of all elements, with Bessel's correction or without.
+    /// Computes the variance and the mean of all elements, with Bessel's correction or without.
     fn var_mean(&self, unbiased: bool) -> Result<(Tensor, Tensor)>;
 
-    /// The variances over these dimensions, and the means.
+    /// Computes the variances and the means over dimensions.
     fn var_mean_correction(&self, dim: Option<&[i64]>) -> Result<(Tensor, Tensor)>;
 
     /// `var_mean_correction`, into a tensor of the caller's.
     fn var_mean_correction_out(&self, dim: Option<&[i64]>, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
 
-    /// The variances and the means over dimensions, with Bessel's correction or without.
+    /// Computes the variances and the means over dimensions, with Bessel's correction or without.
     fn var_mean_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `var_dim`, into a tensor of the caller's.
     fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The same with the conjugate of the first vector.
+    /// The dot product of two vectors, with the conjugate of the first.
     #[cfg(feature = "linalg")]
     fn vdot(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -4056,34 +4056,34 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// The same elements in other sizes, one of which may be -1.
+    /// Returns a view with other sizes, one of which may be -1.
     fn view(&self, size: &[i64]) -> Result<Tensor>;
 
-    /// `view` in the sizes of another tensor.
+    /// Returns a `view` with the sizes of another tensor.
     fn view_as(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// Pairs of real numbers, in the last dimension, as complex ones.
+    /// A view of a real tensor as a complex tensor. The last dimension, of size 2, has the real and the imaginary part.
     fn view_as_complex(&self) -> Result<Tensor>;
 
-    /// `view_as_complex` in memory of its own.
+    /// Copies the result of `view_as_complex` to new memory.
     fn view_as_complex_copy(&self) -> Result<Tensor>;
 
     /// `view_as_complex_copy`, into a tensor of the caller's.
     fn view_as_complex_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
+    /// A view of a complex tensor as a real tensor with one more dimension, of size 2, at the end.
     fn view_as_real(&self) -> Result<Tensor>;
 
-    /// `view_as_real` in memory of its own.
+    /// Copies the result of `view_as_real` to new memory.
     fn view_as_real_copy(&self) -> Result<Tensor>;
 
     /// `view_as_real_copy`, into a tensor of the caller's.
     fn view_as_real_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// `view` in memory of its own.
+    /// Copies the result of `view` to new memory.
     fn view_copy(&self, size: &[i64]) -> Result<Tensor>;
 
-    /// `view_dtype` in memory of its own.
+    /// Copies the result of `view_dtype` to new memory.
     fn view_copy_dtype(&self, dtype: DType) -> Result<Tensor>;
 
     /// `view_copy_dtype`, into a tensor of the caller's.
@@ -4092,13 +4092,13 @@ pub trait Methods {
     /// `view_copy`, into a tensor of the caller's.
     fn view_copy_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The same bytes as elements of another type.
+    /// Returns a view of the same bytes as elements of another dtype.
     fn view_dtype(&self, dtype: DType) -> Result<Tensor>;
 
-    /// The rows between these positions.
+    /// Splits a tensor at row indices, along the first dimension.
     fn vsplit_array(&self, indices: &[i64]) -> Result<Vec<Tensor>>;
 
-    /// This many groups of rows, of equal height.
+    /// Splits a tensor into `sections` of equal height, along the first dimension.
     fn vsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
     /// `self * log(other)`, and 0 where `self` is 0
@@ -4116,10 +4116,10 @@ pub trait Methods {
     /// `xlogy`, into a tensor of the caller's.
     fn xlogy_outtensor(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// `self * log(other)`, of a number
+    /// `self * log(other)` for a scalar `other`
     fn xlogy_scalar_other(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
-    /// 0 in every place.
+    /// Returns a tensor like `self` whose elements are all zero.
     fn zero(&self) -> Result<Tensor>;
 
     /// `zero`, in place.
@@ -4128,7 +4128,7 @@ pub trait Methods {
     /// `zero`, into a tensor of the caller's.
     fn zero_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// A tensor as this one is, of zeros.
+    /// A tensor of zeros with the sizes, dtype and device of `self`.
     fn zeros_like(&self) -> Result<Tensor>;
 
     /// `zeros_like`, into a tensor of the caller's.

@@ -1,10 +1,10 @@
-//! Who shares whose memory, by the schema.
+//! Checks of aliasing: results share memory with arguments, and calls write arguments, only as the schema says.
 
 use dispatch_runtime::{Operator, Tensor, Value};
 
 use crate::verdict::Failure;
 
-/// `Tensor(a)` here may also be a copy, where no view has the shape or dtype that was asked for.
+/// Operators whose `Tensor(a)` result may be a copy if no view has the requested shape or dtype.
 const MAY_COPY: [&str; 16] = [
     "reshape",
     "reshape_as",
@@ -24,10 +24,11 @@ const MAY_COPY: [&str; 16] = [
     "_grad_sum_to_size",
 ];
 
-/// Arguments that are written though the schema does not say so, in PyTorch as here.
+/// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
-/// These are views without saying so: their callers promise never to look.
+/// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
+/// copy.
 const SILENT_VIEWS: [&str; 21] = [
     "_unsafe_view",
     "unsafe_split",
@@ -52,12 +53,12 @@ const SILENT_VIEWS: [&str; 21] = [
     "atleast_3d",
 ];
 
-/// Whether an operator writes to an argument of which its schema says that it is only read.
+/// Whether an operator writes an argument that its schema declares as only read.
 pub(crate) fn is_written_silently(operator: &Operator, argument: usize) -> bool {
     SILENT_WRITES.contains(&(operator.name().base, &operator.schema().arguments[argument].name))
 }
 
-/// Checks that results share the memory that the schema says they share, and no other; that what is only read was not written.
+/// Checks that results share exactly the memory that the schema says, and that arguments that are only read were not written.
 pub(crate) fn check(
     operator: &Operator,
     given: &[Value],
@@ -68,7 +69,7 @@ pub(crate) fn check(
     let base = operator.name().base;
     let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
-        // What is written through one argument may be read through another.
+        // Another argument that is written may have the same memory.
         let is_written =
             written.contains(&i) || is_written_silently(operator, i) || given_elsewhere(given, i, &written, None);
         if !is_written && versions[i] != versions_of(value) {
@@ -97,7 +98,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether the memory of argument `i` is also that of an argument which the result may share.
+/// Whether argument `i` shares memory with an argument that the result may share.
 fn given_elsewhere(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
     let mut others = views.iter().copied().chain(written);
     others.any(|other| given[i].tensors().any(|tensor| shares(tensor, &given[other])))
@@ -107,7 +108,7 @@ fn shares(tensor: &Tensor, value: &Value) -> bool {
     value.tensors().any(|other| other.storage().same(tensor.storage()))
 }
 
-/// How often each tensor of a value was written to.
+/// Returns the version counter of each tensor of a value: it grows with every write.
 pub(crate) fn versions_of(value: &Value) -> Vec<u64> {
     value.tensors().map(|tensor| tensor.storage().version()).collect()
 }

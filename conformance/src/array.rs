@@ -1,10 +1,10 @@
-//! Tensors as the suite thinks of them: numbers in logical order, and the geometry that a tensor of them should have.
+//! Arrays on the host: the elements of a tensor in logical order, and the geometry that the tensor should have.
 //!
-//! Everything here is far from any backend, so that expectations cannot inherit a backend's mistakes.
+//! No backend is used here, so expectations cannot inherit a backend's mistakes.
 
 use dispatch_runtime::{DType, Geometry, Scalar};
 
-/// The elements of a tensor in logical order, with sizes and strides.
+/// The elements of a tensor in logical order, with its dtype, sizes, strides and storage offset.
 ///
 /// ```
 /// use conformance::Array;
@@ -15,32 +15,32 @@ use dispatch_runtime::{DType, Geometry, Scalar};
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array {
-    /// The type of the elements.
+    /// The dtype of the elements.
     pub dtype: DType,
-    /// How many elements there are in each dimension.
+    /// The number of elements in each dimension.
     pub sizes: Vec<i64>,
-    /// How far apart neighbours are in each dimension.
+    /// The distance in memory between neighbours in each dimension, in elements.
     pub strides: Vec<i64>,
-    /// Where the first element is.
+    /// The offset of the first element in the storage, in elements.
     pub offset: i64,
-    /// The elements, the last dimension innermost.
+    /// The elements in logical order: the last dimension is innermost.
     pub elements: Vec<Scalar>,
 }
 
 impl Array {
-    /// Contiguous elements.
+    /// Creates a contiguous array with offset 0.
     #[must_use]
     pub fn new(dtype: DType, sizes: &[i64], elements: Vec<Scalar>) -> Self {
         let strides = Geometry::contiguous(sizes).strides().to_vec();
         Self { dtype, sizes: sizes.to_vec(), strides, offset: 0, elements }
     }
 
-    /// Contiguous elements in double precision.
+    /// Creates a contiguous array of dtype `F64`.
     pub(crate) fn floats(sizes: &[i64], elements: &[f64]) -> Self {
         Self::new(DType::F64, sizes, elements.iter().map(|&element| Scalar::Float(element)).collect())
     }
 
-    /// How many elements memory must hold, so that every element has a place.
+    /// Returns the number of elements that the storage must hold for this geometry.
     ///
     /// ```
     /// # use conformance::Array;
@@ -57,7 +57,7 @@ impl Array {
         usize::try_from(self.offset + last + 1).unwrap_or(0)
     }
 
-    /// Where each element lies in memory, in logical order.
+    /// Returns the storage index of each element, in logical order.
     ///
     /// ```
     /// # use conformance::Array;
@@ -70,7 +70,7 @@ impl Array {
         places(&self.sizes, &self.strides, self.offset)
     }
 
-    /// The same elements in another dtype.
+    /// Returns the array with another dtype and unchanged elements: they are not rounded.
     ///
     /// ```
     /// # use conformance::Array;
@@ -83,7 +83,7 @@ impl Array {
         Self { dtype, ..self.clone() }
     }
 
-    /// The same elements, side by side.
+    /// Returns the array with contiguous strides and offset 0.
     ///
     /// ```
     /// # use conformance::Array;
@@ -96,7 +96,7 @@ impl Array {
         Self::new(self.dtype, &self.sizes, self.elements.clone())
     }
 
-    /// Whether two elements share a place.
+    /// Whether two elements have the same storage index.
     ///
     /// ```
     /// # use conformance::Array;
@@ -112,7 +112,7 @@ impl Array {
     }
 }
 
-/// Where elements lie in memory, in logical order.
+/// Returns the storage index of each element of a geometry, in logical order.
 pub(crate) fn places(sizes: &[i64], strides: &[i64], offset: i64) -> Vec<usize> {
     let mut places = vec![offset];
     for (&size, &stride) in sizes.iter().zip(strides) {

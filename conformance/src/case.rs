@@ -1,4 +1,4 @@
-//! One recorded call, ready to be made as often as the checks want.
+//! A recorded call of an operator, with its expected outcome. The checks call it any number of times.
 
 use std::cell::OnceCell;
 
@@ -18,15 +18,16 @@ use crate::tensors::complex;
 use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
-/// These give memory as it comes.
+/// Operators that return uninitialized memory.
 const UNSET: [&str; 6] = ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
-/// Whether an operator gives memory as it comes.
+/// Whether an operator returns uninitialized memory.
 pub(crate) fn is_unset(base: &str) -> bool {
     UNSET.contains(&base)
 }
 
-/// Whether an operator may draw random numbers: no other is excused from its numbers for having done so.
+/// Whether an operator may draw random numbers. Of other operators, values are compared even if a random generator was used during the
+/// call.
 fn may_draw(operator: &'static Operator) -> bool {
     aten::is_random(operator) || Strategy::of(operator) == Strategy::Parts
 }
@@ -37,35 +38,35 @@ pub(crate) struct Case {
     pub(crate) arguments: Vec<Datum>,
     pub(crate) expected: Vec<Datum>,
     pub(crate) gradients: Option<Recorded>,
-    /// For each argument, whether a number was given for a tensor.
+    /// For each argument, whether the recording has a scalar for a tensor.
     pub(crate) numbers: Vec<bool>,
     after: Option<Vec<Option<Datum>>>,
     double: OnceCell<Option<Read>>,
     arbitrary: OnceCell<bool>,
 }
 
-/// Gradients as [`Call`] has them, and the arguments that they are for.
+/// The gradients of a [`Call`], and the arguments at which they were computed.
 pub(crate) struct Recorded {
     pub(crate) arguments: Vec<Datum>,
     pub(crate) gradients: Vec<Option<Vec<f64>>>,
 }
 
-/// What a call left behind.
+/// The results of a call, and its arguments after the call.
 pub(crate) struct Outcome {
     pub(crate) given: Vec<Value>,
     pub(crate) results: Vec<Value>,
-    /// Whether nobody can say what the elements are: random numbers, or memory as it comes.
+    /// Whether the elements are unpredictable: random numbers, or uninitialized memory.
     pub(crate) is_arbitrary: bool,
 }
 
 impl Outcome {
-    /// What of this can be held to something else.
+    /// Restricts `extent` to the properties that can be compared: without elements if they are unpredictable.
     pub(crate) const fn known(&self, extent: Extent) -> Extent {
         if self.is_arbitrary { extent.outline() } else { extent }
     }
 }
 
-/// The same, on the host.
+/// The results and the final arguments of an [`Outcome`], copied to the host.
 pub(crate) struct Read {
     pub(crate) results: Vec<Datum>,
     pub(crate) after: Vec<Datum>,
@@ -86,7 +87,7 @@ impl Case {
         })
     }
 
-    /// A call of which nothing else was recorded.
+    /// A call with arguments and expected results, and no other recorded data.
     const fn plain(operator: &'static Operator, device: Device, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
         Self {
             operator,
@@ -101,27 +102,27 @@ impl Case {
         }
     }
 
-    /// A call of which nobody knows the outcome.
+    /// A call without a recorded outcome.
     pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
         Ok(Self::plain(operator, device, decode::arguments(call, operator.schema())?, Vec::new()))
     }
 
-    /// A call of a twin, whose outcome follows from the recorded one.
+    /// A call of another operator, whose expected results were derived from this call's recording.
     pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
         Self::plain(operator, self.device, arguments, expected)
     }
 
-    /// The same call with arguments that are equal and lie otherwise in memory.
+    /// Returns the call with equal arguments that have another memory layout.
     pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
         Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
     }
 
-    /// The same call, after which the arguments are these.
+    /// Returns the call with these arguments expected after it.
     pub(crate) fn leaving(self, after: Vec<Datum>) -> Self {
         Self { after: Some(after.into_iter().map(Some).collect()), ..self }
     }
 
-    /// The dtypes of the tensors that it takes and gives, and those that it names.
+    /// Returns the dtypes of the tensors among arguments and results, and the dtypes that are arguments themselves.
     pub(crate) fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.arguments.iter().chain(&self.expected).flat_map(|datum| match datum {
             Datum::Plain(Value::DType(dtype)) => vec![*dtype],
@@ -129,18 +130,18 @@ impl Case {
         })
     }
 
-    /// Makes the recorded call, and compares all that the recording and the schema say about it.
+    /// Makes the recorded call, and compares its outcome with the recording and the schema.
     pub(crate) fn values(&self) -> Verdict {
         self.verdict(Extent::All)
     }
 
-    /// Whether nobody can say what the elements of the results are. It is the call that is random, and not the operator: without training,
-    /// many draw nothing.
+    /// Whether the elements of the results are unpredictable. This depends on the call and not on the operator: without training, many
+    /// operators draw no random numbers.
     pub(crate) fn is_arbitrary(&self) -> bool {
         *self.arbitrary.get_or_init(|| self.call(&self.arguments).is_ok_and(|outcome| outcome.is_arbitrary))
     }
 
-    /// Makes the call, and compares this much.
+    /// Makes the call, and compares the properties that `extent` names.
     pub(crate) fn verdict(&self, extent: Extent) -> Verdict {
         self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, extent)?)).into()
     }
@@ -173,7 +174,7 @@ impl Case {
         Ok(())
     }
 
-    /// Whether a difference is one that may be.
+    /// Whether a difference is allowed: another index of equal elements, or a rounding error that is no larger than the recording's.
     fn is_excused(&self, difference: &Difference, extent: Extent, pair: (&Datum, &Datum), place: Place) -> bool {
         let ((Datum::Array(actual), Datum::Array(recorded)), Difference::Elements { .. }) = (pair, difference) else {
             return false;
@@ -193,7 +194,7 @@ impl Case {
                 .is_some_and(|double| as_good(actual, recorded, double, || self.moved(place, double)))
     }
 
-    /// What the call gives in double precision.
+    /// Returns a result, or a written argument, of the call in double precision.
     fn in_double(&self, place: Place) -> Option<&Array> {
         let read = self.double.get_or_init(|| {
             let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double).collect();
@@ -202,7 +203,8 @@ impl Case {
         read.as_ref()?.at(place)
     }
 
-    /// How far a result in double precision moves at most as each argument does by what its dtype rounds off, up or down.
+    /// Returns the largest change of a result in double precision if each element of the arguments changes by the rounding error of its
+    /// dtype.
     fn moved(&self, place: Place, double: &Array) -> f64 {
         let seeds = 0..4;
         let distances = seeds.filter_map(|mut seed| {
@@ -214,7 +216,7 @@ impl Case {
     }
 }
 
-/// The largest distance of two elements, but for infinities.
+/// Returns the largest finite distance between elements of two arrays.
 fn farthest(one: &Array, other: &Array) -> f64 {
     let pairs = one.elements.iter().zip(&other.elements);
     let distances = pairs.map(|(&one, &other)| (complex(one) - complex(other)).norm());
@@ -248,7 +250,7 @@ fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Resu
     Ok(Some(Recorded { arguments: widened, gradients: call.gradients.clone() }))
 }
 
-/// Calls an operator, and holds it to what its schema says about memory.
+/// Calls an operator, and checks shared and written memory against its schema.
 pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, Stop> {
     let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
     let drawn = Generator::reservations();
@@ -268,7 +270,7 @@ pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
     let results = outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {
-        // An operator may hand back a written argument with another geometry.
+        // An operator may return a written argument with another geometry.
         let returned = (0..results.len()).find(|&ret| schema.written_return(ret) == Some(i));
         returned.map_or_else(|| Datum::read(value), |ret| Ok(results[ret].clone()))
     });
@@ -282,7 +284,7 @@ mod tests {
     use crate::{Report, State, Suite};
     use kernels_cpu as _;
 
-    /// A recorded call with numbers that no other draw gives.
+    /// Runs the suite on a recorded call whose expected elements cannot be the result of a random draw.
     fn judged(operator: &str, further: &str, result: &str) -> Report {
         let numbers = |dtype: &str, shape: &str, data: &str| {
             format!(r#"{{"tensor": {{"dtype": "{dtype}", "shape": {shape}, "strides": [1], "data": {data}}}}}"#)

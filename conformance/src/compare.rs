@@ -1,4 +1,4 @@
-//! Whether what came out is what should have come out.
+//! Compares results of calls with the expected results.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::datum::Datum;
 use crate::tensors::complex;
 use crate::verdict::Failure;
 
-/// How far a result may be from the recording: the defaults of `torch.testing.assert_close`.
+/// The allowed distance of a result from the recording: the defaults of `torch.testing.assert_close`.
 ///
 /// ```
 /// use conformance::Tolerance;
@@ -22,14 +22,14 @@ use crate::verdict::Failure;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
-    /// The part that grows with the expected number.
+    /// The allowed error as a fraction of the expected value.
     pub relative: f64,
-    /// The part that does not.
+    /// The allowed error that does not depend on the expected value.
     pub absolute: f64,
 }
 
 impl Tolerance {
-    /// What is allowed for results of this dtype.
+    /// Returns the tolerance for results of a dtype.
     #[must_use]
     pub const fn of(dtype: DType) -> Self {
         let (relative, absolute) = match dtype {
@@ -42,7 +42,7 @@ impl Tolerance {
         Self { relative, absolute }
     }
 
-    /// Whether a number is close enough to the expected one. NaN is close to NaN and to nothing else.
+    /// Whether a scalar is close enough to the expected scalar. NaN is close only to NaN.
     #[must_use]
     pub fn allows(self, actual: Scalar, expected: Scalar) -> bool {
         match (actual, expected) {
@@ -53,7 +53,7 @@ impl Tolerance {
                 if is_nan(actual) || is_nan(expected) {
                     return is_nan(actual) && is_nan(expected);
                 }
-                // Infinities have no distance.
+                // Equal infinities are close, but their difference is NaN.
                 actual == expected
                     || expected.is_finite()
                         && (actual - expected).norm() <= self.absolute + self.relative * expected.norm()
@@ -66,7 +66,7 @@ fn is_nan(number: Complex64) -> bool {
     number.re.is_nan() || number.im.is_nan()
 }
 
-/// What of a result is compared.
+/// The properties of a result that are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     /// Dtype, sizes, strides and elements.
@@ -80,7 +80,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// This without the elements.
+    /// Returns the extent without the elements.
     pub(crate) const fn outline(self) -> Self {
         match self {
             Self::All | Self::Geometry => Self::Geometry,
@@ -89,7 +89,7 @@ impl Extent {
     }
 }
 
-/// The first difference between a result and what was expected.
+/// The first difference between a result and the expected result.
 ///
 /// ```
 /// use conformance::{Datum, Difference, compare};
@@ -99,54 +99,54 @@ impl Extent {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Difference {
-    /// The result is of another kind, or a number or word that is not the expected one.
+    /// The result has another kind, or is a scalar or string that differs from the expected one.
     Value {
-        /// What came out.
+        /// The actual result.
         actual: String,
-        /// What should have.
+        /// The expected result.
         expected: String,
     },
-    /// A list has another length.
+    /// The length of a list differs.
     Length {
-        /// How many came out.
+        /// The actual length.
         actual: usize,
-        /// How many should have.
+        /// The expected length.
         expected: usize,
     },
-    /// The dtype is another.
+    /// The dtype differs.
     DType {
-        /// What came out.
+        /// The actual dtype.
         actual: DType,
-        /// What should have.
+        /// The expected dtype.
         expected: DType,
     },
-    /// The sizes are others.
+    /// The sizes differ.
     Sizes {
-        /// What came out.
+        /// The actual sizes.
         actual: Vec<i64>,
-        /// What should have.
+        /// The expected sizes.
         expected: Vec<i64>,
     },
-    /// The strides are others.
+    /// The strides differ.
     Strides {
-        /// The sizes, which are right.
+        /// The sizes, which are equal.
         sizes: Vec<i64>,
-        /// What came out.
+        /// The actual strides.
         actual: Vec<i64>,
-        /// What should have.
+        /// The expected strides.
         expected: Vec<i64>,
     },
-    /// Elements are others.
+    /// Elements differ.
     Elements {
-        /// The place of the first, in logical order.
+        /// The logical index of the first element that differs.
         first: usize,
-        /// What is there.
+        /// The actual element at this index.
         actual: Scalar,
-        /// What should be.
+        /// The expected element at this index.
         expected: Scalar,
-        /// How many differ.
+        /// The number of elements that differ.
         count: usize,
-        /// Out of how many.
+        /// The number of elements of the expected result.
         of: usize,
     },
 }
@@ -182,7 +182,7 @@ impl std::error::Error for Difference {}
 ///
 /// # Errors
 ///
-/// The first difference, where there is one.
+/// Returns the first [`Difference`] if the results differ.
 pub fn compare(actual: &Datum, expected: &Datum) -> Result<(), Difference> {
     compare_to(Extent::All, actual, expected)
 }
@@ -207,7 +207,7 @@ pub(crate) fn compare_to(extent: Extent, actual: &Datum, expected: &Datum) -> Re
     }
 }
 
-/// Compares results with those that are expected, one by one.
+/// Compares each result with the expected result of the same index.
 pub(crate) fn compare_all<'d>(
     extent: Extent,
     actual: impl IntoIterator<Item = &'d Datum>,
@@ -252,7 +252,7 @@ fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Differ
     Ok(())
 }
 
-/// The first elements that differ by more than may be, if there are any.
+/// Returns the first elements that differ by more than the tolerance, if any.
 pub(crate) fn differing(tolerance: Tolerance, actual: &[Scalar], expected: &[Scalar]) -> Option<Difference> {
     let pairs = actual.iter().zip(expected).enumerate();
     let mut wrong = pairs.filter(|(_, (actual, expected))| !tolerance.allows(**actual, **expected));
@@ -274,11 +274,11 @@ fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {
     Err(Difference::Value { actual: format!("{actual:?}"), expected: format!("{expected:?}") })
 }
 
-/// Whether a result is at least as close to the same computation in double precision as the recording is.
+/// Whether a result is at least as close to the computation in double precision as the recording is.
 ///
-/// The computation comes from the backend under test, so it counts only where it agrees with the recording roughly: to a backend
-/// that computes something else, it would agree perfectly. Narrow dtypes have no tolerance that would say so. What they round off on the way
-/// is as if they had rounded their arguments, and `moved` says what comes of that.
+/// The backend under test computes the result in double precision, so that result counts only if it roughly agrees with the recording: a
+/// wrong backend would agree with itself perfectly. For narrow dtypes, `moved` measures "roughly": the change of the result if the
+/// arguments change by their rounding error.
 pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: impl FnOnce() -> f64) -> bool {
     if actual.sizes != recorded.sizes || double.sizes != recorded.sizes || actual.dtype != recorded.dtype {
         return false;
@@ -293,7 +293,7 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
             let (one, double) = (complex(one), complex(double));
             let distance = (one - double).norm();
             if distance.is_nan() {
-                // Two infinities, or NaN: right where the recording has the same.
+                // Two infinities, or NaN: correct if the recording has the same.
                 return if agrees || one == double { worst } else { f64::INFINITY };
             }
             if distance.is_infinite() && agrees { worst } else { worst.max(distance) }
@@ -312,7 +312,7 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
     ours <= theirs && theirs <= rough
 }
 
-/// The largest part of itself by which a number changes if it is rounded to a narrow dtype: half of the last place of 1.
+/// Returns the largest relative error of rounding to a narrow dtype: half of the distance from 1 to the next value.
 pub(crate) const fn unit(dtype: DType) -> Option<f64> {
     match dtype {
         DType::BF16 => Some(1.0 / 256.0),

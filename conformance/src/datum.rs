@@ -1,4 +1,4 @@
-//! An argument or a result, away from any device.
+//! An argument or a result of a call, on the host.
 
 use dispatch_runtime::{DType, Device, Scalar, Tensor, Value};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::gradients::numbers;
 use crate::tensors::{to_array, to_tensor};
 
-/// What a [`Value`] is once its tensors are [`Array`]s.
+/// A [`Value`] whose tensors are [`Array`]s on the host.
 ///
 /// ```
 /// use conformance::Datum;
@@ -23,20 +23,20 @@ use crate::tensors::{to_array, to_tensor};
 pub enum Datum {
     /// A tensor.
     Array(Array),
-    /// Tensors.
+    /// A list of tensors.
     Arrays(Vec<Array>),
-    /// Tensors, some of which may be missing.
+    /// A list of optional tensors.
     OptionalArrays(Vec<Option<Array>>),
-    /// Anything without tensors.
+    /// A value without tensors.
     Plain(Value),
 }
 
 impl Datum {
-    /// Brings a value's tensors to the host.
+    /// Copies a value's tensors to the host.
     ///
     /// # Errors
     ///
-    /// Where elements cannot be read.
+    /// Returns an error if elements cannot be read.
     pub fn read(value: &Value) -> Result<Self> {
         Ok(match value {
             Value::Tensor(tensor) => Self::Array(to_array(tensor)?),
@@ -49,11 +49,11 @@ impl Datum {
         })
     }
 
-    /// A value with tensors on `device`, which nothing else uses.
+    /// Creates the value with new tensors on `device`.
     ///
     /// # Errors
     ///
-    /// Where a tensor cannot be made there.
+    /// Returns an error if a tensor cannot be created on `device`.
     ///
     /// ```
     /// # use conformance::Datum;
@@ -75,7 +75,7 @@ impl Datum {
         })
     }
 
-    /// The arrays in it.
+    /// Returns all arrays of the datum.
     ///
     /// ```
     /// # use conformance::Datum;
@@ -91,12 +91,12 @@ impl Datum {
         }
     }
 
-    /// The array, if it is one.
+    /// Returns the array if the datum is one tensor.
     pub(crate) const fn as_array(&self) -> Option<&Array> {
         if let Self::Array(array) = self { Some(array) } else { None }
     }
 
-    /// The same with every array changed.
+    /// Returns the datum with `change` applied to every array.
     pub(crate) fn map(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
         match self {
             Self::Array(array) => Self::Array(change(array)),
@@ -108,12 +108,12 @@ impl Datum {
         }
     }
 
-    /// The same in double precision: floating arrays, and dtypes that ask for floating results.
+    /// Returns the datum in double precision: floating-point and complex arrays, and dtypes that request such results.
     pub(crate) fn in_double(&self) -> Self {
         self.in_dtypes(double)
     }
 
-    /// The same in double precision, with each element of a narrow dtype moved by as much as that rounds off, up or down.
+    /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
     pub(crate) fn nudged(&self, seed: &mut u64) -> Self {
         if let Self::Plain(_) = self {
             return self.in_double();
@@ -130,7 +130,7 @@ impl Datum {
         })
     }
 
-    /// As gradients were recorded: what is single becomes double, and all else stays.
+    /// Returns the datum with `F32` replaced by `F64`, as gradients were recorded. Other dtypes stay.
     pub(crate) fn widened(&self) -> Self {
         self.in_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }
@@ -151,7 +151,7 @@ fn double(dtype: DType) -> DType {
     }
 }
 
-/// The values of a call on `device`.
+/// Creates the arguments of a call on `device`.
 pub(crate) fn to_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
     data.iter().map(|datum| datum.to_value(device)).collect()
 }

@@ -1,7 +1,7 @@
-//! From recorded values to arguments and results, by the types of the schema.
+//! Decodes recorded JSON values to arguments and results, by the types of the schema.
 //!
-//! The tag of a recorded value says how Python spelt it and not what it is: `{"int": 2}` is also how a float or a list of one
-//! integer is written. So the schema decides, and a tag only has to be convertible.
+//! The tag of a recorded value is its Python type and not its schema type: `{"int": 2}` may also be a float or a list of one integer. The
+//! schema decides the type, and the tag only has to be convertible to it.
 
 use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Scalar, Str, Value};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::recording::Call;
 use crate::tensors::{HOST, rounded};
 
-/// The arguments of a call, all of them, in the schema's order. What was not recorded is the schema's default.
+/// Decodes all arguments of a call, in the schema's order. An argument that was not recorded gets the schema's default.
 ///
 /// ```
 /// use conformance::{Call, Datum, arguments};
@@ -29,7 +29,8 @@ use crate::tensors::{HOST, rounded};
 ///
 /// # Errors
 ///
-/// Where a value does not fit its type, or one is missing that has no default.
+/// Returns [`Error::NotGiven`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its
+/// type.
 pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
         match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
@@ -47,16 +48,18 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     Ok(arguments)
 }
 
-/// Whether a number was given for the tensor that this argument is.
+/// Whether the recording has a scalar for a tensor argument.
 pub(crate) fn is_number(call: &Call, schema: &Schema, i: usize) -> bool {
     let argument = &schema.arguments[i];
     let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
     argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
 }
 
-/// The dtype for a number that was given for a tensor: it must not decide the dtype of the result where tensors of its kind do.
+/// Returns the dtype of a scalar that was given for a tensor. The scalar must not decide the dtype of the result if there are tensors of
+/// its category (floating-point or integral).
 ///
-/// Beside tensors with dimensions, one without any never decides; beside others, the number has to be what they are.
+/// Next to tensors with dimensions, a tensor without dimensions never decides the result dtype. Next to tensors without dimensions, the
+/// scalar takes their dtype.
 fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
     let others = arguments.iter().enumerate().filter(|&(i, _)| i != number).flat_map(|(_, datum)| datum.arrays());
     let Some(own) = arguments[number].as_array().map(|array| array.dtype) else { return DType::F64 };
@@ -69,7 +72,7 @@ fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
     }
 }
 
-/// The recorded results of a call.
+/// Decodes the recorded results of a call.
 ///
 /// ```
 /// use conformance::{Call, results};
@@ -82,7 +85,7 @@ fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
 ///
 /// # Errors
 ///
-/// Where a value does not fit its type, or there are not as many as the schema says.
+/// Returns [`Error::Lacks`] if the number of values is not the schema's, and another [`Error`] if a value does not fit its type.
 pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     match &schema.returns[..] {
         [] => Ok(Vec::new()),
@@ -96,7 +99,7 @@ pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     }
 }
 
-/// What an argument is where the caller leaves it out.
+/// Returns the value of an argument that the caller omits: its default, or `None` for an optional type.
 pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
     match &argument.default {
         Some(default) => Value::default_of(argument)
@@ -107,13 +110,13 @@ pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
     }
 }
 
-/// All arguments in the schema's order: those that `given` has for their names, and the others left out.
+/// Collects all arguments in the schema's order: by name from `given`, or the default if `given` returns `None`.
 pub(crate) fn by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
     let arguments = schema.arguments.iter();
     arguments.map(|argument| given(&argument.name).map_or_else(|| left_out(argument), Ok)).collect()
 }
 
-/// The tensor arguments as they were after the call, none for what is not a tensor; none at all where nothing was recorded.
+/// Decodes the arguments after the call: `None` for each argument that is not a tensor. Returns `None` if they were not recorded.
 pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
     let Some(by_position) = &call.arguments_after else { return Ok(None) };
     let after = schema.arguments.iter().enumerate().map(|(i, argument)| {
@@ -166,7 +169,7 @@ fn plain(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Valu
         TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
         TypeKind::Layout => named(text()?, Layout::from_number)?.into(),
         TypeKind::MemoryFormat => named(text()?, MemoryFormat::from_number)?.into(),
-        // Which device is meant is only known when the call is made.
+        // `Datum::to_value` replaces this by the device under test.
         TypeKind::Device => HOST.into(),
         _ => return None,
     })
@@ -188,7 +191,7 @@ fn list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Jso
     })
 }
 
-/// A tensor without dimensions that holds a number.
+/// Creates a tensor without dimensions from a scalar.
 fn wrapped(number: Scalar) -> Array {
     let dtype = match number {
         Scalar::Bool(_) => DType::Bool,
@@ -207,7 +210,7 @@ fn tensor(json: &Json) -> Result<Array> {
     let strides = whole_numbers(body, "strides").ok_or_else(unfit)?;
     let elements = body.get("data").and_then(Json::as_array).ok_or_else(unfit)?;
     let elements = elements.iter().map(element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
-    // The text of a float is shorter than the float.
+    // The recorded text of a float has fewer digits than the float.
     rounded(&Array { dtype, sizes, strides, offset: 0, elements })
 }
 
@@ -215,7 +218,7 @@ pub(crate) fn whole_numbers(body: &Map<String, Json>, key: &str) -> Option<Vec<i
     body.get(key)?.as_array()?.iter().map(Json::as_i64).collect()
 }
 
-/// One number of a tensor; a complex one is a list of its parts.
+/// Decodes one element of a tensor. A complex element is a list of its real and imaginary parts.
 pub(crate) fn element(json: &Json) -> Option<Scalar> {
     match json {
         Json::Bool(value) => Some(Scalar::Bool(*value)),
@@ -238,7 +241,7 @@ fn named_float(word: &str) -> Option<f64> {
     }
 }
 
-/// A number under any tag that holds one.
+/// Decodes a scalar with a numeric tag. Returns `None` for other tags.
 pub(crate) fn number(json: &Json) -> Option<Scalar> {
     let (tag, content) = tagged(json)?;
     let number = element(content)?;
@@ -268,7 +271,7 @@ fn is_none(json: &Json) -> bool {
     json.is_null() || json.get("none").is_some()
 }
 
-/// The one of a few numbered values that prints so.
+/// Finds the enum value whose text is `word`, among the values of the numbers 0 to 15.
 pub(crate) fn named<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
     (0..16).filter_map(of_number).find(|value| value.to_string() == word)
 }

@@ -1,13 +1,13 @@
-//! Why the suite itself cannot go on. What a backend gets wrong is no error here but a line in the report.
+//! Errors of the suite itself, such as unreadable recordings. Failures of a backend are no errors here but rows of the report.
 
 use std::fmt;
 
 use dispatch_runtime::{AccessError, Device, OutOfStorage};
 
-/// The result of everything that can go wrong here.
+/// A result whose error is the suite's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a recording cannot be used.
+/// An error of the suite: a recording cannot be read or decoded, or a tensor cannot be created or read.
 ///
 /// ```
 /// let error = conformance::Error::UnknownTag { tag: "tensro".to_owned() };
@@ -18,47 +18,47 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// A file of recordings cannot be read.
     Io {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// The reason.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// A line is not JSON.
+    /// A line of the recordings is not JSON.
     Json {
-        /// Which line, counted from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// The reason.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
-    /// A line lacks something.
+    /// A recording lacks a field.
     Lacks {
-        /// What it lacks.
+        /// The missing field.
         what: &'static str,
     },
-    /// A value is marked with a word that the suite does not know.
+    /// A recorded value has an unknown tag.
     UnknownTag {
-        /// The word.
+        /// The tag.
         tag: String,
     },
-    /// A value cannot be what the schema asks for.
+    /// A recorded value cannot be converted to the schema's type.
     Unfit {
         /// The schema's type.
         ty: String,
-        /// The value.
+        /// The recorded value.
         value: String,
     },
     /// An argument has neither a recorded value nor a default.
     NotGiven {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
-    /// There is not one stride per size.
+    /// A recorded tensor does not have one stride per size.
     NotAGeometry,
-    /// The suite has no way to copy to or from this device.
+    /// Elements cannot be copied to or from a device.
     NoCopy {
         /// The device.
         device: Device,
-        /// The reason.
+        /// The error of the copy.
         source: dispatch_runtime::Error,
     },
     /// A tensor's geometry reaches outside its storage.

@@ -1,8 +1,8 @@
-//! One suite that every backend of opdispatch is held to.
+//! The conformance suite: compares every backend of opdispatch with calls that were recorded from PyTorch.
 //!
-//! The ground truth is a recording of calls that PyTorch made: arguments, results, and written arguments afterwards. The suite makes
-//! the same calls through the boxed door, on any device, and holds the outcome to the recording (values within the tolerances of
-//! `torch.testing`, dtypes, sizes and strides) and to the operator's own schema (what shares memory, what is written).
+//! A recording has the arguments and results of a call that PyTorch made, and the written arguments after the call. The suite makes the
+//! same calls through the boxed interface, on any device. It compares dtypes, sizes, strides and values (within the tolerances of
+//! `torch.testing`) with the recording. It compares shared memory and written arguments with the operator's own schema.
 //!
 //! ```no_run
 //! let report = conformance::run(dispatch_runtime::Device::CPU)?;
@@ -12,8 +12,8 @@
 //! # Ok::<(), conformance::Error>(())
 //! ```
 //!
-//! An operator that no crate of the program defines, or that has no kernel for the device, is not implemented, which is no failure.
-//! The recordings are part of this crate; the variable `DISPATCH_GOLDEN` names a folder with others.
+//! An operator counts as not implemented, which is no failure, if no crate of the program defines it or it has no kernel for the device.
+//! The recordings are part of this crate. The environment variable `DISPATCH_GOLDEN` names a folder with other recordings.
 #![forbid(unsafe_code)]
 
 mod aliasing;
@@ -52,7 +52,7 @@ pub use verdict::{Failure, Verdict};
 
 use dispatch_runtime::Device;
 
-// Their operators are under test, and nothing here names one.
+// Links the operators under test: nothing here names one.
 use aten as _;
 
 /// Runs every check of every recorded call on a device.
@@ -65,12 +65,12 @@ use aten as _;
 ///
 /// # Errors
 ///
-/// Where the recordings cannot be read.
+/// Returns an error if the recordings cannot be read.
 pub fn run(device: Device) -> Result<Report> {
     Suite::new(device).run()
 }
 
-/// The chapter of the guide about this crate, compiled and run.
+/// The guide's chapter about this crate: its examples are compiled and run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/src/checking.md")]
 struct Checking;

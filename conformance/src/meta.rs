@@ -1,6 +1,6 @@
-//! The recorded call on tensors without memory.
+//! Checks recorded calls on Meta, with tensors that have no memory.
 //!
-//! What comes out must look exactly like the recorded result: whoever plans memory by Meta is wrong by every stride that is not.
+//! Dtype, sizes and strides must be exactly those of the recorded result: memory plans rely on them.
 
 use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
@@ -10,7 +10,7 @@ use crate::datum::{Datum, to_values};
 use crate::tensors::outline;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
-/// What comes out of these, or how large it is, stands in the elements, though their definitions do not say so: most are composed of others.
+/// Operators whose results, or their sizes, depend on elements although their definitions do not say so. Most of them are composites.
 const DATA_DEPENDENT: [&str; 12] = [
     "argwhere",
     "combinations",
@@ -26,10 +26,10 @@ const DATA_DEPENDENT: [&str; 12] = [
     "_histogramdd_bin_edges",
 ];
 
-/// The overloads of others that take from a tensor's elements where to cut.
+/// Overloads that read split positions from a tensor's elements.
 const CUT_BY_DATA: [(&str, &str); 2] = [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
 
-/// Whether nobody can say without memory what the call gives.
+/// Whether the results of a call depend on elements, so that Meta cannot compute their sizes.
 pub(crate) fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
     let Name { base, overload, .. } = operator.name();
     let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
@@ -51,13 +51,13 @@ pub(crate) fn check(case: &Case) -> Verdict {
     made.and_then(|results| Ok(compare_all(Extent::Geometry, &results, &case.expected)?)).into()
 }
 
-/// What a call gives on Meta, as far as there is anything.
+/// Calls an operator on Meta, and returns its results without elements.
 pub(crate) fn call(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
     let results = invoke(operator, to_values(arguments, Device::META)?)?;
     Ok(results.iter().map(outlined).collect())
 }
 
-/// A result without its elements.
+/// Converts a result to a datum without elements.
 pub(crate) fn outlined(value: &Value) -> Datum {
     match value {
         Value::Tensor(tensor) => Datum::Array(outline(tensor)),

@@ -1,7 +1,7 @@
-//! The recorded calls: which operator was called with what, and what came of it.
+//! Recorded calls of operators: arguments, results, and written arguments after the call.
 //!
-//! A recording names values by tags of its own, and one tag can stand for several types. So a call keeps its values as they were
-//! written, and the schema of the operator that is put to the test says what they are.
+//! The tag of a recorded value can stand for several types. So a [`Call`] keeps the JSON values, and the schema of the operator under test
+//! decides their types.
 
 use std::env;
 use std::fs;
@@ -13,8 +13,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::{Error, Result};
 
-/// The first is of what PyTorch's dispatcher sees below autograd; then come operators that it lacks, and such as are composed of others,
-/// which `golden/record.py` records, and the other dtypes, which `golden/record_samples.py` does.
+/// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
+/// operators and composites. The third, of `golden/record_samples.py`, has other dtypes.
 const RECORDINGS: [(&str, &[u8]); 3] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
@@ -30,38 +30,37 @@ const RECORDINGS: [(&str, &[u8]); 3] = [
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// The operator's full name.
+    /// The operator's name with namespace and overload.
     pub operator: String,
-    /// Which call of this operator it is, counted from 0.
+    /// The number of the call among those of its operator, counted from 0.
     pub number: usize,
-    /// The arguments that were given by position.
+    /// The positional arguments.
     pub arguments: Vec<Json>,
-    /// The arguments that were given by name.
+    /// The named arguments.
     pub named: Map<String, Json>,
-    /// What was returned.
+    /// The returned value.
     pub returned: Json,
-    /// The arguments by position after the call, where the operator writes any.
+    /// The positional arguments after the call, if the operator writes any.
     pub arguments_after: Option<Vec<Json>>,
-    /// The arguments by name after the call, where the operator writes any.
+    /// The named arguments after the call, if the operator writes any.
     pub named_after: Map<String, Json>,
-    /// The gradients of the `f32` and `f64` tensors among the arguments, in their order, where they were recorded; none for a tensor
-    /// that has no part in the results. The cotangent is the cosine of 1, 2, and so on, for each result that PyTorch differentiates; all
-    /// is in double precision.
+    /// The gradients of the `f32` and `f64` tensors among the arguments, in double precision, if they were recorded. The gradient is `None`
+    /// for a tensor that does not influence the results. The cotangent of each differentiable result has the cosines of 1, 2, and so on.
     pub gradients: Vec<Option<Vec<f64>>>,
 }
 
 impl Call {
-    /// Reads one line of a recording.
+    /// Parses one line of a recording.
     ///
     /// # Errors
     ///
-    /// Where the line is not a recorded call.
+    /// Returns [`Error::Json`] if the line is not a JSON object, and [`Error::Lacks`] if a field is missing or invalid.
     pub fn parse(line: &str) -> Result<Self> {
         Self::parse_numbered(line, 1)
     }
 
-    /// The call as gradients were recorded for it: what is `f32` becomes `f64`, with the numbers as they are written and not as `f32` holds
-    /// them.
+    /// Returns the call with `f32` replaced by `f64`, as gradients were recorded. The elements keep their text, so they are not rounded to
+    /// `f32`.
     pub(crate) fn widened(&self) -> Self {
         let mut call = self.clone();
         call.arguments.iter_mut().chain(call.named.values_mut()).for_each(widen);
@@ -82,7 +81,7 @@ impl Call {
     }
 }
 
-/// Makes single precision double.
+/// Replaces the dtype `f32` by `f64` in all tensors of a JSON value.
 fn widen(json: &mut Json) {
     match json {
         Json::Object(map) => {
@@ -96,7 +95,7 @@ fn widen(json: &mut Json) {
     }
 }
 
-/// A recorded gradient. JSON has no word for some numbers, so these are texts.
+/// Decodes a recorded gradient. JSON has no infinities and NaN, so these are strings.
 fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     let number = |number: &Json| number.as_f64().or_else(|| number.as_str()?.parse().ok());
     let numbers = |list: &Json| list.as_array()?.iter().map(number).collect::<Option<_>>();
@@ -104,10 +103,10 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     if json.is_null() { Ok(None) } else { numbers(json).map(Some).ok_or_else(lacking) }
 }
 
-/// The recorded calls, in the order of the recording, and behind them those of operators that it lacks.
+/// Returns all recorded calls, in the order of the recordings.
 ///
-/// They are read from the folder that the variable `DISPATCH_GOLDEN` names, or else from the copy that is part of this crate. None
-/// where the variable names a folder without them.
+/// They are read from the folder that the environment variable `DISPATCH_GOLDEN` names, or else from the copy in this crate. Returns `None`
+/// if the variable names a folder without recordings.
 ///
 /// ```
 /// # if std::env::var_os("DISPATCH_GOLDEN").is_none() {
@@ -119,7 +118,7 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// # Errors
 ///
-/// Where there is a recording, but it cannot be read.
+/// Returns an error if a recording exists but cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
     let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
     if files[0].is_none() {
@@ -137,13 +136,13 @@ pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
     Ok(Some(calls))
 }
 
-/// The lines of all recordings that there are.
+/// Returns the lines of all recordings.
 pub(crate) fn recorded_lines() -> Result<Vec<String>> {
     let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
     Ok(files.into_iter().flatten().flatten().collect())
 }
 
-/// The operators of the core set with their schemas, read from where [`recorded_calls`] are.
+/// Returns the names and schemas of PyTorch's core operators, from the same folder or copy as [`recorded_calls`].
 ///
 /// ```
 /// # if std::env::var_os("DISPATCH_GOLDEN").is_none() {
@@ -155,7 +154,7 @@ pub(crate) fn recorded_lines() -> Result<Vec<String>> {
 ///
 /// # Errors
 ///
-/// Where there is a list, but it cannot be read.
+/// Returns an error if the list exists but cannot be read.
 pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
     let Some(lines) = lines("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
         return Ok(None);
@@ -172,7 +171,7 @@ pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
     Ok(Some(operators))
 }
 
-/// The lines of a file, compressed or not.
+/// Reads the lines of a file, compressed or not: of the folder in `DISPATCH_GOLDEN` if it is set, or of `copy`.
 fn lines(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
     let io_error = |source| Error::Io { file: name.to_owned(), source };
     let Some(folder) = env::var_os("DISPATCH_GOLDEN") else {

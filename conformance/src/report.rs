@@ -1,4 +1,4 @@
-//! What a run found, one row for each operator.
+//! The report of a run of the suite, with one row per operator.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use dispatch_runtime::Device;
 
 use crate::verdict::{Failure, Verdict};
 
-/// The families of checks, and what each is called.
+/// Defines the families of checks and their names.
 macro_rules! checks {
     ($($(#[$doc:meta])* $check:ident: $name:literal,)*) => {
-        /// One family of checks.
+        /// A family of checks.
         ///
         /// ```
         /// assert_eq!("in-place".parse(), Ok(conformance::Check::InPlace));
@@ -21,7 +21,7 @@ macro_rules! checks {
         }
 
         impl Check {
-            /// All of them.
+            /// All families of checks.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$check),*];
 
             const fn name(self) -> &'static str {
@@ -38,31 +38,31 @@ checks! {
     Values: "values",
     /// The recorded call on tensors without memory: dtype, sizes and strides.
     Meta: "meta",
-    /// The call's twin that writes its first argument.
+    /// The in-place form of the call, which writes its first argument.
     InPlace: "in-place",
-    /// The call's twin that writes into `out`.
+    /// The `out=` form of the call.
     Out: "out",
-    /// The call with arguments that lie otherwise in memory.
+    /// The call with other memory layouts of its arguments.
     Layouts: "layouts",
-    /// Calls that are mistakes.
+    /// Wrong calls, which must be refused.
     Mistakes: "mistakes",
-    /// Calls of core operators without a recording, held to what is recorded of others.
+    /// Calls of core operators without a recording, compared with recordings of other operators.
     Twins: "twins",
-    /// The gradients of the call in double precision, held to the recorded ones.
+    /// The gradients of the call in double precision, compared with the recorded ones.
     Gradients: "gradients",
-    /// The gradients of the twin that writes its first argument, through a base and through a view, held to those of the call.
+    /// The gradients of the in-place form, through a base and through a view, compared with those of the call.
     InPlaceGradients: "in-place-gradients",
-    /// Gradients, and gradients of gradients, held to differences.
+    /// First- and second-order gradients, compared with finite differences.
     Numeric: "numeric",
-    /// Calls of batches, held to the calls of their slices.
+    /// Calls of batches within `vmap`, compared with the calls of their slices.
     Vmap: "vmap",
-    /// Which operators have rules for batches of their own: the same, where loops over slices are refused.
+    /// Calls of batches with loops over slices refused: shows which operators have a batch rule.
     BatchRules: "batch-rules",
-    /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
+    /// The traced graph of the call: after cleaning, printing and parsing, it must return the same bits.
     Trace: "trace",
-    /// Calls of the operator with tens of thousands of elements, held to what calls with few of them add up to.
+    /// Calls with tens of thousands of elements, compared with combined results of small calls.
     Large: "large",
-    /// Calls with numbers at the edges of dtypes, and beyond.
+    /// Calls with scalars at and beyond the limits of dtypes.
     Numbers: "numbers",
 }
 
@@ -72,14 +72,14 @@ impl fmt::Display for Check {
     }
 }
 
-/// A word does not name a family of checks.
+/// The error for a name that no [`Check`] has.
 ///
 /// ```
 /// assert!("speed".parse::<conformance::Check>().unwrap_err().to_string().contains("values, meta"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownCheck {
-    /// The word.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -99,37 +99,37 @@ impl std::str::FromStr for Check {
     }
 }
 
-/// How many calls of one check went which way.
+/// The outcomes of one check, counted.
 ///
 /// ```
 /// assert_eq!(conformance::Tally::default().passed, 0);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
-    /// As they should.
+    /// The number of checks that passed.
     pub passed: usize,
-    /// Otherwise.
+    /// The number of checks that failed.
     pub failed: usize,
-    /// Nowhere: there is no kernel.
+    /// The number of checks without an operator, kernel or derivative.
     pub not_implemented: usize,
-    /// The check says nothing about them.
+    /// The number of checks that do not apply to their call.
     pub left_out: usize,
 }
 
-/// What can be said about an operator in one word.
+/// The overall result of an operator.
 ///
 /// ```
 /// assert_eq!(conformance::State::NotImplemented.to_string(), "not implemented");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum State {
-    /// Every check of every call passed, as far as they were made.
+    /// At least one check passed, and none failed.
     Passed,
-    /// At least one failed.
+    /// At least one check failed.
     Failed,
-    /// No call could be made.
+    /// No check could be made, because the operator, a kernel or a derivative is missing.
     NotImplemented,
-    /// It is there, and there is nothing to hold it to.
+    /// No check applied to the operator.
     Unchecked,
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What was found about one operator.
+/// The results of one operator.
 ///
 /// ```
 /// let row = conformance::Row { operator: "aten::relu".to_owned(), tallies: Default::default() };
@@ -152,14 +152,14 @@ impl fmt::Display for State {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The operator's full name.
+    /// The operator's name with namespace and overload.
     pub operator: String,
-    /// The counts of each check that was made.
+    /// The outcomes of each check.
     pub tallies: BTreeMap<Check, Tally>,
 }
 
 impl Row {
-    /// The row in one word.
+    /// Returns the overall result of the operator.
     #[must_use]
     pub fn state(&self) -> State {
         if self.tallies.values().any(|tally| tally.failed > 0) {
@@ -174,7 +174,7 @@ impl Row {
     }
 }
 
-/// One check of one call that did not go as it should.
+/// A failed check of one call.
 ///
 /// ```
 /// use conformance::{Check, Failed, Failure};
@@ -188,18 +188,18 @@ impl Row {
 /// ```
 #[derive(Debug)]
 pub struct Failed {
-    /// The operator's full name.
+    /// The operator's name with namespace and overload.
     pub operator: String,
-    /// Which of its recorded calls, counted from 0.
+    /// The number of the call among those of the operator, counted from 0.
     pub call: usize,
-    /// What was checked.
+    /// The check that failed.
     pub check: Check,
-    /// What is wrong.
+    /// The reason of the failure.
     pub failure: Failure,
 }
 
 impl Failed {
-    /// What to give the program `conformance` to run only this again.
+    /// Returns the arguments with which the program `conformance` repeats only this check.
     #[must_use]
     pub fn arguments(&self) -> String {
         format!("--only {} --call {} --check {}", self.operator, self.call, self.check)
@@ -213,7 +213,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// What a run found. It prints as a table.
+/// The results of a run. A report prints as a table.
 ///
 /// ```
 /// let report = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::no_such_operator").run()?;
@@ -224,7 +224,7 @@ impl fmt::Display for Failed {
 pub struct Report {
     device: Device,
     rows: Vec<Row>,
-    /// The row that is filled.
+    /// The index of the row to which verdicts are added.
     open: usize,
     failed: Vec<Failed>,
     left_out: Vec<(String, Check, &'static str)>,
@@ -236,7 +236,7 @@ impl Report {
         Self { device, rows: Vec::new(), open: 0, failed: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
     }
 
-    /// Opens the row of an operator, to which what follows belongs.
+    /// Opens the row of an operator: verdicts are added to it from now on.
     pub(crate) fn open(&mut self, operator: &str) {
         self.open = self.rows.iter().rposition(|row| row.operator == operator).unwrap_or_else(|| {
             self.rows.push(Row { operator: operator.to_owned(), tallies: BTreeMap::new() });
@@ -275,7 +275,7 @@ impl Report {
         }
     }
 
-    /// Adds what was found of other operators.
+    /// Appends the report of other operators.
     pub(crate) fn append(&mut self, mut other: Self) {
         self.rows.append(&mut other.rows);
         self.failed.append(&mut other.failed);
@@ -290,7 +290,7 @@ impl Report {
         self.missing.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
-    /// One row for each operator, sorted by name.
+    /// Returns the rows of all operators, sorted by name.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -303,7 +303,7 @@ impl Report {
         &self.rows
     }
 
-    /// All that did not go as it should.
+    /// Returns all failed checks.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -317,7 +317,7 @@ impl Report {
         &self.failed
     }
 
-    /// The same, to keep.
+    /// Returns all failed checks, and consumes the report.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -329,7 +329,7 @@ impl Report {
         self.failed
     }
 
-    /// Which operators a check says nothing about, and why.
+    /// Returns the operators to which a check does not apply, with the reason.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -343,7 +343,7 @@ impl Report {
         &self.left_out
     }
 
-    /// Which operators a check could not be made of, and what is not there: the operator, its kernel, or a derivative.
+    /// Returns the operators for which a check could not be made, with the missing item: the operator, its kernel, or a derivative.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -357,7 +357,7 @@ impl Report {
         &self.missing
     }
 
-    /// How many operators are in this state.
+    /// Returns the number of operators in a state.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -371,7 +371,7 @@ impl Report {
         self.rows.iter().filter(|row| row.state() == state).count()
     }
 
-    /// How many operators pass a check wherever it was made, with nothing left out.
+    /// Returns the number of operators for which all calls passed a check, with none left out.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -385,7 +385,7 @@ impl Report {
         tallies.filter(|tally| **tally == Tally { passed: tally.passed.max(1), ..Tally::default() }).count()
     }
 
-    /// The counts of one check over all operators.
+    /// Returns the outcomes of one check, summed over all operators.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
@@ -405,7 +405,7 @@ impl Report {
     }
 }
 
-/// `7/10`: passed of those that were made; a point where none was.
+/// Formats an outcome as `7/10`: passed of made checks. Returns a dot if none was made.
 fn cell(tally: Option<&Tally>) -> String {
     match tally {
         Some(tally) if tally.passed + tally.failed > 0 => format!("{}/{}", tally.passed, tally.passed + tally.failed),

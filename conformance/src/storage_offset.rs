@@ -1,14 +1,14 @@
-//! Where recorded tensors start in their storages.
+//! Infers the storage offset of recorded tensors.
 //!
-//! A recording holds a tensor's elements and strides, but not how much storage lies before them. Only `as_strided` counts from the
-//! start of the storage, and where it reads beyond the recorded elements, its result tells where they start.
+//! A recording has a tensor's elements and strides, but not its storage offset. Only `as_strided` counts from the start of the storage. If
+//! it reads beyond the recorded elements, its result determines the offset.
 
 use dispatch_runtime::Value;
 
 use crate::array::{Array, places};
 use crate::datum::Datum;
 
-/// Moves the tensor of a call of `as_strided` to where its result says that it starts.
+/// Sets the storage offset of the first argument of an `as_strided` call so that it explains the result.
 pub(crate) fn infer(arguments: &mut [Datum], results: &[Datum]) {
     let [Datum::Array(given), _, _, Datum::Plain(offset), ..] = arguments else { return };
     let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };

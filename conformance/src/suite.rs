@@ -1,4 +1,4 @@
-//! A run over recorded calls.
+//! Runs of the suite: selects operators, calls and checks, and collects a report.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,10 +19,10 @@ use crate::trace;
 use crate::unrecorded;
 use crate::verdict::Verdict;
 
-/// Into how many parts each thread's operators are divided: one of them may take long.
+/// The number of parts per thread into which the operators are divided: one operator may take long.
 const PARTS: usize = 16;
 
-/// What to run, and where.
+/// A selection of checks, calls and operators to run on a device.
 ///
 /// ```
 /// use conformance::{Check, Suite};
@@ -40,26 +40,26 @@ pub struct Suite {
     part: (usize, usize),
     checks: Vec<Check>,
     without: Vec<DType>,
-    /// Operators by their base names, with dtypes that they do not have.
+    /// Base names of operators, with dtypes that they do not support.
     without_calls: Vec<(String, DType)>,
     is_sampled: bool,
     has_device_differences: bool,
 }
 
-/// The backend under test, for checks that make calls of their own.
+/// The device under test, for checks that create their own calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) device: Device,
-    /// The dtypes that it does not have.
+    /// The dtypes that the device does not support.
     pub(crate) without: &'a [DType],
-    /// Whether a part of the calls is enough, as the device is slow.
+    /// Whether only some of the calls are made, because the device is slow.
     pub(crate) is_sampled: bool,
-    /// Whether it differs from PyTorch's CPU as PyTorch's own devices do.
+    /// Whether the results may differ from those of PyTorch's CPU as those of PyTorch's own devices do.
     pub(crate) has_device_differences: bool,
 }
 
 impl Suite {
-    /// Everything, on this device.
+    /// Creates a suite of all checks, calls and operators on a device.
     #[must_use]
     pub const fn new(device: Device) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Suite {
         }
     }
 
-    /// Only this operator, and others that are named the same way.
+    /// Restricts the suite to this operator, and to operators of further calls of `only`.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -87,7 +87,7 @@ impl Suite {
         self
     }
 
-    /// Only the recorded call of this number of each operator.
+    /// Restricts the suite to the call of this number of each operator.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -99,7 +99,7 @@ impl Suite {
         self
     }
 
-    /// Only one of so many parts of the operators: a run of each part, in threads of their own, is a run of all.
+    /// Restricts the suite to part `part` of `parts` parts of the operators. The parts may run in separate threads.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -111,7 +111,7 @@ impl Suite {
         self
     }
 
-    /// Only this check, and others that are named the same way.
+    /// Restricts the suite to this check, and to checks of further calls of `check`.
     ///
     /// ```
     /// # use conformance::{Check, Suite};
@@ -123,7 +123,7 @@ impl Suite {
         self
     }
 
-    /// No call that takes or gives tensors of this dtype: for a backend that does not claim to have it.
+    /// Excludes calls with tensors of this dtype, for a backend that does not support it.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -136,7 +136,7 @@ impl Suite {
         self
     }
 
-    /// No recorded call of an operator of this base name with tensors of this dtype: for a backend that does not claim to have it.
+    /// Excludes recorded calls of the operators of this base name with tensors of this dtype, for a backend that does not support them.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -149,8 +149,8 @@ impl Suite {
         self
     }
 
-    /// Only a part of the calls that checks make of their own, for a device that is slow: every third number, and one dtype of each kind in
-    /// large calls.
+    /// Reduces the calls that checks create themselves, for a slow device: every third scalar, and one dtype of each category in large
+    /// calls.
     ///
     /// ```
     /// # use conformance::{Check, Suite};
@@ -162,7 +162,7 @@ impl Suite {
         self
     }
 
-    /// Accepts results that PyTorch's own devices give for numbers, and its CPU does not: for a backend that computes as those do.
+    /// Accepts results for scalar arguments that PyTorch's own devices return and its CPU does not.
     ///
     /// ```
     /// # use conformance::{Check, Suite};
@@ -174,18 +174,18 @@ impl Suite {
         self
     }
 
-    /// Runs over the recordings.
+    /// Runs the suite on the recordings.
     ///
     /// # Errors
     ///
-    /// Where the recordings cannot be read. Where there are none, the report is empty.
+    /// Returns an error if the recordings cannot be read. If there are none, the report is empty.
     pub fn run(&self) -> Result<Report> {
         let mut report = self.run_over(&Recorded::read(self)?);
         report.sort();
         Ok(report)
     }
 
-    /// Runs over the recordings with a thread for each of these devices, which share the operators. Two threads may have the same device.
+    /// Runs the suite on the recordings with one thread per entry of `devices`. The threads share the operators. Entries may be equal.
     ///
     /// ```
     /// use conformance::{Check, Suite};
@@ -199,7 +199,7 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Returns an error if the recordings cannot be read, as [`run`](Self::run) does.
     pub fn run_on(&self, devices: &[Device]) -> Result<Report> {
         let (recorded, next, count) = (Recorded::read(self)?, AtomicUsize::new(0), PARTS * devices.len());
         let (own, parts) = self.part;
@@ -248,7 +248,7 @@ impl Suite {
         report
     }
 
-    /// Holds an operator to what it gives for few elements.
+    /// Runs the large calls of an operator, and adds their verdicts.
     fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
         if !self.wants_operator(&name) {
@@ -261,7 +261,7 @@ impl Suite {
         self.add_numbered(report, Check::Large, verdicts);
     }
 
-    /// Gives an operator the recorded numbers.
+    /// Runs the calls of an operator with the recorded scalars, and adds their verdicts.
     fn run_numbers(&self, name: &str, numbers: &Numbers, report: &mut Report) {
         if !self.wants_operator(name) {
             return;
@@ -271,7 +271,7 @@ impl Suite {
         self.add_numbered(report, Check::Numbers, of_found(name, check));
     }
 
-    /// Holds a call that nobody recorded to differences.
+    /// Compares the gradients of a call without a recording with finite differences, and adds the verdicts.
     fn run_made(&self, call: &Call, report: &mut Report) {
         report.open(&call.operator);
         let check = |operator| {
@@ -281,7 +281,7 @@ impl Suite {
         report.add_all(call.number, Check::Numeric, of_found(&call.operator, check));
     }
 
-    /// Holds a random operator to what mapped functions say about randomness.
+    /// Checks a random operator within `vmap` in each randomness mode, and adds the verdicts.
     fn run_random(&self, name: &str, report: &mut Report) {
         if !self.wants_operator(name) || !self.makes(Check::Vmap) {
             return;
@@ -293,7 +293,7 @@ impl Suite {
         report.add_all(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
     }
 
-    /// Checks a core operator by what is recorded of others.
+    /// Checks an operator without a recording against recordings of other operators, and adds the verdicts.
     fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
         if !self.wants_operator(name) || !self.makes(Check::Twins) {
             return;
@@ -303,7 +303,7 @@ impl Suite {
         self.add_numbered(report, Check::Twins, of_found(name, check));
     }
 
-    /// Adds the verdicts of calls that are numbered in their order.
+    /// Adds the verdicts of calls that are numbered by their index.
     fn add_numbered(&self, report: &mut Report, check: Check, verdicts: Vec<Verdict>) {
         for (number, verdict) in verdicts.into_iter().enumerate() {
             if self.call.is_none_or(|call| call == number) {
@@ -312,7 +312,7 @@ impl Suite {
         }
     }
 
-    /// Runs over these calls.
+    /// Runs the suite on these calls.
     ///
     /// ```
     /// # use conformance::{Call, Suite};
@@ -352,7 +352,7 @@ impl Suite {
         self.checks.is_empty() || self.checks.contains(&check)
     }
 
-    /// Whether a call is of dtypes that the device has there.
+    /// Whether the device supports all dtypes of a call.
     fn covers(&self, case: &Case) -> bool {
         let base = case.operator.name().base;
         let is_missing = |dtype| self.without_calls.iter().any(|(name, of)| name == base && *of == dtype);
@@ -391,7 +391,7 @@ struct Recorded {
     calls: Vec<Call>,
     /// Operators without a recorded call.
     others: Vec<String>,
-    /// Calls without a recording, whose derivatives are compared with differences.
+    /// Calls without a recording, whose gradients are compared with finite differences.
     made: Vec<Call>,
     numbers: Option<Numbers>,
 }
@@ -408,7 +408,7 @@ impl Recorded {
     }
 }
 
-/// What a check says of an operator, if there is one of this name.
+/// Returns the verdicts of a check of the operator of this name, or that the operator is not implemented.
 fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
@@ -427,7 +427,7 @@ fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdi
         Check::Vmap => batches::check(case, number, forms),
         Check::BatchRules => batches::rules(case, number),
         Check::Trace => trace::check(case),
-        // What has a recording needs no twin; the others are not about recorded calls.
+        // These checks are not about recorded calls.
         Check::Twins | Check::Large | Check::Numbers => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Between arrays and tensors: the one place that knows how memory is laid out and how it reaches a device.
+//! Conversion between arrays and tensors: memory layouts, and copies to and from devices.
 
 use dispatch_runtime::{
     AccessError, Bool, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16, f16,
@@ -7,13 +7,13 @@ use dispatch_runtime::{
 use crate::array::{Array, places};
 use crate::error::{Error, Result};
 
-/// The device whose memory the suite reads and writes itself. Results that are believed are computed there.
+/// The device whose memory the suite reads and writes directly. Expected results are computed there.
 pub(crate) const HOST: Device = Device::CPU;
 
-/// What lies between the elements of a strided tensor. No recording holds it, so a kernel that reads or writes there is found out.
+/// The element that fills the gaps of a strided tensor. No recording has it, so a kernel that reads or writes a gap is detected.
 pub(crate) const GAP: Scalar = Scalar::Int(77);
 
-/// A tensor on `device` with these elements at these strides.
+/// Creates a tensor on `device` with the elements and the geometry of an array.
 pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
     if device == Device::META {
         return meta(array);
@@ -21,7 +21,7 @@ pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
     to_device(to_host(array)?, device)
 }
 
-/// The elements of a tensor, in logical order.
+/// Reads a tensor's dtype, geometry and elements to the host.
 pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
     let host = from_device(tensor)?;
     let elements = if host.geometry().count() == 0 { Vec::new() } else { read(&host)? };
@@ -34,20 +34,20 @@ pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
     })
 }
 
-/// What a tensor looks like from outside: all but its elements.
+/// Returns a tensor's dtype and geometry as an array without elements.
 pub(crate) fn outline(tensor: &Tensor) -> Array {
     let geometry = tensor.geometry();
     let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
     Array { dtype: tensor.dtype(), sizes, strides, offset: geometry.offset(), elements: Vec::new() }
 }
 
-/// Another walk through the memory of `tensor`.
+/// Returns a tensor with another geometry on the storage of `tensor`.
 pub(crate) fn window(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::NotAGeometry)?;
     Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
 }
 
-/// Takes a tensor of the host to the device under test.
+/// Copies a host tensor to a device.
 fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
     if device.key() == HOST.key() {
         return Ok(host);
@@ -62,7 +62,7 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
     Ok(Tensor::new(storage, host.dtype(), host.geometry().clone())?)
 }
 
-/// Brings a tensor of the device under test to the host.
+/// Copies a tensor of a device to the host.
 fn from_device(tensor: &Tensor) -> Result<Tensor> {
     let device = tensor.device();
     if device.key() == HOST.key() {
@@ -78,7 +78,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
-/// Memory of the host as it is.
+/// Returns the bytes of a host storage as a tensor of `U8`.
 fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
@@ -89,7 +89,7 @@ fn meta(array: &Array) -> Result<Tensor> {
     Ok(Tensor::new(Storage::meta(0), array.dtype, geometry)?)
 }
 
-/// An element type that numbers become and come from.
+/// An element type that can be converted from and to [`Scalar`].
 trait Stored: Element {
     fn from_scalar(scalar: Scalar) -> Self;
     fn to_scalar(self) -> Scalar;
@@ -170,7 +170,7 @@ fn read_as<T: Stored>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
     Ok(places.into_iter().filter_map(|place| memory.get(place)).map(|&element| element.to_scalar()).collect())
 }
 
-/// How a number looks once it was stored as `dtype`.
+/// Returns the array with its elements rounded to its dtype.
 pub(crate) fn rounded(array: &Array) -> Result<Array> {
     let stored = to_host(array)?;
     Ok(Array { elements: if array.elements.is_empty() { Vec::new() } else { read(&stored)? }, ..array.clone() })

@@ -1,6 +1,6 @@
-//! Operators that may choose among equal values.
+//! Operators that may return any index of equal elements, such as `sort`.
 //!
-//! Where an element occurs twice, its index in a sorted result is anybody's choice. What is not is the value that the index selects.
+//! If an element occurs twice, either index is correct. But the selected values must equal the recorded ones.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::array::{Array, places};
 use crate::compare::Tolerance;
 use crate::datum::Datum;
 
-/// The return that holds such indices, if the call has one.
+/// Returns the index of the result whose indices are not unique, if the call has one.
 pub(crate) fn free_indices(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
     let stable = schema.argument("stable").and_then(|(i, _)| arguments.get(i));
     if matches!(stable, Some(Datum::Plain(Value::Bool(true)))) {
@@ -25,7 +25,7 @@ pub(crate) fn free_indices(name: Name<'_>, schema: &Schema, arguments: &[Datum])
     }
 }
 
-/// Whether these indices select the same values as the recorded ones, and, where a whole order was asked for, each element once.
+/// Whether two index tensors select the same values. For sorting operators, each element must also be selected only once.
 pub(crate) fn select_equal(
     name: Name<'_>,
     schema: &Schema,
@@ -54,7 +54,7 @@ pub(crate) fn select_equal(
     equal && (!ordered || ours.iter().collect::<HashSet<_>>().len() == ours.len())
 }
 
-/// Which element of `source`, in logical order, each index selects along `dim`. None where an index is out of range.
+/// Returns the logical index in `source` of the element that each index selects along `dim`. Returns `None` if an index is out of range.
 fn selected(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
     let rank = source.sizes.len();
     let logical = Array::new(source.dtype, &source.sizes, Vec::new()).strides;

@@ -1,8 +1,7 @@
-//! The recorded call as a graph: traced with other elements, and run on these.
+//! Checks of tracing: the graph of a call, traced with other elements, must return the results of the call.
 //!
-//! The kernels are the same, so a run gives what the call gives, to the bit: results and what they share with the arguments, written
-//! arguments, and the random numbers that follow from a seed. So do the graph that was cleaned, and the one that was printed and read;
-//! and under a layer a graph gives what the call gives under it.
+//! The kernels are the same, so results, aliasing, written arguments and seeded random numbers must agree bit by bit. This also holds for
+//! the cleaned graph, for the printed and parsed graph, and for a graph that runs under a layer.
 
 mod under;
 
@@ -19,7 +18,7 @@ use crate::verdict::{Failure, Stop, Verdict, attempt};
 
 use under::{Function, Made, Under};
 
-/// What these add to a tensor is memory as it comes.
+/// Operators that may add uninitialized elements to a tensor.
 const RESIZE: [&str; 2] = ["resize", "_resize_output"];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
@@ -66,7 +65,7 @@ impl Trial<'_> {
         Ok(verdicts)
     }
 
-    /// A graph under a layer does what the call does, or is refused as that is.
+    /// Checks that a graph and the call agree under a layer, or are refused with the same error.
     fn agree_under(&self, layer: Under, call: &Function<'_>, graph: &Function<'_>) -> Result<(), Stop> {
         let (expected, change): (_, fn(&Array) -> Array) = match self.under(layer, call, others) {
             Ok(made) => (Ok(made), others),
@@ -82,20 +81,20 @@ impl Trial<'_> {
         }
     }
 
-    /// Runs it on the recorded tensors, and where a batch is wanted on changed ones, too.
+    /// Runs a function on the recorded tensors under a layer. Vmap gets a batch of the recorded tensors and of changed ones.
     fn under(&self, layer: Under, f: &Function<'_>, change: impl Fn(&Array) -> Array) -> Result<Made, Stop> {
         let ((_, given), (_, others)) = (self.arguments(Array::clone)?, self.arguments(change)?);
         let written = self.written()?;
         self.settled(layer.run(f, given, &others, |at| written[at]))
     }
 
-    /// What came out, once it is there: a device says late what it refuses.
+    /// Returns an outcome after synchronization: a device may report errors late.
     fn settled<T>(&self, outcome: Result<T, Stop>) -> Result<T, Stop> {
         let late = attempt(|| self.case.device.synchronize());
         outcome.and_then(|made| late.map(|()| made))
     }
 
-    /// Of each tensor, whether the schema says that it is written.
+    /// Returns, for each tensor of the call, whether the schema says that it is written.
     fn written(&self) -> Result<Vec<bool>, Stop> {
         let (values, _) = self.arguments(Array::clone)?;
         let arguments = values.iter().zip(&self.case.operator.schema().arguments);
@@ -113,7 +112,7 @@ impl Trial<'_> {
         Ok(results.iter().flat_map(Value::tensors).cloned().collect())
     }
 
-    /// The graph of the call with other elements, as far as the operator accepts them.
+    /// Traces the call with other elements, or with the recorded ones if the operator does not accept the others.
     fn traced(&self) -> Result<Graph, Stop> {
         let floats = |array: &Array| if array.dtype.is_floating() { others(array) } else { array.clone() };
         self.traced_with(others).or_else(|_| self.traced_with(floats)).or_else(|_| self.traced_with(Array::clone))
@@ -124,7 +123,7 @@ impl Trial<'_> {
         self.settled(attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given)))
     }
 
-    /// The call's values with changed elements, and the tensors in them. What was a number in the recording is one, and no tensor.
+    /// Returns the call's arguments with changed elements, and the tensors among them. A recorded scalar stays a scalar.
     fn arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), Stop> {
         let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map(&change)).collect();
         let mut values = to_values(&changed, self.case.device)?;
@@ -170,7 +169,8 @@ impl Trial<'_> {
     }
 }
 
-/// The elements the other way around, and smaller ones where that changes no more than a number: what was in a range stays there.
+/// Returns an array with its elements reversed, and floating-point and complex elements scaled by 0.75. Elements stay in the range of the
+/// recorded ones.
 fn others(array: &Array) -> Array {
     let smaller = |element: &Scalar| match *element {
         Scalar::Float(x) => Scalar::Float(x * 0.75),
@@ -180,7 +180,7 @@ fn others(array: &Array) -> Array {
     Array { elements: array.elements.iter().rev().map(smaller).collect(), ..array.clone() }
 }
 
-/// Whether two tensors are the same to the bit, but for which NaN a NaN is.
+/// Checks that two tensors have the same geometry and bits. All NaNs count as equal.
 fn same(
     extent: Extent,
     actual: &Tensor,
@@ -197,7 +197,7 @@ fn same(
     geometry.and_then(|()| elements.map_or(Ok(()), Err)).map_err(|difference| Stop::Failed(failure(difference)))
 }
 
-/// Which of the two zeros a zero is.
+/// Replaces a floating-point zero by 1 with its sign, so that signed zeros compare as different.
 fn sign(element: &Scalar) -> Scalar {
     match *element {
         Scalar::Float(zero) if zero == 0.0 => Scalar::Float(1.0_f64.copysign(zero)),
@@ -205,7 +205,7 @@ fn sign(element: &Scalar) -> Scalar {
     }
 }
 
-/// A graph makes the calls that the function makes, so it is refused in the same words.
+/// Checks that the graph was refused with the same message as the call: it makes the same calls.
 fn as_refused(expected: &Stop, found: &Stop) -> Result<(), Stop> {
     let message = |stop: &Stop| match stop {
         Stop::NotImplemented(message) => message.clone(),

@@ -1,6 +1,7 @@
-//! Core operators of which there is no recording, checked by what they have in common with those that have one.
+//! Checks of operators without a recording, by comparison with recorded operators.
 //!
-//! A backward operator gives the recorded gradient, an overload gives what its sibling gives, and what is random has moments.
+//! A backward operator must return the recorded gradient, and an overload the result of its sibling. The results of a random operator must
+//! have the right distribution.
 
 pub(crate) mod random;
 mod siblings;
@@ -17,22 +18,22 @@ use crate::error::Result;
 use crate::recording::Call;
 use crate::verdict::Verdict;
 
-/// A call of an unrecorded operator: its arguments by name, and what must come out.
+/// A call of an operator without a recording: its named arguments, and the expected results.
 pub(super) struct Twin {
     given: Vec<(&'static str, Datum)>,
     expected: Expected,
 }
 
 enum Expected {
-    /// These results, and perhaps others after them.
+    /// These results. More may follow.
     Results(Vec<Datum>),
-    /// What the sibling gives for these arguments.
+    /// The results of the sibling for these arguments.
     Sibling(Vec<Datum>),
-    /// A result of this dtype, these sizes and strides.
+    /// A result with this dtype, these sizes and strides, and any elements.
     Outline(Array),
 }
 
-/// A recorded call of the operator that the unrecorded one is compared with.
+/// A recorded call of the operator with which the unrecorded one is compared.
 pub(super) struct Sibling<'a> {
     schema: &'a Schema,
     arguments: Vec<Datum>,
@@ -58,7 +59,7 @@ impl Sibling<'_> {
         self.get(name)?.as_array().cloned()
     }
 
-    /// The arguments with one of them replaced.
+    /// Returns the arguments with the named one replaced.
     fn with(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
         let mut arguments = self.arguments.clone();
         arguments[self.schema.argument(name)?.0] = datum;
@@ -66,12 +67,12 @@ impl Sibling<'_> {
     }
 }
 
-/// The operators that are checked without being core.
+/// Returns the checked operators that are not in the core set.
 pub(crate) fn others() -> impl Iterator<Item = &'static str> {
     random::OPERATORS.into_iter().chain(siblings::OPERATORS)
 }
 
-/// Checks an operator that has no recording; nothing where the suite knows no twin of it.
+/// Checks an operator without a recording. Returns no verdicts if the suite knows no sibling of it.
 pub(crate) fn check(
     operator: &'static Operator,
     calls: &[Call],
@@ -116,7 +117,7 @@ fn verdict(operator: &'static Operator, sibling: &Case, twin: Twin) -> Result<Ve
     Ok(sibling.derived(operator, arguments, expected).verdict(extent))
 }
 
-/// A plain value as an argument.
+/// Creates an argument from a value without tensors.
 pub(super) fn plain(value: impl Into<Value>) -> Datum {
     Datum::Plain(value.into())
 }
@@ -147,7 +148,7 @@ mod tests {
 
     #[op_def("suite::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size) -> Tensor")]
     pub fn col2im(this: &Tensor, output_size: &[i64], kernel_size: &[i64]) -> Result<Tensor> {
-        // A kernel of one element takes nothing apart, so there is nothing to put together.
+        // With a window of one element, `im2col` only reshapes.
         assert_eq!(kernel_size, [1, 1]);
         let elements: Vec<f64> = this.read::<f64>()?.to_vec();
         let sizes: Vec<i64> = [1].iter().chain(output_size).copied().collect();

@@ -1,4 +1,4 @@
-//! What one check of one call found.
+//! Verdicts: the result of one check of one call, and the reasons of failures.
 
 use std::error::Error as _;
 use std::fmt;
@@ -9,7 +9,7 @@ use dispatch_runtime::{ErrorKind, Operator, Value};
 use crate::compare::Difference;
 use crate::error::Error;
 
-/// What a check found.
+/// The result of one check of one call.
 ///
 /// ```
 /// use conformance::Verdict;
@@ -18,17 +18,17 @@ use crate::error::Error;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// All is as it should be.
+    /// The check passed.
     Passed,
-    /// Something is not.
+    /// The check failed.
     Failed(Failure),
-    /// The operator, or one that it is made of, has no kernel here.
+    /// The operator, or one that it calls, has no kernel or no derivative.
     NotImplemented(String),
-    /// The check says nothing about this call, and why.
+    /// The check does not apply to the call, for this reason.
     LeftOut(&'static str),
 }
 
-/// What is wrong.
+/// The reason of a failed check.
 ///
 /// ```
 /// let failure = conformance::Failure::Panicked { message: "index out of bounds".to_owned() };
@@ -39,98 +39,98 @@ pub enum Verdict {
 pub enum Failure {
     /// The suite cannot make the call or read its results.
     Suite(Error),
-    /// The call failed.
+    /// The call returned an error.
     Refused(dispatch_runtime::Error),
     /// A kernel panicked.
     Panicked {
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
-    /// There are not as many results as the schema promises.
+    /// The number of results differs from the schema's.
     Results {
-        /// How many there are.
+        /// The actual number of results.
         actual: usize,
-        /// How many there should be.
+        /// The expected number of results.
         expected: usize,
     },
-    /// A result is not the expected one.
+    /// A result differs from the expected one.
     Result {
-        /// Which.
+        /// The index of the result.
         index: usize,
-        /// How it differs.
+        /// The first difference.
         difference: Difference,
     },
-    /// A result that tells positions has one that does not exist, or one twice.
+    /// A result of indices has an index that is out of range or occurs twice.
     Positions {
-        /// Which.
+        /// The index of the result.
         index: usize,
     },
-    /// An argument is not what it should be after the call.
+    /// An argument differs from the expected one after the call.
     Argument {
-        /// Which.
+        /// The name of the argument.
         argument: String,
-        /// How it differs.
+        /// The first difference.
         difference: Difference,
     },
-    /// A gradient is not what it should be.
+    /// A gradient differs from the expected one.
     Gradient {
-        /// By which tensor.
+        /// The tensor with respect to which the gradient was computed.
         of: String,
-        /// How it differs.
+        /// The first difference.
         difference: Difference,
     },
-    /// A gradient is not the slope that differences show.
+    /// A gradient disagrees with finite differences.
     Slope {
-        /// The slope along some direction by the gradient.
+        /// The directional derivative by the gradient.
         actual: f64,
-        /// The slope by differences.
+        /// The directional derivative by finite differences.
         expected: f64,
     },
-    /// An argument that the schema says is only read was written to.
+    /// An argument was written although the schema says that it is only read.
     Touched {
-        /// Which.
+        /// The name of the argument.
         argument: String,
     },
-    /// A result does not share the memory of the argument that the schema says it shares.
+    /// A result does not share memory with an argument although the schema says so.
     NotShared {
-        /// The result.
+        /// The index of the result.
         index: usize,
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
-    /// A result shares memory that the schema says nothing of.
+    /// A result shares memory with an argument although the schema does not say so.
     Shared {
-        /// The result.
+        /// The index of the result.
         index: usize,
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
-    /// A call that is a mistake was not refused.
+    /// A wrong call was not refused.
     NotRefused {
-        /// The mistake.
+        /// The description of the mistake.
         mistake: String,
     },
-    /// A call is refused, and with another error than the one that it stands for.
+    /// A graph is refused with another error than the call that it replaces.
     Otherwise {
-        /// What is said of that one.
+        /// The error of the call.
         expected: String,
-        /// What is said of this one.
+        /// The error of the graph.
         found: String,
     },
-    /// A mistake was refused with an error that does not say where it is.
+    /// A wrong call was refused with an error that does not name the operator or the argument.
     Unnamed {
-        /// The mistake.
+        /// The description of the mistake.
         mistake: String,
-        /// What the error lacks.
+        /// The item that the error does not name.
         lacks: &'static str,
-        /// The error.
+        /// The message of the error.
         message: String,
     },
-    /// A derived call differs from the call that it was derived from.
+    /// The check of a derived call failed.
     Derived {
-        /// What was derived.
+        /// The description of the derived call.
         variant: String,
-        /// What is wrong with it.
+        /// The reason of the failure.
         failure: Box<Self>,
     },
 }
@@ -168,7 +168,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Why a call gave no results.
+/// The reason why a call has no results to compare.
 #[derive(Debug)]
 pub(crate) enum Stop {
     NotImplemented(String),
@@ -197,7 +197,7 @@ impl<S: Into<Stop>> From<S> for Verdict {
 }
 
 impl Verdict {
-    /// Says which derived call this was found out about.
+    /// Adds the description of the derived call to a failure.
     pub(crate) fn of(self, variant: impl Into<String>) -> Self {
         match self {
             Self::Failed(failure) => {
@@ -214,7 +214,7 @@ impl<E: Into<Stop>> From<Result<(), E>> for Verdict {
     }
 }
 
-/// Calls an operator. A panic stops this call and no other.
+/// Calls an operator, and converts a panic to a failure.
 pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
     let results = attempt(|| operator.call(arguments))?;
     let expected = operator.schema().returns.len();
@@ -224,7 +224,7 @@ pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<V
     Ok(results)
 }
 
-/// Does what may fail, panic, or turn out not to be there.
+/// Runs a function. Converts an error or a panic to a [`Stop`].
 pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, Stop> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)) {
         Ok(Ok(value)) => Ok(value),
@@ -234,13 +234,13 @@ pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> 
     }
 }
 
-/// Whether there is no kernel, or no derivative.
+/// Whether an error means that a kernel or a derivative is missing.
 fn is_missing(error: &dispatch_runtime::Error) -> bool {
     let cause = error.source().and_then(|source| source.downcast_ref());
     matches!(error.kind(), ErrorKind::NoKernel(_)) || matches!(cause, Some(GradientError::NoDerivative { .. }))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "(no message)".to_owned())

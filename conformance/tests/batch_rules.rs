@@ -1,4 +1,4 @@
-//! How many operators need no loop over slices in mapped functions.
+//! Test of batch rules: enough operators need no loop over slices within `vmap`.
 
 use conformance::{Check, Suite};
 use dispatch_runtime::Device;

@@ -1,11 +1,12 @@
-//! A contract stands in one place: backends name operators and the values of plans, and have a line for each row of the table.
+//! Tests of the backends' sources: kernels name only operators and types of plans, and every elementwise operator has a kernel on each
+//! backend.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dispatch_runtime::keys::{CPU, CUDA};
 use dispatch_runtime::{Key, Operator, Provenance, Shape};
-// What is looked at.
+// Links the backends under test.
 use {kernels_cpu as _, kernels_cuda as _};
 
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
@@ -30,7 +31,7 @@ fn word(text: &str) -> &str {
     &text[..text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())]
 }
 
-/// Every name behind `aten::`, in code that is not a test.
+/// Returns every name after `aten::` in the code of a file, without its tests.
 fn names_of_aten(text: &str) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -47,7 +48,7 @@ fn names_of_aten(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// The types that plans give to kernels, and those of their public fields.
+/// Returns the names of the types that plans pass to kernels, and of the types of their public fields.
 fn types_of_plans() -> BTreeSet<String> {
     let sources = sources("aten/src");
     let mut types = BTreeSet::new();

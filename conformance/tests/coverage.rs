@@ -1,4 +1,4 @@
-//! `docs/coverage.md` says what the program has. `UPDATE=1 cargo test -p conformance --test coverage` writes it anew.
+//! Test that `docs/coverage.md` is up to date. `UPDATE=1 cargo test -p conformance --test coverage` writes it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use dispatch_runtime::keys::{AutocastCPU, AutogradCPU, CPU, CompositeExplicitAut
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Key, Operator, Provenance, TableCell};
 use dispatch_vmap::Strategy;
-// What is covered.
+// Links the backend and the layer of the table.
 use {dispatch_autocast as _, kernels_cpu as _};
 
 const TABLES: [Key; 4] = [CPU, Meta, AutogradCPU, AutocastCPU];
@@ -81,7 +81,7 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
         let is = |kernel: &str| cell.kernels.iter().all(|text| text.starts_with(&format!("`{kernel}`")));
         match cell.registered_for {
             Some(registered) if registered == CompositeImplicitAutograd && [CPU, Meta].contains(&key) => "composite",
-            // Of the composite itself: the layer has nothing to do with it.
+            // A composite has no kernel of the layer.
             Some(registered) if registered == CompositeImplicitAutograd => "-",
             Some(registered) if registered == CompositeExplicitAutograd => {
                 if is("form") {
@@ -105,7 +105,7 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
     [cpu, meta, autograd, autocast, batched(operator)]
 }
 
-/// What becomes of a batch.
+/// Returns the strategy of `vmap` for an operator.
 fn batched(operator: &'static Operator) -> &'static str {
     match Strategy::of(operator) {
         Strategy::Parts => "composite",
@@ -122,10 +122,10 @@ fn batched(operator: &'static Operator) -> &'static str {
     }
 }
 
-/// How the operator is differentiated.
+/// Returns the kind of the operator's derivative.
 fn derivative(operator: &'static Operator, table: &[TableCell]) -> &'static str {
     if operator.schema().kind() == SchemaKind::Out {
-        // It refuses what requires gradients.
+        // `out=` forms refuse tensors that require gradients.
         return "none";
     }
     let of_form = operator.functional().and_then(Operator::rule::<Derivative>);
@@ -140,7 +140,7 @@ fn derivative(operator: &'static Operator, table: &[TableCell]) -> &'static str 
     }
 }
 
-/// What the kernel does that comes with a definition.
+/// Returns the kind of the Meta kernel that the operator's definition provides.
 fn meta(operator: &'static Operator) -> &'static str {
     let functional = operator.functional().unwrap_or(operator);
     match functional.shape() {

@@ -1,4 +1,4 @@
-//! What is derived from a recording, against a family of operators that can be told what to get wrong.
+//! Tests of the derived checks (in place, `out`, layouts, mistakes, Meta): operators with a switchable fault must fail them.
 #![allow(missing_docs, reason = "the operators are for these tests alone")]
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ enum Fault {
 }
 
 thread_local! {
-    /// The suite makes its calls on the thread that asks for them.
+    /// The fault of all operators of this test. It is per thread, because the suite makes its calls on the calling thread.
     static FAULT: Cell<Fault> = const { Cell::new(Fault::Nothing) };
 }
 
@@ -71,7 +71,7 @@ fn tensor(array: Array) -> Tensor {
     tensor
 }
 
-/// The sizes of both, broadcast.
+/// Returns the broadcast sizes of two tensors.
 fn common(a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
     let rank = a.len().max(b.len());
     let at = |sizes: &[i64], i: usize| (i + sizes.len()).checked_sub(rank).map_or(1, |i| sizes[i]);
@@ -192,7 +192,7 @@ fn recorded(sizes: &str, strides: &str, elements: &[f64]) -> String {
     format!(r#"{{"tensor": {{"dtype": "f32", "shape": {sizes}, "strides": {strides}, "data": {elements:?}}}}}"#)
 }
 
-/// A matrix and its sum with itself, and with a row; a vector and its reverse.
+/// Recorded calls: sums of a matrix with itself and with a row, and the reverse of a vector.
 fn calls() -> Vec<Call> {
     let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     let matrix = recorded("[2, 3]", "[3, 1]", &numbers);
@@ -218,7 +218,7 @@ fn run(fault: Fault) -> Report {
     Suite::new(Device::CPU).run_calls(&calls())
 }
 
-/// Whether one check, and which message, found the fault.
+/// Checks that one check finds the fault, with a failure that contains `message`.
 fn finds(fault: Fault, check: Check, message: &str) {
     let report = run(fault);
     let found =
@@ -232,8 +232,8 @@ fn a_family_without_faults_passes_every_check() {
     let report = run(Fault::Nothing);
     let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{all:#?}");
-    // Gradients have a family, and faults, of their own: detects_gradients.rs; so have batch rules, in detects_batches.rs, large calls, in
-    // detects_large.rs, and numbers, in detects_numbers.rs.
+    // Other tests have the faults of these checks: detects_gradients.rs, detects_batches.rs (batch rules), detects_large.rs,
+    // detects_numbers.rs.
     let others = [
         Check::Twins,
         Check::Gradients,
@@ -246,7 +246,8 @@ fn a_family_without_faults_passes_every_check() {
     for check in Check::ALL.into_iter().filter(|check| !others.contains(check)) {
         assert!(report.tally(check).passed > 0, "{check}");
     }
-    // In place: the value, itself, and the overlap for the first call; the value; the refusal of another shape.
+    // In-place checks of the first call: the value, the other argument as the written tensor, and an overlap. Of the second: the value. Of
+    // the third: the refusal of another shape.
     assert_eq!(report.tally(Check::InPlace).passed, 5);
 }
 

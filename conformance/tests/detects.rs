@@ -1,4 +1,4 @@
-//! Whatever a backend can get wrong, the suite finds: each operator here gets one thing wrong.
+//! Tests that the suite finds every mistake of a backend: each operator here makes one mistake.
 
 #![allow(missing_docs, reason = "the operators are named after their mistakes")]
 
@@ -20,7 +20,7 @@ fn tensor(array: Array) -> Tensor {
     tensor
 }
 
-/// Strides that follow the argument's where it is dense, which is what the recordings have.
+/// Returns the negated argument. Its strides are those of a dense argument, as in the recordings.
 fn negated(this: &Tensor) -> Array {
     let mut result = array(this);
     for element in &mut result.elements {
@@ -47,7 +47,7 @@ pub fn wrong_value(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(wrong_value, CPU)]
 fn wrong_value_cpu(this: &Tensor) -> Tensor {
-    // Halves of a few units may be off by what single precision must not.
+    // The tolerance of `F16` and `BF16` allows the smaller error.
     wrong_by(if matches!(this.dtype(), DType::F16 | DType::BF16) { 0.1 } else { 0.01 }, this)
 }
 
@@ -64,7 +64,7 @@ fn wrong_by(error: f64, this: &Tensor) -> Tensor {
     tensor(result)
 }
 
-/// Right the first time, and more wrong ever after.
+/// Returns a correct result the first time, and a larger error at each further call.
 #[op_def("suite::tires(Tensor self) -> Tensor")]
 pub fn tires(this: &Tensor) -> Result<Tensor>;
 
@@ -74,7 +74,7 @@ fn tires_cpu(this: &Tensor) -> Tensor {
     wrong_by(0.01 * f64::from(CALLS.fetch_add(1, Ordering::Relaxed)), this)
 }
 
-/// A derivative that is right the first time.
+/// An operator whose gradient formula changes from call to call.
 #[op_def("suite::tires_back(Tensor self) -> Tensor")]
 pub fn tires_back(this: &Tensor) -> Result<Tensor>;
 
@@ -89,7 +89,7 @@ fn tires_back_derivative(grad: &Tensor) -> Result<Tensor> {
     aten::mul(grad, &Tensor::number(f64::from(CALLS.fetch_add(1, Ordering::Relaxed)).into()))
 }
 
-/// A derivative that is refused, each time for another reason.
+/// An operator whose gradient formula returns another error each time.
 #[op_def("suite::sulks(Tensor self) -> Tensor")]
 pub fn sulks(this: &Tensor) -> Result<Tensor>;
 
@@ -104,7 +104,7 @@ fn sulks_derivative(grad: &Tensor) -> Result<Tensor> {
     Err(Error::kernel(format!("reason {} against {:?}", CALLS.fetch_add(1, Ordering::Relaxed), grad.sizes())))
 }
 
-/// A derivative that is refused.
+/// An operator whose gradient formula always returns the same error.
 #[op_def("suite::refuses(Tensor self) -> Tensor")]
 pub fn refuses(this: &Tensor) -> Result<Tensor>;
 
@@ -118,7 +118,7 @@ fn refuses_derivative(grad: &Tensor) -> Result<Tensor> {
     Err(Error::kernel(format!("never by {:?}", grad.sizes())))
 }
 
-/// Asks for an element, and says nothing of that.
+/// A composite that reads an element on the host, without being marked as data-dependent.
 #[op_def("suite::asks(Tensor self) -> Tensor")]
 pub fn asks(this: &Tensor) -> Result<Tensor> {
     let positive = this.read::<f32>()?[0] > 0.0;
@@ -213,7 +213,7 @@ fn idle_cpu(_: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The recorded calls of `operator`, as if they were of `other`.
+/// Returns the recorded calls of `operator` as calls of `other`.
 fn recorded(operator: &str, other: &str) -> Vec<Call> {
     let calls = recorded_calls().unwrap().unwrap_or_default();
     let calls = calls.into_iter().filter(|call| call.operator == operator);
@@ -224,7 +224,7 @@ fn values(calls: &[Call]) -> Report {
     Suite::new(Device::CPU).check(Check::Values).run_calls(calls)
 }
 
-/// What is wrong with the first call that fails, of an operator all of whose calls do.
+/// Returns the first failure of an operator, all of whose calls fail.
 fn failure(recording: &str, operator: &str) -> Failure {
     let calls = one(recording, operator);
     let report = values(&calls);
@@ -232,7 +232,7 @@ fn failure(recording: &str, operator: &str) -> Failure {
     report.into_failed().remove(0).failure
 }
 
-/// A call whose argument and result have these words.
+/// Returns a call of `operator` with the result `out`.
 fn one(out: &str, operator: &str) -> Vec<Call> {
     let text =
         |data: &str| format!(r#"{{"tensor": {{"dtype": "f32", "shape": [2], "strides": [1], "data": {data}}}}}"#);
@@ -266,7 +266,7 @@ fn a_graph_that_does_not_do_what_the_call_does_is_found() {
     let failures =
         |operator| trace(operator).failed().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
     let tally = trace("suite::right").tally(Check::Trace);
-    // It has no derivative.
+    // The operator has no gradient formula.
     assert_eq!((tally.passed, tally.not_implemented), (6, 1));
     let found = failures("suite::tires");
     assert!(found.len() == 6 && found[0].starts_with("run again: result 0 has -1.48"), "{found:#?}");
@@ -282,7 +282,7 @@ fn a_graph_that_does_not_do_what_the_call_does_is_found() {
             && says("this: failed: reason 2"),
         "{found:#?}"
     );
-    // The recordings do not say that it is one of those that ask.
+    // The suite does not list this operator as data-dependent.
     let found = failures("suite::asks");
     assert!(found.len() == 1 && found[0].contains("reads elements while a function is traced"), "{found:#?}");
 }

@@ -1,4 +1,4 @@
-//! Whatever a batch rule can get wrong, the suite finds: each operator here gets one thing wrong.
+//! Tests that the suite finds every mistake of a batch rule: each operator here makes one mistake.
 
 #![allow(missing_docs, reason = "the operators are named after their mistakes")]
 
@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Batch, Mapped, op_vmap};
 use kernels_cpu as _;
 
-/// Operators that double, and what a rule makes of a batch.
+/// Defines operators that double their argument, with their batch rules.
 macro_rules! doubles {
     ($($operator:ident $text:literal $kernel:ident $rule:ident => |$batch:ident, $this:ident| $result:expr;)*) => {$(
         #[op_def($text)]
@@ -47,7 +47,7 @@ doubles! {
     };
 }
 
-/// Right forwards. On its way back is an operator whose rule is wrong.
+/// An operator with a correct forward pass, whose gradient formula calls an operator with a wrong batch rule.
 #[op_def("suite::wrong_way(Tensor self) -> Tensor")]
 pub fn wrong_way(this: &Tensor) -> Result<Tensor>;
 
@@ -74,7 +74,7 @@ pub fn in_parts(this: &Tensor) -> Result<Tensor> {
     aten::add(this, this, Scalar::Int(1))
 }
 
-/// Several calls, so that batches are in several places.
+/// Runs a check on three calls, which have different batch dimensions.
 fn run(operator: &str, check: Check) -> Report {
     let tensor = |factor: f64| {
         let data: Vec<f64> = (1..7).map(|i| factor * f64::from(i)).collect();

@@ -1,4 +1,4 @@
-//! Whatever a derivative can get wrong, the suite finds: each operator here gets one thing wrong.
+//! Tests that the suite finds every mistake of a gradient formula: each operator here makes one mistake.
 
 #![allow(missing_docs, reason = "the operators are named after their mistakes")]
 
@@ -8,7 +8,7 @@ use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-/// An operator that cubes numbers, and its form that writes.
+/// Defines operators that compute a cube, with their in-place forms.
 macro_rules! cubes {
     ($($schema:literal $name:ident, $in_place:literal $writing:ident, $kernel:ident $writing_kernel:ident;)*) => {$(
         #[op_def($schema)]
@@ -81,7 +81,7 @@ fn wrong_twice_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
     grad * slope(&this.detach()?)?
 }
 
-/// A call with the gradients of a cube.
+/// Runs a check on a call with the recorded gradients of a cube.
 fn report(check: Check, operator: &str) -> Report {
     let x = [1.5, -2.5, 0.25];
     let tensor =

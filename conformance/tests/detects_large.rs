@@ -1,11 +1,11 @@
-//! The large check finds kernels that are right for few elements, and wrong for many.
+//! Tests that the check of large calls finds kernels that are correct only for few elements.
 
 use conformance::{Check, Suite};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-/// Counts in eight bits.
+/// Counts modulo 256, as a counter of eight bits does.
 #[op_impl(aten::count_nonzero, CPU, override)]
 fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let dims = dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim]);
@@ -14,7 +14,7 @@ fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     aten::remainder_scalar(&counts, Scalar::Int(256))
 }
 
-/// Does not have a dtype that PyTorch has.
+/// Refuses `U8`, which PyTorch supports.
 #[op_impl(aten::amin, CPU, override)]
 fn amin_without_bytes(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     if this.dtype() == DType::U8 {

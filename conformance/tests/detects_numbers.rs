@@ -1,17 +1,17 @@
-//! The check of numbers finds kernels that convert what does not fit, and kernels that refuse what does.
+//! Tests that the check of scalars finds kernels that accept scalars out of the dtype's range, and kernels that refuse scalars in range.
 
 use conformance::{Check, Suite};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-/// Wraps.
+/// Wraps a scalar that is out of the dtype's range, instead of refusing it.
 #[op_impl(aten::fill__scalar, CPU, override)]
 fn fill_with_anything(this: &mut Tensor, value: Scalar) -> Result<()> {
     aten::fill_(this, &Tensor::number(value))
 }
 
-/// Takes halves for integers.
+/// Refuses every scalar that is out of the range of `F16`, in all dtypes.
 #[op_impl(aten::leaky_relu, CPU, override)]
 fn leaky_relu_of_few_slopes(this: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
     if negative_slope.to_f64().is_none_or(|slope| slope.abs() > 65504.0) {

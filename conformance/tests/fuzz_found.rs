@@ -1,4 +1,4 @@
-//! Trials of the fuzzer that were findings: each gives results or a typed error now.
+//! Tests of former findings of the fuzzer: each trial now returns results or a typed error.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ fn what_the_fuzzer_found_once_is_found_no_more() {
     let lines = fs::read_to_string(file).unwrap();
     for line in lines.lines() {
         let trial = Trial::parse(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        // An abort shows no message: this is the last line that the test prints.
+        // If the trial aborts the process, this is the last line of the test's output.
         println!("{line}");
         if let Outcome::Found(what) = trial.run() {
             panic!("{what}: {line}");

@@ -1,10 +1,10 @@
-//! The CPU backend, held to the recordings.
+//! Test that the CPU backend agrees with the recordings.
 
 use conformance::{Check, Suite};
 use dispatch_runtime::Device;
 use kernels_cpu as _;
 
-/// Those of gradients are tests of their own.
+/// The checks of this test. Other tests check gradients, batch rules, large calls and scalars.
 const CHECKS: [Check; 9] = [
     Check::Values,
     Check::Meta,

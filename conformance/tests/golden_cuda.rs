@@ -1,4 +1,4 @@
-//! The CUDA backend, held to the recordings: on a device where there is one, and otherwise on the CPU, which runs the kernels as they are.
+//! Test that the CUDA backend agrees with the recordings: on a device if there is one, and otherwise with the kernels emulated on the CPU.
 
 use conformance::{Check, State, Suite};
 use kernels_cpu as _;
@@ -9,7 +9,7 @@ mod devices;
 fn golden_the_operators_of_cuda_agree_with_their_recordings() {
     let Some(devices) = devices::found() else { return };
     let suite = devices::suite(devices[0]);
-    // What becomes of a batch is for a layer to say, and the CPU shows it. Large calls have a test of their own.
+    // Batches depend on the vmap layer, which the CPU tests check. Large calls have a separate test.
     let others = [Check::Vmap, Check::BatchRules, Check::Large];
     let of_backends = Check::ALL.into_iter().filter(|check| !others.contains(check));
     let report = of_backends.fold(suite, Suite::check).run_on(&devices).unwrap();

@@ -1,4 +1,4 @@
-//! Every recorded call is understood.
+//! Tests that recorded calls decode by their schemas, and that their tensors can be created and read.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,7 +7,7 @@ use conformance::{arguments, compare, recorded_calls, results};
 use dispatch_runtime::Device;
 use dispatch_runtime::schema::Schema;
 
-/// The schemas that were recorded beside the calls, as `dispatch-schema` keeps them. Not every recorded operator has one.
+/// Returns the recorded schemas, from the tests of `dispatch-schema`. Some recorded operators have none.
 fn schemas() -> HashMap<String, Schema> {
     let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Gradients on the CPU: as recorded, through forms that write, and by differences.
+//! Tests of gradients on the CPU: against recordings, of in-place forms, and against finite differences.
 
 use conformance::{Check, Suite};
 use dispatch_autograd::__private::Derivative;
@@ -6,7 +6,7 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
-/// What no difference shows, and why.
+/// Operators whose gradients cannot be checked by finite differences, with the reasons.
 const ELSEWHERE: [(&str, &str); 39] = [
     ("aten::_ctc_loss", "its gradient is that of what was normalised; the recordings have it"),
     ("aten::_dirichlet_grad", UNKNOWN),
@@ -55,7 +55,7 @@ const UNKNOWN: &str = "nobody worked its derivative out, in PyTorch either";
 const BY_ONE: &str = "it can be differentiated by its second argument alone; the recordings have that";
 const COMPLEX: &str = "differences are taken of real numbers";
 
-/// What raises, here as in PyTorch: some tensor's gradient, or the gradient of the gradient.
+/// Operators of which some first- or second-order gradient is an error, as in PyTorch.
 const RAISE: [(&str, &str); 21] = [
     ("aten::_embedding_bag", ONCE),
     ("aten::_embedding_bag_forward_only", NEVER),

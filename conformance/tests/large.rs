@@ -1,4 +1,4 @@
-//! Calls with more than 70,000 elements on the CPU.
+//! Tests of calls with more than 70,000 elements on the CPU.
 
 use conformance::{Check, Suite, large};
 use dispatch_runtime::Device;

@@ -1,5 +1,5 @@
-//! Calls with more than 70,000 elements on CUDA: on a device where there is one, and otherwise on the CPU, which runs the kernels as they
-//! are. One dtype of each kind is tried, along memory and across, as an emulated device is slow.
+//! Test of calls with more than 70,000 elements on CUDA: on a device if there is one, and otherwise with the kernels emulated on the CPU.
+//! As an emulated device is slow, it uses one dtype of each category, and contiguous and strided lines.
 
 use conformance::Check;
 use kernels_cpu as _;

@@ -1,4 +1,4 @@
-//! Numbers at the edges of dtypes, held to what PyTorch makes of them.
+//! Tests of scalar arguments at the limits of dtypes, against PyTorch's results.
 
 use std::error::Error as _;
 

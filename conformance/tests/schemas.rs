@@ -1,4 +1,4 @@
-//! Operators have the schemas that PyTorch gives them.
+//! Test that operators of `aten` have PyTorch's schemas.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,7 +7,7 @@ use aten as _;
 use dispatch_runtime::Operator;
 use dispatch_runtime::schema::Schema;
 
-/// Where PyTorch calls the results, or an argument, otherwise than in the functional operator.
+/// Operators whose results or arguments have other names in PyTorch than in the functional operator.
 const NAMED_OTHERWISE: [&str; 5] = [
     "aten::_pdist_backward.out",
     "aten::log_sigmoid_forward.output",

@@ -1,4 +1,4 @@
-//! The arguments of a call that nobody makes, in words.
+//! Parser of words that describe the arguments of a call, without a call being made.
 
 use dispatch_runtime::keys::{ADInplaceOrView, Autocast, Autograd, CPU};
 use dispatch_runtime::schema::{Type, TypeKind};
@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Device, Key, KeySet, Marks, Operator};
 
 use crate::Failure;
 
-/// What an argument carries, as far as dispatch is concerned.
+/// The keys and the marks that an argument adds to a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Carried {
     pub(crate) keys: KeySet,
@@ -21,9 +21,9 @@ pub(crate) struct KeyArgument {
     pub(crate) may_be_absent: bool,
 }
 
-/// The arguments of an operator that can add keys.
+/// Returns the arguments of an operator that can add keys.
 pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Failure> {
-    // Of a call without any, the account still lists who could have a say.
+    // Even the explanation of a call without keys lists the arguments that could add some.
     let arguments_with_keys = operator.explain_keys(&[], None)?.arguments;
     let arguments = &operator.schema().arguments;
     let of = |(name, _): (String, KeySet)| {
@@ -38,8 +38,8 @@ pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Fai
     Ok(arguments_with_keys.into_iter().map(of).collect())
 }
 
-/// What each argument that can add keys does add, given words for some of them: one that is left out is as the one before it, and
-/// the first one `cpu`. One that may be absent is.
+/// Returns the keys that each such argument adds, and the marks of all. Words describe the arguments in order. A tensor without a word is
+/// like the tensor before it, and the first one is on the CPU. Optional arguments without a word are absent.
 pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
     let arguments_with_keys = key_arguments(operator)?;
     if words.len() > arguments_with_keys.len() {
@@ -59,7 +59,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
                 last = if argument.is_tensor { carried } else { last };
                 carried
             }
-            // Without one, a tensor is made on the CPU.
+            // A call without a device argument creates its tensor on the CPU.
             None if argument.is_device => Carried { keys: KeySet::from(CPU), marks: None },
             None if argument.may_be_absent || !argument.is_tensor => Carried { keys: KeySet::EMPTY, marks: None },
             None => last,
@@ -73,7 +73,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
     Ok((all, marks))
 }
 
-/// One argument: a device, marks, and keys that it carries besides. A dtype is understood, and chooses no key.
+/// Parses one argument: a device, marks, and further keys. A dtype is accepted and adds no key.
 fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
     let mut carried = Carried { keys: KeySet::EMPTY, marks: None };
     let mut is_inference = false;
@@ -100,7 +100,7 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
         };
         carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
     }
-    // A tensor is somewhere: on the CPU, unless its keys say otherwise.
+    // A tensor is on the CPU unless the word names a device or keys.
     let is_there = carried.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
     if let Some(device) = device.or_else(|| is_there.then_some(Device::CPU)) {
         let backend = device.key();
@@ -113,13 +113,13 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
     Ok(carried)
 }
 
-/// What tensors on a backend carry besides its own key.
+/// Returns the keys of tensors on a backend beside the backend's own key.
 pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
 }
 
-/// How memory on a backend is marked: only the CPU's own is looked after by the CPU.
+/// Returns the mark of tensors on other backends than the CPU: the CPU does not track writes to their memory.
 pub(crate) fn mark_of(backend: Key) -> Option<Marks> {
     (backend != CPU).then_some(Marks::FOREIGN)
 }

@@ -1,11 +1,11 @@
-//! Where a call goes, and why.
+//! Explanations of calls: the kernel that a call reaches, and the reasons.
 
 use dispatch_runtime::{Explanation, Operator};
 use serde::Serialize;
 
 use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 
-/// Why a call reaches its kernel: the keys of the call, and the way down from the key at which it arrives.
+/// The reason why a call reaches its kernel: the keys of the call, the cell of its highest key, and the cells below it.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
@@ -22,45 +22,45 @@ use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 /// ```
 #[derive(Debug, Serialize)]
 pub struct CallExplanation {
-    /// The operator.
+    /// The name of the operator.
     pub operator: String,
-    /// What each argument adds.
+    /// The keys that each argument adds.
     pub arguments: Vec<(String, Vec<String>)>,
-    /// What the thread adds.
+    /// The keys that the thread's guards add.
     pub included: Vec<String>,
-    /// What the thread's guards take away.
+    /// The keys that the thread's guards remove.
     pub removed: Vec<String>,
     /// The keys of the call.
     pub keys: Vec<String>,
-    /// Those that are passed over, because the operator has nothing to do there.
+    /// The keys that the call skips, because the operator has nothing to do there.
     pub masked: Vec<String>,
-    /// Where the call arrives; none for a call without keys.
+    /// The key whose cell the call enters; `None` for a call without keys.
     pub key: Option<String>,
-    /// The rule by which a kernel is there.
+    /// The rule by which the kernel is in the cell.
     pub provenance: &'static str,
     /// The kernel that runs.
     pub winner: Option<Kernel>,
-    /// Those that are asked in turn, where several carry conditions.
+    /// The kernels of the cell if several have conditions. The conditions are evaluated in this order.
     pub candidates: Vec<Kernel>,
-    /// All others, and why they do not run.
+    /// The kernels that do not run, and the reasons.
     pub losers: Vec<(Kernel, String)>,
-    /// Where the call goes on, if each kernel hands it on below its own key. Nothing may be at the end, which is an error.
+    /// The cells that the call enters if each kernel redispatches below its own key. The last one may have no kernel, which is an error.
     pub below: Vec<Cell>,
-    /// What the guards change that keys do not say.
+    /// Changes by the guards that the keys do not show.
     pub notes: Vec<&'static str>,
-    /// The same as text.
+    /// The explanation as text.
     #[serde(skip)]
     pub plain_text: String,
 }
 
 impl CallExplanation {
-    /// The explanation of a call with arguments in words: a device, a dtype, `requires_grad`, `view`, `inference`, or dispatch keys, joined
-    /// by commas, and `none` for an argument that is absent. One word for each argument that can add keys; those that are left out
-    /// are as the last one, and the first one is on the CPU.
+    /// Explains a call. Each word of `arguments` describes an argument that can add keys: a device, a dtype, `requires_grad`, `view`,
+    /// `inference`, or dispatch keys, joined by commas; or `none` for an absent argument. Arguments without a word are like the last one,
+    /// and the first one is on the CPU by default.
     ///
     /// # Errors
     ///
-    /// Where a word means nothing, or there are more than such arguments.
+    /// Returns [`Failure::Usage`] if a word is unknown, or if there are more words than such arguments.
     ///
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("account_of");
@@ -72,11 +72,11 @@ impl CallExplanation {
         Self::under(&Guards::default(), operator, arguments)
     }
 
-    /// The same of a call under these guards.
+    /// Explains a call under these guards. `arguments` are words as in [`of`](Self::of).
     ///
     /// # Errors
     ///
-    /// As [`of`](Self::of).
+    /// Returns the errors of [`of`](Self::of).
     ///
     /// ```
     /// use dispatch_inspect::{CallExplanation, Guards};
@@ -91,7 +91,7 @@ impl CallExplanation {
         let entered = guards.enter();
         let mut explanation = operator.explain_keys(&carried, marks)?;
         drop(entered);
-        // Nobody entered them but this.
+        // These guards were not entered in the caller's code, so their location says nothing.
         explanation.entered = None;
         let plain_text = explanation.to_string();
         let below = way_down(operator, &explanation);
@@ -115,7 +115,7 @@ impl CallExplanation {
         })
     }
 
-    /// Whether any kernel runs.
+    /// Returns whether a kernel runs.
     ///
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("runs");
@@ -137,7 +137,7 @@ fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell>
     let mut stops = Vec::new();
     while let Some(key) = left.highest() {
         let name = key.to_string();
-        // Nothing at a layer is passed over; at the storage it is where the call ends.
+        // A layer without a kernel is skipped. A backend without a kernel ends the call.
         let is_stop = |cell: &&Cell| match cell.served {
             KernelKind::Fallthrough => false,
             KernelKind::Missing => key.is_storage() && !has_arrived,

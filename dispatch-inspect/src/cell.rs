@@ -1,4 +1,4 @@
-//! What is in a cell of the dispatcher's table.
+//! Cells of an operator's table, and kernels with their locations.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::coverage::backends;
 
-/// What kind of kernel serves a key.
+/// The kind of kernel in a cell of a table.
 ///
 /// ```
 /// assert_eq!(dispatch_inspect::KernelKind::Composite.to_string(), "composite");
@@ -15,24 +15,24 @@ use crate::coverage::backends;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KernelKind {
-    /// One of the key's own, or of an alias made for such keys.
+    /// A kernel of the key itself, or of an alias for such keys.
     Kernel,
-    /// Other operators, each of which goes its own way.
+    /// A composite: it calls other operators, each of which is dispatched.
     Composite,
-    /// One that works on every backend.
+    /// A kernel that works on every backend.
     Any,
-    /// What the key does for all operators.
+    /// The fallback of the key, which serves all operators.
     Fallback,
-    /// None: calls pass over the key.
+    /// A registered fallthrough: calls skip the key.
     Fallthrough,
-    /// None: two could, and a call ends in an error.
+    /// No kernel, because two could serve the key: a call returns an error.
     Ambiguous,
-    /// None.
+    /// No kernel.
     Missing,
 }
 
 impl KernelKind {
-    /// All of them, best first.
+    /// All kinds, the most specific first.
     ///
     /// ```
     /// assert_eq!(dispatch_inspect::KernelKind::ALL.len(), 7);
@@ -40,7 +40,7 @@ impl KernelKind {
     pub const ALL: [Self; 7] =
         [Self::Kernel, Self::Composite, Self::Any, Self::Fallback, Self::Fallthrough, Self::Ambiguous, Self::Missing];
 
-    /// The word for it.
+    /// Returns the name of the kind.
     ///
     /// ```
     /// assert_eq!(dispatch_inspect::KernelKind::Missing.name(), "-");
@@ -58,7 +58,7 @@ impl KernelKind {
         }
     }
 
-    /// What the word means.
+    /// Returns the meaning of the kind as text.
     ///
     /// ```
     /// assert_eq!(dispatch_inspect::KernelKind::Any.meaning(), "one kernel that works on every backend");
@@ -116,15 +116,15 @@ impl fmt::Display for KernelKind {
 pub struct Cell {
     /// The key.
     pub key: String,
-    /// What serves it.
+    /// The kind of its kernel.
     pub served: KernelKind,
-    /// The rule that put it there, in PyTorch's words.
+    /// The rule that put the kernel there, in PyTorch's terms.
     pub provenance: &'static str,
-    /// The key that it was registered for; none for a fallback and for nothing.
+    /// The key for which the kernel was registered; `None` for a fallback and for a cell without a kernel.
     pub registered_for: Option<String>,
-    /// The kernels with their places; several where they carry conditions or conflict.
+    /// The kernels with their locations; several if they have conditions or conflict.
     pub kernels: Vec<String>,
-    /// Whether the key is one of a backend that is not linked, and for which the operator has no kernel of its own.
+    /// Whether the key is of a backend that is not linked, and for which the operator has no kernel of its own.
     pub is_elsewhere: bool,
 }
 
@@ -143,7 +143,7 @@ impl Cell {
     }
 }
 
-/// Every cell of an operator's table, lowest key first.
+/// Returns all cells of an operator's table, the lowest key first.
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("table").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -155,7 +155,7 @@ pub fn table(operator: &'static Operator) -> Vec<Cell> {
     operator.table().iter().map(|cell| Cell::of(cell, &backends)).collect()
 }
 
-/// A file and a line.
+/// A source location: a file and a line.
 ///
 /// ```
 /// let place = dispatch_inspect::Place::from(dispatch_runtime::Location::caller());
@@ -163,7 +163,7 @@ pub fn table(operator: &'static Operator) -> Vec<Cell> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Place {
-    /// The file, as the compiler was given it.
+    /// The path of the file, as it was passed to the compiler.
     pub file: &'static str,
     /// The line, counted from 1.
     pub line: u32,
@@ -193,17 +193,17 @@ impl fmt::Display for Place {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Kernel {
-    /// The key that it is registered for.
+    /// The key for which it is registered.
     pub key: String,
     /// The name of its function.
     pub name: &'static str,
-    /// Where it is.
+    /// The location of its function.
     pub place: Place,
-    /// `typed`, `boxed` or `fallthrough`; none where a call is explained.
+    /// `typed`, `boxed` or `fallthrough`; `None` in the explanation of a call.
     pub kind: Option<&'static str>,
-    /// Whether it is one that runs for its key.
+    /// Whether it is one of the kernels that run for its key.
     pub is_active: bool,
-    /// When it is fit for a call.
+    /// The condition under which it accepts a call.
     pub condition: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What serves a cell, in finer words than the kind of its kernel.
+//! Names for the contents of a cell that are more specific than the kind of its kernel.
 
 use dispatch_runtime::keys::{Autograd, Meta};
 use dispatch_runtime::{Operator, TableCell};
@@ -6,7 +6,7 @@ use dispatch_runtime::{Operator, TableCell};
 use crate::operator_info::derivative;
 use crate::{Derivative, KernelKind};
 
-/// The words that there are beside those of [`KernelKind`], and what they mean.
+/// The specific names beside those of [`KernelKind`], with their meanings.
 pub(crate) const FINER: [(&str, &str); 6] = [
     ("formula", "a derivative, of its own or of the operator that it is a form of"),
     ("none", "no gradients, and somebody said so"),
@@ -16,7 +16,7 @@ pub(crate) const FINER: [(&str, &str); 6] = [
     ("data", "refused, as the sizes are in the elements"),
 ];
 
-/// The word for a cell: a finer one where more is known than what kind of kernel is there.
+/// Returns the name for a cell: a specific one, or that of the kind of its kernel.
 pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static str {
     let served = KernelKind::of(cell);
     let is = |name: &str| cell.kernels.iter().all(|kernel| kernel.starts_with(&format!("`{name}`")));
@@ -39,7 +39,7 @@ pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static st
     }
 }
 
-/// What the kernel does that comes with a definition.
+/// Returns the name for the Meta kernel that a definition generates.
 fn meta(operator: &'static Operator) -> &'static str {
     let functional = operator.functional().unwrap_or(operator);
     if functional.shape().is_some() {

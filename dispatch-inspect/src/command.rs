@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: parses and runs one command.
 
 use std::io::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ and with 2 where the command line is wrong.
 const COMMANDS: [&str; 11] =
     ["list", "show", "table", "explain", "what-if", "coverage", "trace", "plan", "page", "docs", "help"];
 
-/// What a command found.
+/// The kind of a command's answer.
 ///
 /// ```
 /// use dispatch_inspect::{Found, Style, run};
@@ -49,13 +49,13 @@ const COMMANDS: [&str; 11] =
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// What was asked for.
+    /// The answer to the question.
     Answer,
-    /// That a call would fail. A program should end with 1.
+    /// The finding that a call would fail. A program should end with exit code 1.
     Finding,
 }
 
-/// Runs one command, given the words after the program's name, and writes the answer.
+/// Runs one command and writes the answer to `out`. `words` are the command-line arguments after the program's name.
 ///
 /// ```
 /// use dispatch_inspect::{Style, run};
@@ -69,7 +69,7 @@ pub enum Found {
 ///
 /// # Errors
 ///
-/// Where the command line is wrong, there is no such operator, or the answer cannot be written.
+/// Returns an error if the command line is wrong, if no operator matches, or if the answer cannot be written.
 pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
     let (options, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.starts_with("--"));
     let mut answer = Answer { out, style, as_json: false };
@@ -123,7 +123,7 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
     }
 }
 
-/// Why a command cannot be run.
+/// Returns the message for a command that cannot be run.
 fn wrong(command: &str) -> String {
     if COMMANDS.contains(&command) {
         let usage = USAGE.lines().find(|line| line.trim_start().starts_with(command)).unwrap_or_default();
@@ -135,18 +135,18 @@ fn wrong(command: &str) -> String {
     }
 }
 
-/// The operators that match a pattern, of which there is at least one.
+/// Returns the operators that match a pattern; an error if there are none.
 fn some(pattern: &str) -> Result<Vec<&'static Operator>, Failure> {
     let found = matching(pattern);
     if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }
 }
 
-/// What went wrong, and with which file.
+/// Returns the error of an operation on a file, with its path.
 fn at(file: &Path, error: &std::io::Error) -> Failure {
     Failure::Io(std::io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }
 
-/// Where an answer goes, and how.
+/// The output of an answer, and its format.
 struct Answer<'a> {
     out: &'a mut dyn Write,
     style: Style,

@@ -1,4 +1,4 @@
-//! Which keys of which operators are served, and by what.
+//! Coverage: the kind of kernel for each key of each operator.
 
 use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{KernelKind, cell_detail};
 
-/// Operators down, keys across.
+/// A matrix of kernels: a row for each operator and a column for each key.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::CPU};
@@ -22,13 +22,13 @@ use crate::{KernelKind, cell_detail};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Coverage {
-    /// The keys: of backends that are linked, and of layers with a kernel or a fallback. Lowest first.
+    /// The keys of linked backends, and of layers with a kernel or a fallback. The lowest comes first.
     pub keys: Vec<String>,
-    /// The operators.
+    /// The rows, one for each operator.
     pub rows: Vec<Row>,
 }
 
-/// What serves one operator.
+/// The kinds of kernels of one operator.
 ///
 /// ```
 /// let none = dispatch_inspect::Coverage::of(&[]);
@@ -36,16 +36,17 @@ pub struct Coverage {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
-    /// The operator.
+    /// The name of the operator.
     pub operator: String,
-    /// By key.
+    /// The kind of kernel for each key.
     pub cells: Vec<KernelKind>,
-    /// The same in finer words: for a kernel of autograd `formula` or `none`, for what comes with a definition `shape`, `form` or `data`.
+    /// More specific names of the same cells: `formula` or `none` for autograd, `shape`, `plan`, `form` or `data` for kernels that a
+    /// definition generates.
     pub words: Vec<&'static str>,
 }
 
 impl Coverage {
-    /// The coverage of these operators.
+    /// Returns the coverage of these operators.
     ///
     /// ```
     /// dispatch_runtime::Registrar::new("coverage_of").define("id(Tensor self) -> Tensor").unwrap();
@@ -84,7 +85,7 @@ impl Coverage {
         }
     }
 
-    /// How many operators something serves, by key.
+    /// Returns for each key the number of operators that have a kernel there.
     ///
     /// ```
     /// assert!(dispatch_inspect::Coverage::of(&[]).counts().is_empty());
@@ -104,7 +105,7 @@ impl Coverage {
     }
 }
 
-/// The backends that can hold tensors, or that any of these operators has a kernel for.
+/// Returns the backends that can hold tensors, or for which any of these operators has a kernel.
 pub(crate) fn backends(operators: &[&'static Operator]) -> Vec<Key> {
     let registered = operators.iter().flat_map(|operator| operator.registrations()).map(|kernel| kernel.site.key);
     let registered = registered.filter(|&key| KeySet::from(key).device().is_some_and(|device| device.key() == key));

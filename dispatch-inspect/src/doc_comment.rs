@@ -1,18 +1,18 @@
-//! What authors write about operators, as rustdoc would show it: without the lines of examples that it hides.
+//! Doc comments of operators, as rustdoc shows them: without the lines that it hides in examples.
 
-/// A line of it.
+/// A line of a doc comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line<'a> {
-    /// A heading: the whole line, and what it says.
+    /// A heading: the whole line, and its title.
     Heading(&'a str, &'a str),
     /// Any other text.
     Text(&'a str),
-    /// One of an example, or a fence around it.
+    /// A line of an example, or a fence around it.
     Code(&'a str),
 }
 
 impl<'a> Line<'a> {
-    /// As it was written.
+    /// Returns the line as it was written.
     pub(crate) const fn text(self) -> &'a str {
         match self {
             Self::Heading(text, _) | Self::Text(text) | Self::Code(text) => text,
@@ -20,7 +20,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The lines, less the space after each `///`.
+/// Returns the lines of a doc comment, without the space after each `///`.
 pub(crate) fn lines(docs: &str) -> impl Iterator<Item = Line<'_>> {
     let mut is_code = false;
     docs.lines().filter_map(move |line| {
@@ -32,7 +32,7 @@ pub(crate) fn lines(docs: &str) -> impl Iterator<Item = Line<'_>> {
         }
         match begun.strip_prefix('#') {
             Some(rest) if is_code && (rest.is_empty() || rest.starts_with(' ')) => None,
-            // This is how a line that does begin with it is written.
+            // Inside of an example, `##` stands for a visible line that begins with `#`.
             Some(rest) if is_code && rest.starts_with('#') => Some(Line::Code(rest)),
             _ if is_code => Some(Line::Code(line)),
             _ => Some(heading(begun).map_or(Line::Text(line), |title| Line::Heading(line, title))),
@@ -45,7 +45,7 @@ fn heading(line: &str) -> Option<&str> {
     (title.len() < line.len() && title.starts_with(' ')).then(|| title.trim())
 }
 
-/// All of them as one text.
+/// Returns the visible lines as one text.
 pub(crate) fn shown(docs: &str) -> String {
     lines(docs).map(Line::text).collect::<Vec<_>>().join("\n")
 }

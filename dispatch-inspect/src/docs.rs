@@ -1,4 +1,4 @@
-//! Reference pages of operators, in Markdown, made from their definitions.
+//! Reference pages of operators in Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use crate::cell_detail::FINER;
 use crate::doc_comment::{self, Line};
 use crate::{Coverage, KernelKind, OperatorInfo};
 
-/// A page for each namespace, by the name of its file, the pages `by-name.md` (every operator by name) and `by-key.md` (operators by keys),
-/// and README.md, which leads to them.
+/// Returns Markdown pages by file name: one for each namespace, `by-name.md` (every operator by name), `by-key.md` (kernels by operator and
+/// key), and README.md with links to them.
 ///
 /// ```
 /// dispatch_runtime::Registrar::new("paged").define("id(Tensor self) -> Tensor")?;
@@ -33,7 +33,7 @@ pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
         pages.insert(format!("{namespace}.md"), page(namespace, &operators));
     }
     pages.insert("README.md".to_owned(), front);
-    // No namespace has such a name.
+    // No namespace has such a name, as a `-` is not allowed there.
     pages.insert("by-name.md".to_owned(), index(operators));
     pages.insert("by-key.md".to_owned(), matrix(&Coverage::of(operators)));
     pages
@@ -48,7 +48,7 @@ Every operator [by name](by-name.md), [what serves its keys](by-key.md), and all
 |---|---|
 ";
 
-/// Every operator with the first line of what is written about it.
+/// Returns the page of all operators by name, with the first line of their documentation.
 fn index(operators: &[&'static Operator]) -> String {
     let mut page = "# Operators by name\n\n| operator | |\n|---|---|\n".to_owned();
     for operator in operators {
@@ -58,7 +58,7 @@ fn index(operators: &[&'static Operator]) -> String {
     page
 }
 
-/// Operators down, keys across, and what the words mean.
+/// Returns the page with a row for each operator and a column for each key, and the meanings of the words.
 fn matrix(coverage: &Coverage) -> String {
     let mut page = "# What serves the keys\n\n| word | what it means |\n|---|---|\n".to_owned();
     let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
@@ -74,7 +74,7 @@ fn matrix(coverage: &Coverage) -> String {
     page
 }
 
-/// An operator's name as a link to its section, whose anchor is made of the letters of its heading.
+/// Returns a link to the section of an operator. The anchor consists of the letters of the heading.
 fn link(operator: &str) -> String {
     let (namespace, name) = operator.split_once("::").unwrap_or_default();
     let anchor = name.to_lowercase().replace(|c: char| !c.is_alphanumeric() && c != '_', "");
@@ -95,7 +95,7 @@ fn write_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
     if !info.docs.is_empty() {
         for line in doc_comment::lines(info.docs) {
             match line {
-                // What follows a heading of the author's own would look like a section of the page.
+                // An author's heading would look like a section of the page, so it becomes bold text.
                 Line::Heading(_, title) => writeln!(page, "**{}**", without_links(title))?,
                 Line::Text(text) => writeln!(page, "{}", without_links(text))?,
                 Line::Code(code) => writeln!(page, "{code}")?,
@@ -127,7 +127,7 @@ fn write_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
     Ok(())
 }
 
-/// The line with the names of items as they are: only rustdoc can link them.
+/// Returns a line with rustdoc's links to items replaced by the items' names.
 fn without_links(line: &str) -> String {
     let mut pieces = line.split("[`");
     let mut text = pieces.next().unwrap_or_default().to_owned();

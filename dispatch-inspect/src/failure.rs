@@ -1,9 +1,9 @@
-//! What can go wrong, and how a program ends then.
+//! The errors of questions to the inspector, and their exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// Why there is no answer. It prints as a sentence that says what to do.
+/// The reason why there is no answer. It prints as a sentence that says what to do.
 ///
 /// ```
 /// let error = dispatch_inspect::find("nobody::home").unwrap_err();
@@ -12,39 +12,39 @@ use std::process::ExitCode;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The command line says something that there is not.
+    /// The command line names an unknown command, option, key or argument.
     Usage(String),
     /// No operator has this name, or matches this pattern.
     NotFound {
-        /// What was asked for.
+        /// The name or the pattern.
         name: String,
-        /// The operator that was probably meant.
+        /// The operator with the most similar name.
         suggestion: Option<String>,
     },
     /// Several operators have this name.
     Ambiguous {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// All of them.
+        /// The full names of these operators.
         candidates: Vec<String>,
     },
-    /// A kernel was to be taken away that there is not.
+    /// A kernel to be removed does not exist.
     NoSuchKernel {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The key.
+        /// The key of the kernel.
         key: String,
-        /// The keys for which there are kernels.
+        /// The keys for which the operator has kernels.
         keys: Vec<String>,
     },
-    /// The dispatcher's own error.
+    /// An error of the dispatcher.
     Dispatch(dispatch_runtime::Error),
-    /// Something could not be written.
+    /// An answer could not be written.
     Io(std::io::Error),
 }
 
 impl Failure {
-    /// 2 for a command line that is wrong, 1 for all else.
+    /// Returns the exit code: 2 if the command line is wrong, and 1 otherwise.
     ///
     /// ```
     /// use dispatch_inspect::Failure;

@@ -1,14 +1,14 @@
-//! Which operator somebody means.
+//! Search for operators by name or pattern.
 
 use dispatch_runtime::{Operator, schema};
 
 use crate::Failure;
 
-/// The operator of this name. Where only one has it, the namespace or the overload can be left out.
+/// Returns the operator with this name. The namespace or the overload may be left out if the rest is unique.
 ///
 /// # Errors
 ///
-/// Where none has the name, or several have.
+/// Returns [`Failure::NotFound`] if no operator has the name, and [`Failure::Ambiguous`] if several have it.
 ///
 /// ```
 /// use dispatch_runtime::Registrar;
@@ -25,7 +25,7 @@ use crate::Failure;
 /// ```
 pub fn find(name: &str) -> Result<&'static Operator, Failure> {
     let all = Operator::all();
-    // From the most exact reading to the least; the first that anything fits is meant.
+    // From the most exact form of names to the least exact. The first form that matches decides.
     for spelling in [full, without_namespace, without_overload, base] {
         let fitting: Vec<&'static Operator> =
             all.iter().copied().filter(|operator| spelling(operator) == name).collect();
@@ -44,7 +44,7 @@ pub fn find(name: &str) -> Result<&'static Operator, Failure> {
     Err(Failure::NotFound { name: name.to_owned(), suggestion })
 }
 
-/// Every operator with a name that fits: one that has the pattern in it, or, where there is a `*`, is what the pattern says.
+/// Returns every operator whose name contains the pattern. If the pattern has a `*`, which stands for any text, the whole name must match.
 ///
 /// ```
 /// use dispatch_runtime::Registrar;
@@ -66,7 +66,7 @@ pub fn matching(pattern: &str) -> Vec<&'static Operator> {
     Operator::all().into_iter().filter(fits).collect()
 }
 
-/// Whether the parts between stars follow one another, the first at the beginning and the last at the end.
+/// Returns whether the text between the stars occurs in order, the first part at the beginning and the last at the end.
 fn is_like(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -1,4 +1,4 @@
-//! What a thread's guards do to a call, in words.
+//! Guards, described in words: how the state of a thread changes the keys of a call.
 
 use dispatch_runtime::keys::{
     ADInplaceOrView, Autocast, Autograd, FuncTorchDynamicLayerBackMode, FuncTorchDynamicLayerFrontMode, PreDispatch,
@@ -8,25 +8,25 @@ use dispatch_runtime::{Key, KeySet, guard, schema};
 
 use crate::Failure;
 
-/// A state of a thread that has a name.
+/// A named state of a thread.
 pub(crate) struct Named {
-    /// What it is called on a command line, after `--`.
+    /// Its name as a command-line option, without `--`.
     pub(crate) word: &'static str,
-    /// What it adds to every call.
+    /// The keys that it adds to every call.
     adds: &'static [Key],
-    /// What it no longer adds.
+    /// The keys that it stops adding.
     drops: &'static [Key],
-    /// The layers that it takes away.
+    /// The layers that it removes from every call.
     removes: &'static [Key],
-    /// The layers that it no longer takes away.
+    /// The layers that it stops removing.
     allows: &'static [Key],
-    /// What keys do not say.
+    /// An effect that the keys do not show.
     pub(crate) note: Option<&'static str>,
 }
 
 const NONE: Named = Named { word: "", adds: &[], drops: &[], removes: &[], allows: &[], note: None };
 
-/// All of them.
+/// All named states.
 pub(crate) const NAMED: [Named; 6] = [
     Named { word: "inference", drops: &[ADInplaceOrView], removes: &[Autograd], ..NONE },
     Named {
@@ -41,13 +41,13 @@ pub(crate) const NAMED: [Named; 6] = [
 ];
 
 impl Named {
-    /// What it adds, no longer adds, takes away and no longer takes away.
+    /// Returns the keys that it adds, stops adding, removes, and stops removing.
     pub(crate) fn changes(&self) -> [KeySet; 4] {
         [self.adds, self.drops, self.removes, self.allows].map(layers)
     }
 }
 
-/// The guards under which a call is explained: those that a thread begins with, and what words say besides.
+/// The guards under which a call is explained: those of this thread, and those that words add.
 ///
 /// ```
 /// use dispatch_inspect::Guards;
@@ -64,19 +64,19 @@ pub struct Guards {
 }
 
 impl Default for Guards {
-    /// Those of this thread.
+    /// Returns the guards of this thread.
     fn default() -> Self {
         Self { include: guard::included(), exclude: guard::excluded(), notes: Vec::new() }
     }
 }
 
 impl Guards {
-    /// The guards that these words name: `inference`, `no-grad`, `autocast`, `vmap` (any transformed function), `trace`, `modes`, and
-    /// keys by name, as `include=KEY,..` and `exclude=KEY,..`.
+    /// Parses the names of guards: `inference`, `no-grad`, `autocast`, `vmap` (any function transform), `trace`, `modes`, and keys as
+    /// `include=KEY,..` and `exclude=KEY,..`.
     ///
     /// # Errors
     ///
-    /// Where a word names no guard, or no key.
+    /// Returns [`Failure::Usage`] if a word is not the name of a guard or a key.
     ///
     /// ```
     /// let error = dispatch_inspect::Guards::parse(&["include=Autogrd".to_owned()]).unwrap_err();
@@ -101,7 +101,7 @@ impl Guards {
         self.notes.extend(named.note);
     }
 
-    /// Makes them this thread's for a while.
+    /// Makes these guards the state of this thread, until the result is dropped.
     pub(crate) fn enter(&self) -> guard::Guard {
         guard::force(self.include, self.exclude)
     }
@@ -111,7 +111,7 @@ fn layers(keys: &[Key]) -> KeySet {
     keys.iter().fold(KeySet::EMPTY, |all, &key| all | KeySet::layers_of(key))
 }
 
-/// The keys of these names; of one that stands for many, its layers.
+/// Returns the keys with these names. An alias stands for its layers.
 fn keys(names: &str) -> Result<KeySet, Failure> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(KeySet::EMPTY, |all, name| {
         let key: Key =

@@ -1,6 +1,6 @@
-//! What the operators of a program are made of, which kernel a call reaches, and why.
+//! Inspector of the operators of a program: their definitions, their tables, and the kernel that a call reaches.
 //!
-//! An application that wants to be asked about its own operators has one more program, of one line:
+//! An application that is to answer questions about its own operators adds a program of one line:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! Each answer is a value that can be serialised - an [`OperatorInfo`], a table of [`Cell`]s, a [`CallExplanation`], a [`WhatIf`], a [`Coverage`] - and
-//! text is made of it afterwards. Nothing is computed twice: the runtime makes tables and explains calls, and it is asked.
+//! Each answer is a value that can be serialised - an [`OperatorInfo`], a table of [`Cell`]s, a [`CallExplanation`], a [`WhatIf`], a
+//! [`Coverage`] - and converted to text. The runtime makes the tables and explains the calls; this crate only asks it.
 //!
 //! ```
 //! use dispatch_runtime::prelude::*;
@@ -60,7 +60,8 @@ pub use page::page;
 pub use text::{Style, list, table_text};
 pub use what_if::{Change, WhatIf};
 
-/// The program: the command line of this process, its answer on standard output, and its errors on standard error.
+/// Runs the inspector as a program, with the command line of this process. It writes the answer to standard output, and errors to standard
+/// error.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -72,7 +73,7 @@ pub fn main() -> ExitCode {
     answer(|words, out, style| run(words.iter().cloned(), out, style))
 }
 
-/// The same for a program that has commands of its own: it is given the words after its name, and where its answer goes.
+/// Runs a program with further commands. `command` gets the words after the program's name, the output, and the style.
 ///
 /// ```no_run
 /// use dispatch_inspect::{Found, answer, run};
@@ -100,10 +101,10 @@ pub fn answer(command: impl FnOnce(&[String], &mut dyn Write, Style) -> Result<F
     match found {
         Ok(Found::Answer) => ExitCode::SUCCESS,
         Ok(Found::Finding) => ExitCode::from(1),
-        // Whoever reads has enough, as `head` has.
+        // The reader has closed the output, as `head` does when it has enough.
         Err(Failure::Io(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            // Where even this cannot be written, the code still says it.
+            // If even the message cannot be written, the exit code still reports the failure.
             _ = writeln!(std::io::stderr(), "error: {failure}");
             failure.code()
         }

@@ -1,4 +1,4 @@
-//! All that is known about an operator.
+//! The definition and the registrations of one operator.
 
 use dispatch_runtime::keys::{Autograd, CPU};
 use dispatch_runtime::schema::SchemaKind;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{Coverage, Kernel, KernelKind, Place};
 
-/// What the definition and the registrations of an operator say.
+/// The definition and the registrations of an operator.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -23,31 +23,31 @@ use crate::{Coverage, Kernel, KernelKind, Place};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OperatorInfo {
-    /// Its name.
+    /// The name.
     pub operator: String,
-    /// Its schema.
+    /// The schema.
     pub schema: String,
-    /// What its author wrote about it.
+    /// The doc comment of the definition.
     pub docs: &'static str,
-    /// Where it is defined.
+    /// The location of the definition.
     pub place: Place,
-    /// The operator that it is the in-place or the `out=` form of.
+    /// The functional operator of which this is the in-place or the `out=` form.
     pub form_of: Option<String>,
-    /// What its results look like, where a shape word says so.
+    /// The shape word, if the definition has one.
     pub shape: Option<String>,
-    /// How gradients go through it.
+    /// The way in which gradients are computed.
     pub derivative: Derivative,
-    /// What layers say about it, as how vmap makes its calls: a title, and a few words.
+    /// Remarks of layers, such as how vmap makes its calls: a title and a text.
     pub remarks: Vec<(&'static str, String)>,
-    /// Every kernel that was registered, by key.
+    /// All registered kernels, by key.
     pub kernels: Vec<Kernel>,
-    /// What layers know about it: the type of each rule, and where it is.
+    /// The rules of layers: the type of each rule, and its location.
     pub rules: Vec<(&'static str, Place)>,
-    /// What serves the keys of the linked backends and layers.
+    /// The kind of kernel for each key of the linked backends and layers.
     pub coverage: Vec<(String, KernelKind)>,
 }
 
-/// How gradients go through an operator.
+/// The way in which the gradients of an operator are computed.
 ///
 /// ```
 /// use dispatch_inspect::Derivative;
@@ -58,13 +58,13 @@ pub struct OperatorInfo {
 pub enum Derivative {
     /// By this kernel of the autograd layer.
     Kernel(String),
-    /// By this rule, which is the operator's own or that of the operator that it is a form of.
+    /// By this rule, of the operator or of its functional operator.
     Rule(Place),
-    /// Through the operators that it is composed of.
+    /// Through the operators that the composite calls.
     Composite,
-    /// Not, and somebody said so.
+    /// Not differentiable, which was declared.
     None,
-    /// Nobody said anything.
+    /// No derivative was declared.
     Unknown,
 }
 
@@ -81,7 +81,7 @@ impl std::fmt::Display for Derivative {
 }
 
 impl OperatorInfo {
-    /// Collects what is known about an operator.
+    /// Collects the definition and the registrations of an operator.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("info").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -107,25 +107,25 @@ impl OperatorInfo {
     }
 }
 
-/// Autograd's kernels are the same for every backend, so one key stands for all.
+/// Returns how gradients are computed. Autograd's kernels are the same for every backend, so the CPU's key stands for all.
 pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
     let key = Autograd.on(CPU);
     let found = operator.table().into_iter().find(|cell| cell.key == key);
     match found {
         Some(TableCell { provenance: Provenance::MathKernel, .. }) => Derivative::Composite,
         Some(TableCell { provenance: Provenance::AutogradKernel | Provenance::Kernel, kernels, .. }) => {
-            // This is what a statement that there is none is called.
+            // The kernel of a declaration that there is no derivative has this name.
             if kernels.iter().all(|kernel| kernel.starts_with("`not_differentiable`")) {
                 Derivative::None
             } else {
                 Derivative::Kernel(kernels.join(" or "))
             }
         }
-        // What writes is up to the layer's fallback, which looks for a rule.
+        // An `out=` form has no derivative. For other operators without a kernel, the layer's fallback looks for a rule.
         _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
         _ => match (rule(operator), operator.functional()) {
             (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),
-            // There is nothing to differentiate by: the rule is the statement that there is none.
+            // Without tensor arguments there is nothing to differentiate: the rule declares that there is no derivative.
             (Some(_), _) => Derivative::None,
             (None, Some(functional)) => derivative(functional),
             (None, None) => Derivative::Unknown,
@@ -142,7 +142,7 @@ fn rule(operator: &Operator) -> Option<Place> {
     rules.iter().find(|(of, _)| of.ends_with("::Derivative")).map(|(_, place)| (*place).into())
 }
 
-/// A shape word as it was written.
+/// Returns a shape word as it was written.
 fn word(operator: &Operator, shape: Shape) -> String {
     let name =
         |at: usize| operator.schema().arguments.get(at).map_or("?", |argument| argument.name.as_str()).to_owned();

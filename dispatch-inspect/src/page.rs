@@ -1,7 +1,7 @@
-//! The whole grid as one HTML file, which explains itself.
+//! The table of all operators and keys as one HTML file.
 //!
-//! The file holds three texts and the data: markup (page.html), looks (page.css), and the program (explain.js computes where calls go,
-//! grid.js shows the table, panel.js a cell, page.js puts them together). Whoever opens it needs nothing else, now or in years.
+//! The file contains markup (page.html), styles (page.css), the data, and the program: explain.js computes where calls go, grid.js shows
+//! the table, why.js explains a cell, panel.js shows its details, page.js connects them. It loads nothing else.
 
 mod data;
 mod intern;
@@ -20,7 +20,7 @@ const PROGRAM: [&str; 5] = [
     include_str!("page/page.js"),
 ];
 
-/// A page with these operators down and keys across. It is one HTML document, and loads nothing.
+/// Returns a page with a row for each operator and a column for each key. It is one HTML document, and loads nothing.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -37,7 +37,7 @@ const PROGRAM: [&str; 5] = [
 #[must_use]
 pub fn page(operators: &[&'static Operator]) -> String {
     let data = serde_json::to_string(&Data::of(operators)).unwrap_or_default();
-    // No text in it can end the element that it is in, or begin a comment there.
+    // Without `<`, no text in the data can end the element around it, or begin a comment.
     let data = data.replace('<', "\\u003c");
     let program = PROGRAM.join("\n");
     let parts = [("{{looks}}", LOOKS), ("{{data}}", &data), ("{{program}}", &program)];

@@ -1,4 +1,4 @@
-//! Answers as text for people.
+//! Answers as text for terminals.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use dispatch_runtime::Operator;
 
 use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
 
-/// Whether text is coloured.
+/// The style of text: plain or coloured.
 ///
 /// ```
 /// use dispatch_inspect::Style;
@@ -15,14 +15,14 @@ use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, W
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// It is not.
+    /// Plain text.
     Plain,
-    /// It is, for terminals.
+    /// Text with colours for terminals.
     Colour,
 }
 
 impl Style {
-    /// Text that stands out.
+    /// Formats text in bold.
     ///
     /// ```
     /// assert_eq!(dispatch_inspect::Style::Plain.bold("x"), "x");
@@ -55,7 +55,7 @@ impl Style {
     }
 }
 
-/// Columns as wide as what is in them. The last one is as it is.
+/// A grid of cells. A column is as wide as its longest cell, and the last column is not padded.
 struct Grid<const N: usize>(Vec<[(String, Option<KernelKind>); N]>);
 
 impl<const N: usize> Grid<N> {
@@ -74,7 +74,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Their schemas, one on a line.
+/// Returns the schemas of the operators, one per line.
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -89,7 +89,7 @@ pub fn list(operators: &[&'static Operator]) -> String {
 }
 
 impl OperatorInfo {
-    /// The information as text.
+    /// Formats the information as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("sheet_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -136,7 +136,7 @@ impl OperatorInfo {
     }
 }
 
-/// A table as text: the cells that something fills, less those of backends that are not linked.
+/// Formats a table as text: the cells with a kernel, without those of backends that are not linked.
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("table_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -172,7 +172,7 @@ fn cell_row(cell: &Cell) -> [(String, Option<KernelKind>); 4] {
 }
 
 impl WhatIf {
-    /// The change as text: each cell as it is and as it would be.
+    /// Formats the changes as text: each cell before and after.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("if_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -208,7 +208,7 @@ impl WhatIf {
 }
 
 impl CallExplanation {
-    /// The explanation as text.
+    /// Formats the explanation as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("account_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
@@ -238,7 +238,7 @@ impl CallExplanation {
 }
 
 impl Coverage {
-    /// The coverage as text: a column for each key.
+    /// Formats the coverage as text, with a column for each key.
     ///
     /// ```
     /// let text = dispatch_inspect::Coverage::of(&[]).text(dispatch_inspect::Style::Plain);

@@ -1,4 +1,4 @@
-//! What would be otherwise.
+//! The cells of an operator's table that hypothetical registrations would change.
 
 use dispatch_runtime::{Key, Operator};
 use serde::Serialize;
@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::coverage::backends;
 use crate::{Cell, Failure, table};
 
-/// The cells of an operator's table that registrations would change. Nothing is registered: the runtime makes the table that there
-/// would be, by the rule that makes all tables.
+/// The cells of an operator's table that hypothetical registrations would change. Nothing is registered: the runtime assembles the
+/// hypothetical table by the same rule as all tables.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
@@ -23,19 +23,19 @@ use crate::{Cell, Failure, table};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct WhatIf {
-    /// The operator.
+    /// The name of the operator.
     pub operator: String,
-    /// The keys that get a kernel.
+    /// The keys for which a kernel would be added.
     pub added: Vec<String>,
-    /// The keys that lose theirs.
+    /// The keys whose kernel would be removed.
     pub removed: Vec<String>,
-    /// The keys of those that get one and have one: a registration that does not override is refused there.
+    /// Those of the added keys that have a kernel already. A registration without override is refused there.
     pub displaced: Vec<String>,
-    /// The cells that would be otherwise, lowest key first.
+    /// The cells that would change, the lowest key first.
     pub changes: Vec<Change>,
 }
 
-/// A cell as it is and as it would be.
+/// A cell before and after the hypothetical registrations.
 ///
 /// ```
 /// # let lab = dispatch_runtime::Registrar::new("change");
@@ -45,18 +45,18 @@ pub struct WhatIf {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Change {
-    /// What is there.
+    /// The cell in the present table.
     pub before: Cell,
-    /// What would be.
+    /// The cell in the hypothetical table.
     pub after: Cell,
 }
 
 impl WhatIf {
-    /// The account of a change: names of keys that get a kernel, and with a `-` before them of those that lose theirs.
+    /// Returns the changes if these registrations were made: `KEY` adds a kernel for a key, and `-KEY` removes it.
     ///
     /// # Errors
     ///
-    /// Where there is no such key, or it has no kernel to lose.
+    /// Returns [`Failure::Usage`] if a key is unknown, and [`Failure::NoSuchKernel`] if a key has no kernel to remove.
     ///
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("what_if_of");

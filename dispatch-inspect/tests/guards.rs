@@ -1,11 +1,11 @@
-//! Words for guards and arguments mean what real guards and tensors do.
+//! Tests that words for guards and arguments add and remove the same keys as real guards and tensors.
 
 use dispatch_inspect::{CallExplanation, Guards, find};
 use opdispatch::modes::{self, Flops};
 use opdispatch::prelude::*;
 use opdispatch::{autocast, guard};
 
-/// Tensors, each with the words for it.
+/// Returns tensors, each with the words that describe it.
 fn tensors() -> Result<Vec<(&'static str, Tensor)>> {
     let ones = |sizes: &[i64], options: DType| Tensor::ones(sizes, options);
     let inference = {
@@ -25,7 +25,7 @@ fn tensors() -> Result<Vec<(&'static str, Tensor)>> {
 const OPERATORS: [&str; 11] =
     ["add.Tensor", "relu", "mm", "add_.Tensor", "linear", "t", "exp_", "exp.out", "detach", "nonzero", "copy_"];
 
-/// Explains calls here, where these words describe the thread.
+/// Compares explanations of real calls on this thread with explanations of described ones. `guards` are the words for the thread's guards.
 fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
     let guards: Vec<String> = guards.iter().map(|&guard| guard.to_owned()).collect();
     let named = Guards::parse(&guards).unwrap();

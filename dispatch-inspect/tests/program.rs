@@ -1,4 +1,4 @@
-//! The program over everything that the facade links.
+//! Tests of the program with every operator that the facade links.
 
 use std::process::{Command, Output};
 
@@ -41,11 +41,11 @@ fn a_call_is_followed_from_autograd_down_to_the_backend() {
     let account = json(&["explain", "add.Tensor", "cpu,f32,requires_grad"]);
     assert_eq!((&account["key"], &account["winner"]["name"]), (&"AutogradCPU".into(), &"add".into()));
     assert_eq!(account["below"][0]["key"], "CPU");
-    // No tensor here is marked, so the layer that records writes has nothing to do.
+    // No tensor here has a mark, so the layer `ADInplaceOrView` is skipped.
     let key = |arguments: &[&str]| json(&[&["explain", "add_.Tensor"], arguments].concat())["key"].clone();
     assert_eq!(key(&["cpu"]), "CPU");
     assert_eq!(key(&["cpu,requires_grad"]), "AutogradCPU");
-    // Writes to memory that the CPU does not look after are recorded here.
+    // The CPU does not track writes to the memory of other devices, so the layer records them here.
     assert_eq!(key(&["cuda", "--inference"]), "ADInplaceOrView");
 }
 
@@ -113,7 +113,7 @@ fn a_call_is_made_and_shown_with_those_inside_of_it() {
     let calls = lowered["calls"].as_array().unwrap();
     let stops = |call: &serde_json::Value| (call["first"]["key"].clone(), call["last"]["key"].clone());
     assert_eq!(stops(&calls[0]), ("AutocastCPU".into(), ().into()));
-    // Called anew inside, with autocast off for the CPU, it goes on to the kernel.
+    // Autocast calls the operator again with autocast off for the CPU, and this call reaches the kernel.
     assert_eq!(stops(calls.last().unwrap()), ("AutogradCPU".into(), "CPU".into()));
 
     let kept = json(&["trace", "sum.dim_IntList", "f32[2,3]", "[1]", "true"]);
@@ -147,7 +147,7 @@ fn a_plan_is_the_results_without_the_call_and_without_memory() {
     let (out, errors, code) = ask(&words.split(' ').collect::<Vec<_>>());
     assert_eq!((out.as_str(), errors.as_str()), ("float32 [1, 64, 112, 112], strides [802816, 12544, 112, 1]\n", ""));
     assert_eq!(code, Some(0));
-    // A composite is planned by its parts, and such tensors would have no room in memory.
+    // The plan of a composite comes from the plans of its parts. Such tensors would not fit into memory.
     let linear = json(&["plan", "linear", "f32[1000000,1000]", "f32[1000000,1000]"]);
     assert_eq!(linear["results"][0]["sizes"], serde_json::json!([1_000_000, 1_000_000]));
     let (out, _, code) = ask(&["plan", "mm", "f32[2,3]", "f32[2,3]"]);

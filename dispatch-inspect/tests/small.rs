@@ -1,4 +1,4 @@
-//! What is said of a few operators, word for word.
+//! Tests of the answers about a few operators, word for word.
 
 use dispatch_inspect::{Failure, Found, Style, run};
 use dispatch_runtime::prelude::*;
@@ -80,14 +80,14 @@ fn ask(words: &str) -> Result<(String, Found), Failure> {
     Ok((String::from_utf8(out).unwrap(), found))
 }
 
-/// Lines move; what is said of them must not.
+/// Removes line numbers from locations in this file, as they change with each edit.
 fn without_lines(text: &str) -> String {
     let mut parts = text.split(concat!(file!(), ":"));
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |all, part| all + "HERE" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// Holds an answer to the text of that name; `UPDATE=1` writes it.
+/// Compares an answer with the golden file of that name. `UPDATE=1` writes the file.
 fn golden(name: &str, words: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let answer = without_lines(&ask(words).unwrap().0);
@@ -140,7 +140,7 @@ fn a_way_down_that_ends_at_no_kernel_says_so() {
     assert!(text.ends_with("below that\n  CPU  -    nothing: a call ends here in an error\n"), "{text}");
     let account: serde_json::Value = serde_json::from_str(&ask("explain halve --json").unwrap().0).unwrap();
     assert_eq!(account["below"][0]["served"], "missing");
-    // What fails where it arrives goes nowhere else.
+    // A call that fails at its first key has no cells below.
     assert!(!ask("explain mul cuda,SparseCPU --exclude=Autograd").unwrap().0.contains("below that"));
 }
 

@@ -1,11 +1,11 @@
-//! The error of `autocast!` for a policy that it does not have. A `macro_rules!` could only underline the whole call.
+//! The error of `autocast!` for an unknown policy, at the policy's word. A `macro_rules!` could only underline the whole call.
 
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token};
 
-/// `word: "policy: operator", ..`, with the form of each policy.
+/// The input `word: "policy: operator", ..`: the unknown word, and the form of each policy.
 struct NoPolicy {
     word: Ident,
     forms: Vec<String>,

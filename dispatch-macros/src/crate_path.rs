@@ -1,4 +1,4 @@
-//! What the user's crate calls the runtime.
+//! Paths of the crates that generated code names, as the user's manifest calls them.
 
 use dispatch_schema::OperatorName;
 use proc_macro_crate::{FoundCrate, crate_name};
@@ -6,10 +6,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Ident;
 
-/// The crates that have everything that expansions name, nearest first.
+/// The crates that contain everything that expansions name, in the order of preference.
 const CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
 
-/// An absolute path to the runtime, or to the facade over it. Where the manifest names neither, the compiler says what is missing.
+/// Returns an absolute path to the runtime, or to the facade over it. If the manifest has neither, the path is that of the runtime, and the
+/// compiler reports it as missing.
 pub(crate) fn runtime() -> TokenStream {
     let found = CRATES.iter().find_map(|name| match crate_name(name).ok()? {
         FoundCrate::Itself => Some(name.replace('-', "_")),
@@ -19,7 +20,7 @@ pub(crate) fn runtime() -> TokenStream {
     quote!(::#name)
 }
 
-/// An absolute path to a layer's crate, or to the facade's module of it.
+/// Returns an absolute path to a layer's crate, or to the facade's module of the layer.
 pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
     let name = |found, package: &str| match found {
         FoundCrate::Itself => Ident::new(&package.replace('-', "_"), Span::call_site()),
@@ -42,7 +43,7 @@ pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
     }
 }
 
-/// The crate that is being compiled, for messages; none where a schema could not spell it, such as one that is called `with`.
+/// Returns the name of the crate that is being compiled, for messages. Returns `None` if a schema cannot contain the name, such as `with`.
 pub(crate) fn this_crate() -> Option<String> {
     let name = std::env::var("CARGO_CRATE_NAME").or_else(|_| std::env::var("CARGO_PKG_NAME")).ok()?.replace('-', "_");
     OperatorName::parse(&format!("{name}::operator")).is_ok().then_some(name)

@@ -1,10 +1,10 @@
-//! A number for each definition, by which its macro finds it from anywhere.
+//! The number of a definition, by which its macro names the definition from anywhere.
 //!
-//! A macro can be used in another crate, under another name, where the path of what it stands for cannot be known. Its number can.
+//! A macro can be used in another crate under another name, so it cannot know the path of its operator there. It knows the number.
 
 use proc_macro2::Span;
 
-/// A number that no other definition of the program has: made of the crate, the operator and the place in the source.
+/// Returns a number that is unique to a definition: a hash of the crate, the operator and the source location.
 pub(crate) fn of_definition(operator: &str) -> u64 {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let krate = [variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"), variable("CARGO_CRATE_NAME")].join(" ");
@@ -12,7 +12,7 @@ pub(crate) fn of_definition(operator: &str) -> u64 {
     hash(&format!("{krate} {operator} {}:{}:{}", place.file(), place.line(), place.column()))
 }
 
-/// FNV-1a: the same for every compiler, unlike the standard library's.
+/// Hashes a text with FNV-1a, which is the same for every compiler, unlike the standard library's hash.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

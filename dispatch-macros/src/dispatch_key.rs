@@ -1,4 +1,4 @@
-//! `#[dispatch_key]`: a backend or a layer of the user's own.
+//! `#[dispatch_key]`: declares a backend or a layer in the user's crate.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -9,14 +9,14 @@ use syn::{Attribute, Ident, Path, Token, Visibility};
 use crate::crate_path;
 use crate::errors::at_end;
 
-/// `backend`, or `layer, above = ..` with a landing or the key of another layer.
+/// The argument: `backend`, or `layer, above = ..` with a landing or the key of another layer.
 enum Kind {
     Backend,
     Layer(Ident),
     LayerAbove(Path),
 }
 
-/// The places where a layer can land.
+/// The landings above which a layer can be.
 const LANDINGS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
 
 impl Parse for Kind {
@@ -65,13 +65,13 @@ impl Parse for Kind {
     }
 }
 
-/// The place of the first word after a comma.
+/// Parses a comma, and returns the location of the next word.
 fn rest(input: ParseStream<'_>) -> syn::Result<Span> {
     input.parse::<Token![,]>()?;
     Ok(input.span())
 }
 
-/// `pub static NAME: Key;`
+/// The item `pub static NAME: Key;`.
 struct Item {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -91,7 +91,7 @@ impl Parse for Item {
         }
         let name = input.parse()?;
         if input.peek(Token![;]) {
-            // The compiler says itself that the type is missing.
+            // The compiler reports the missing type.
             input.parse::<Token![;]>()?;
             return Ok(Self { attributes, visibility, name });
         }
@@ -119,7 +119,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
     let runtime = crate_path::runtime();
     let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
         Ok(kind) => (kind, None),
-        // The key stays, so that its users get no errors of their own.
+        // The key is declared in spite of the error, so that its uses are not reported as errors, too.
         Err(error) => (Kind::Backend, Some(at_end(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
@@ -137,7 +137,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         #(#attributes)*
         #[allow(non_upper_case_globals)]
         #visibility static #name: #runtime::Key = {
-            // A built-in key is found, so that the message says what a layer can be above.
+            // Built-in keys are in scope, so that for these the message says what a layer can be above.
             #[allow(unused_imports)]
             use #runtime::keys::*;
             static KEY: #runtime::UserKey = #made;
@@ -146,7 +146,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             #runtime::Key::user(&KEY)
         };
 
-        // Kernels see the built-in keys before a user's: one of the same name would be registered for in its place.
+        // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.
         const _: () = {
             #[allow(non_upper_case_globals)]
             const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;

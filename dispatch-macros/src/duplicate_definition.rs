@@ -1,22 +1,22 @@
-//! The operators that this crate has defined so far.
+//! Detection of two definitions of one operator in a crate.
 //!
-//! Two definitions of one operator would clash in every namespace, and the compiler would say so for each. It expands all macros of a
-//! crate in one process, so the second definition can know of the first, and be one error.
+//! Two definitions of one operator would clash in every namespace, and the compiler would report each clash. It expands all macros of a
+//! crate in one process, so the expansion of the second definition can find the first, and report one error.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use proc_macro2::Span;
 
-/// A file, a line and a column.
+/// A source location: file, line and column.
 type Place = (String, usize, usize);
 
-/// By operator: where it is defined.
+/// The location of the definition of each operator.
 static DEFINED: Mutex<Option<HashMap<String, Place>>> = Mutex::new(None);
 
-/// Notes a definition at `place`; gives the place of another one of the same operator.
+/// Records a definition at `place`. Returns the location of another definition of the same operator, if there is one.
 pub(crate) fn other_definition(operator: &str, place: Span) -> Option<String> {
-    // An editor expands the same definition again and again, while it moves.
+    // An editor expands the same definition repeatedly, while its location changes.
     if std::env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some() {
         return None;
     }

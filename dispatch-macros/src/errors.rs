@@ -1,14 +1,14 @@
-//! All mistakes of one item, to be reported together.
+//! A collector of the errors of one item, which are reported together.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// Mistakes, in the order in which they were found.
+/// Errors in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Notes a mistake, underlining `tokens`.
+    /// Adds an error that underlines `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.add(syn::Error::new_spanned(tokens, message));
     }
@@ -25,7 +25,7 @@ impl Errors {
     }
 }
 
-/// An error about tokens that end too early, at the last of them. Without this the whole attribute would be underlined.
+/// Moves an error about missing tokens at the end to the last token. Otherwise the whole attribute would be underlined.
 pub(crate) fn at_end(error: syn::Error, tokens: &TokenStream) -> syn::Error {
     let message = error.to_string();
     match (message.strip_prefix("unexpected end of input, "), tokens.clone().into_iter().last()) {

@@ -1,9 +1,9 @@
 //! The attribute macros of opdispatch.
 //!
-//! Every macro is parse, check, expand. Checking reports all mistakes at once, and a definition with mistakes still expands to a stub,
-//! so that its users do not get errors of their own. Kernel bodies are never parsed: half-typed code completes in an editor.
+//! Every macro has three steps: parse, check, expand. The check reports all mistakes at once. A definition with mistakes still expands to a
+//! stub, so that its uses are not reported as errors, too. Kernel bodies are never parsed, so an editor can complete half-typed code.
 //!
-//! Depend on `dispatch-runtime` or `opdispatch`, which re-export all of these; their examples are there.
+//! Depend on `dispatch-runtime` or `opdispatch`, which re-export these macros; their documentation has examples.
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
@@ -27,155 +27,159 @@ mod syntax;
 
 use proc_macro::TokenStream;
 
-/// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or, for a composite of other
-/// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature. The parameters
-/// can be left out instead: `fn name(_: ...) -> Result<Tensor>` takes those of the schema, and a body calls them by the schema's names.
+/// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or over a function with a body for a
+/// composite of other operators. The schema can also be written without quotes, or left out to be inferred from the signature. Instead of
+/// the parameters, `fn name(_: ...) -> Result<Tensor>` takes those of the schema, under the schema's names.
 ///
 /// | option | effect |
 /// |---|---|
-/// | `plan` | the contract is under `#[op_plan]` |
-/// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the contract is this shape word |
-/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | what a shape word does not say: the dtype of the result, the dtypes that are computed, a condition |
-/// | `check = f(this)` over a body | asked if the body fails: its error, in the operator's own words, replaces that of a part |
+/// | `plan` | the operator has a plan: a function under `#[op_plan]` |
+/// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the operator has the plan of this shape word |
+/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | for a shape word: result dtype, dtypes of the computation, a condition |
+/// | `check = f(this)` over a body | a check that runs if the body fails: its error replaces that of the inner operator |
 /// | `data_dependent` | the sizes of results depend on elements |
-/// | `inplace`, `out = "out"` | defines the forms that write |
-/// | `calls = other(this)` | the operator is this call, and its forms are calls of the other operator's forms; `calls = other` has the same arguments |
-/// | `body = CompositeExplicitAutograd` | the key that the body serves, in place of `CompositeImplicitAutograd` |
-/// | `operator = Add` | `&a + &b` calls it |
+/// | `inplace`, `out = "out"` | defines the in-place and the `out=` form |
+/// | `calls = other(this)` | the operator is this call, and its forms call the other's forms; `calls = other` passes the same arguments |
+/// | `body = CompositeExplicitAutograd` | the key for which the body is registered, instead of `CompositeImplicitAutograd` |
+/// | `operator = Add` | `&a + &b` calls the operator |
 #[proc_macro_attribute]
 pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_def::expand(attribute.into(), &item.into()).into()
 }
 
-/// Gives an operator a kernel: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named; none means every key that nothing
-/// else serves. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and `by = argument` over a
-/// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack. A kernel whose first
-/// parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form; `in_place`,
-/// `strided` and `converts` say which outputs of a caller's it writes directly. `_: ...` stands for all arguments of the operator.
+/// Registers a kernel of an operator: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named. Without a key, the kernel serves
+/// every key that has no other kernel. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and
+/// `by = argument` for a kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack. A
+/// kernel whose first parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form of
+/// the operator. For such a kernel, `in_place`, `strided` and `converts` say which outputs of the caller it writes directly. `_: ...`
+/// stands for all arguments of the operator.
 #[proc_macro_attribute]
 pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&attribute.into(), &item.into()).into()
 }
 
-/// Says what an operator's results look like, where no shape word does: `#[op_meta(path::to::operator)]` over a function that takes the
-/// arguments, on Meta, and gives results of the right sizes and dtype. The same as `#[op_impl(path::to::operator, Meta)]`.
+/// Registers the Meta kernel of an operator without a shape word: `#[op_meta(path::to::operator)]` over a function that takes the
+/// arguments, on Meta, and returns results with the right dtypes and sizes. It is short for `#[op_impl(path::to::operator, Meta)]`.
 #[proc_macro_attribute]
 pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let operator = proc_macro2::TokenStream::from(attribute);
     op_impl::expand(&quote::quote!(#operator, Meta), &item.into()).into()
 }
 
-/// Says what a key does for every operator that has no kernel for it: `#[op_fallback(KEY)]` over a boxed kernel. After the key:
-/// `aliasing`, for operators alone whose schema has alias annotations on arguments - for all others the key falls through - and
-/// `marked(REQUIRES_GRAD, VIEW)`, where it has something to do only for tensors with one of these marks.
+/// Registers a fallback: a boxed kernel that serves a key for every operator without a kernel for it, `#[op_fallback(KEY)]`. After the key,
+/// `aliasing` limits the fallback to operators whose schema has alias annotations on arguments; all others fall through.
+/// `marked(REQUIRES_GRAD, VIEW)` limits it to calls with a tensor that has one of these marks.
 ///
-/// `marked` is a promise of the author's: where no tensor among the arguments carries one of the marks, all that the fallback would do is
-/// to hand the call on below its key. A typed call then goes there at once, and no stack is made; a boxed call always runs the fallback.
-/// One that is `aliasing` too is concerned by every operator that gives views, whatever the marks.
+/// `marked` is a promise of the author: if no tensor among the arguments has one of the marks, the fallback only redispatches below its
+/// key. Typed calls then skip it without building a stack; boxed calls always run it. If the fallback is `aliasing` too, operators that
+/// return views always run it, whatever the marks.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()
 }
 
-/// Says that a key does nothing: `fallthrough!(KEY)` for every operator that has no kernel for it, `fallthrough!(operator, KEY)` for
-/// one.
+/// Registers a fallthrough: calls skip a key. `fallthrough!(KEY)` is for every operator without a kernel for the key, and
+/// `fallthrough!(operator, KEY)` for one operator.
 #[proc_macro]
 pub fn fallthrough(input: TokenStream) -> TokenStream {
     op_fallback::fallthrough(&input.into()).into()
 }
 
 /// Declares a key: `#[dispatch_key(backend)] pub static NPU: Key;` or `#[dispatch_key(layer, above = Autograd)] pub static Audit: Key;`.
-/// A layer lands above `Backends`, `Autograd`, `Autocast` or `Everything`.
+/// A layer is placed above `Backends`, `Autograd`, `Autocast`, `Everything`, or another layer's key.
 #[proc_macro_attribute]
 pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
     dispatch_key::expand(&attribute.into(), item.into()).into()
 }
 
-/// Links crates for their registrations alone: `link!(myops_cpu, myops_cuda);`.
+/// Links crates only for their registrations: `link!(myops_cpu, myops_cuda);`.
 #[proc_macro]
 pub fn link(input: TokenStream) -> TokenStream {
     link::expand(input.into()).into()
 }
 
-/// Gives an operator its derivative: `#[op_grad(path::to::operator)]` over a function that takes, by name, gradients of results (`grad`)
-/// and whatever arguments and results (`result`) it needs saved, and gives the gradients of the operator's tensors. Of a tensor taken as
-/// `&Outline`, and of a list taken as `&[Outline]`, it saves no elements. A tensor that only the closure for one input mentions is saved
-/// only where that input's gradient goes somewhere. `_: ...` stands for the arguments that the body mentions.
+/// Registers the gradient formula of an operator: `#[op_grad(path::to::operator)]` over a function that returns the gradients of the
+/// operator's tensor arguments. Its parameters name what it needs: gradients of results (`grad`), and saved arguments and results
+/// (`result`). Of a tensor taken as `&Outline`, or a list taken as `&[Outline]`, no elements are saved. If the function ends in a tuple of
+/// closures, one for each input, a tensor that only one closure mentions is saved only if that input requires a gradient. `_: ...` stands
+/// for the arguments that the body mentions.
 #[proc_macro_attribute]
 pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_grad::expand(&attribute.into(), &item.into()).into()
 }
 
-/// Says that operators have no derivative, on purpose: `not_differentiable!(path::to::operator, ..)`.
+/// Declares that operators have no derivative: `not_differentiable!(path::to::operator, ..)`.
 #[proc_macro]
 pub fn not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::not_differentiable(&input.into()).into()
 }
 
-/// Says how an operator is called for a whole batch at once: `#[op_vmap(path::to::operator)]` over a function that takes the batch and,
-/// in order, the operator's arguments (`_: ...` stands for them), each tensor as a `Mapped` one, and gives the results as `Mapped` ones.
+/// Registers the batch rule of an operator: `#[op_vmap(path::to::operator)]` over a function that calls the operator for a whole batch at
+/// once. It takes the batch and, in order, the operator's arguments (`_: ...` stands for them), with a `Mapped` for each tensor, and
+/// returns the results as `Mapped`.
 #[proc_macro_attribute]
 pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_vmap::expand(&attribute.into(), &item.into()).into()
 }
 
-/// Not public API: finds an operator's own macro.
+/// Calls an operator's own macro. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -> TokenStream {
     schema_callback::find_operator(input.into()).into()
 }
 
-/// Not public API: what an operator's own macro hands a batch rule to, together with the operator's schema.
+/// Expands a batch rule, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __vmap(input: TokenStream) -> TokenStream {
     op_vmap::expand_checked(input.into()).into()
 }
 
-/// Not public API: what an operator's own macro hands a derivative to, together with the operator's schema.
+/// Expands a gradient formula, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __grad(input: TokenStream) -> TokenStream {
     op_grad::expand_checked(input.into()).into()
 }
 
-/// Not public API: the same for an operator without derivative.
+/// Expands `not_differentiable!`, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::expand_statement(input.into()).into()
 }
 
-/// Says what an operator accepts and returns: `#[op_plan(operator)]` over a function that takes the arguments it names, or `_: ...` for all
-/// of them, and returns a `Plan`, or a `PlanList` for an operator that returns a list. It stands in the crate of the operator.
+/// Defines the plan of an operator, which checks the arguments and describes the results: `#[op_plan(operator)]` over a function that takes
+/// the arguments that it names, or `_: ...` for all, and returns a `Plan`, or a `PlanList` for an operator that returns a list. It must be
+/// in the crate of the operator.
 #[proc_macro_attribute]
 pub fn op_plan(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_plan::expand(&attribute.into(), &item.into()).into()
 }
 
-/// Not public API: what an operator's own macro hands a plan to, together with the operator's schema.
+/// Expands a plan, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __plan(input: TokenStream) -> TokenStream {
     op_plan::expand_checked(input.into()).into()
 }
 
-/// Not public API: what an operator's own macro hands a kernel to, together with the operator's schema.
+/// Expands a kernel, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __kernel(input: TokenStream) -> TokenStream {
     op_impl::expand_checked(input.into()).into()
 }
 
-/// Not public API: what the named form of a call expands to.
+/// Expands the named form of a call. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __call(input: TokenStream) -> TokenStream {
     named_call::expand(input.into()).into()
 }
 
-/// What the definition of an elementwise operator says, for a macro of a backend's.
+/// Passes the definition of an elementwise operator (its operands and dtypes) to a macro of a backend.
 #[proc_macro]
 pub fn op_row(input: TokenStream) -> TokenStream {
     op_row::expand(input.into()).into()
@@ -187,14 +191,14 @@ pub fn __row(input: TokenStream) -> TokenStream {
     op_row::expand_checked(input.into()).into()
 }
 
-/// Not public API: a backend's key that is not built in, by its name.
+/// Finds the key of a backend that is not built in, by its name. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
     syntax::keys::find_key(input.into()).into()
 }
 
-/// Not public API: what `autocast!` expands to if it does not have the policy.
+/// Reports the error of `autocast!` for an unknown policy. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __no_policy(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! `link!`: crates that are there for their registrations alone.
+//! `link!`: links crates only for their registrations.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -1,6 +1,6 @@
-//! The named form of a call: `sum_dim!(&x, dim = [0], keepdim = true)`, with the schema's defaults filled in.
+//! The named form of a call, `sum_dim!(&x, dim = [0], keepdim = true)`, which fills in the schema's defaults.
 //!
-//! Values are evaluated in the order in which they are written, as everywhere in Rust.
+//! Values are evaluated in the order in which they are written, as in other Rust calls.
 
 use dispatch_schema::{Argument, Schema, TypeKind};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -18,7 +18,7 @@ use crate::syntax::signature::{count, rust_name};
 use crate::syntax::user_tokens::at_user_span;
 
 struct Call {
-    /// The runtime, as the operator's macro knows it.
+    /// The path of the runtime, as the operator's macro passes it.
     runtime: TokenStream,
     schema: Schema,
     function: TokenStream,
@@ -74,7 +74,7 @@ impl Call {
     }
 }
 
-/// One value. A half-typed one goes on as it is, to the compiler and to the editor's completion.
+/// Parses one value. A half-typed value is passed on unchanged, to the compiler and to the editor's completion.
 fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
     let ahead = input.fork();
     if ahead.parse::<Expr>().is_ok() {
@@ -115,7 +115,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
         }
     }
-    // A name that is wrong is likely the one that is missing.
+    // If a name is wrong, it is probably that of the missing argument, so only the wrong name is reported.
     if !missing.is_empty() && errors.is_empty() {
         let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
         errors.add(syn::Error::new(Span::call_site(), message));
@@ -123,16 +123,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     if errors.is_empty() { in_order(&call, arguments) } else { errors.into_token_stream() }
 }
 
-/// What an argument gets.
+/// The value of an argument of the call.
 struct Filled {
-    /// How many values were written before it; none for a default, which does nothing that could be seen.
+    /// The number of values written before it; `None` for a default, whose evaluation has no effect.
     rank: Option<usize>,
     value: TokenStream,
     ty: RustType,
 }
 
-/// The call. Where the values are written in another order than the function takes them, a closure with the types of the function's
-/// arguments takes them as written.
+/// Builds the call. If the values are written in another order than the function takes them, a closure with the function's parameter types
+/// takes them in the order as written.
 fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
     let Call { function, runtime, .. } = call;
     if arguments.iter().filter_map(|argument| argument.rank).is_sorted() {
@@ -153,7 +153,7 @@ fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
     quote!((|#(#parameters),*| #function(#(#values),*))(#(#given),*))
 }
 
-/// The value of each argument in the schema's order, and how many were written before it.
+/// Returns the value of each argument in the schema's order, and the number of values written before it.
 fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
     let schema = &call.schema;
     let operator = &schema.name;
@@ -207,7 +207,8 @@ fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr
     given
 }
 
-/// A value as the function takes it: lists by reference, a number for a sized list repeated, optional ones with or without `Some`.
+/// Converts a value to the function's parameter type: lists by reference, a number for a list of fixed size repeated, optional arguments
+/// with or without `Some`.
 fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
     let inner = argument.ty.required();
     let plain = match &inner.kind {

@@ -1,7 +1,7 @@
-//! `#[op_def]`: an operator's definition.
+//! `#[op_def]`: the definition of an operator.
 //!
-//! One name in three namespaces comes out: a function, which is the hot path; an empty enum, which carries the operator's types; and
-//! a macro, which is the named form of a call and hands the schema to `#[op_impl]`.
+//! It expands to one name in three namespaces: a function, which calls the operator; an empty enum, which carries the operator's types; and
+//! a macro, which is the named form of a call and passes the schema to `#[op_impl]`.
 
 mod attribute;
 mod expand;
@@ -30,33 +30,33 @@ use attribute::Attribute;
 struct Definition {
     function: Function,
     schema: Schema,
-    /// Otherwise the namespace is the crate, which generated code knows better than the environment does.
+    /// Whether the schema contains the namespace. Otherwise it is the crate's name, which generated code knows better than the environment.
     spells_namespace: bool,
     types: Vec<RustType>,
-    /// What the arguments are called in generated functions. No name that a user can write is the same.
+    /// The argument names in generated functions. They cannot clash with names that a user writes.
     names: Vec<Ident>,
-    /// The Rust operator that calls it, such as `Add`.
+    /// The Rust operator that calls the operator, such as `Add`.
     claim: Option<Ident>,
     shape: Option<shape::Shape>,
-    /// The condition on its arguments: beside the shape word, or of a composite, for a better error if the body fails.
+    /// The condition on the arguments: it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
-    /// Its plan stands under `#[op_plan]`.
+    /// Whether its plan is a function under `#[op_plan]`.
     plan: bool,
-    /// The key that its body serves, if it is another than `CompositeImplicitAutograd`.
+    /// The key of the body, if it is not `CompositeImplicitAutograd`.
     body_key: Option<Expr>,
-    /// The call of another operator that it is; its forms call that one's forms.
+    /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
     calls: Option<ExprCall>,
-    /// The same call, in a form too, for errors in the operator's own name.
+    /// The same call, kept in forms too. It translates argument names in errors to those of this operator.
     call: Option<ExprCall>,
-    /// The operator that this is a form of.
+    /// The functional operator, if this is a form.
     form: Option<Form>,
-    /// The schemas of its own forms.
+    /// The schemas of the operator's forms.
     forms: Vec<Schema>,
     runtime: TokenStream,
 }
 
-/// What a form knows of its functional operator.
+/// The functional operator of a form.
 struct Form {
     functional: Ident,
 }
@@ -72,7 +72,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         Some(checked) if errors.is_empty() => {
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
             if let Some(place) = duplicate_definition::other_definition(&operator.to_string(), name.span()) {
-                // The first definition stands for both; a second one, or a stub of it, would clash with it.
+                // The first definition stands for both. A second one, or a stub of it, would clash with it.
                 errors.at(
                     name,
                     format!("operator `{operator}` is defined twice in this crate; the other definition is at {place}"),
@@ -88,7 +88,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     }
 }
 
-/// A schema that fits the function under it.
+/// A schema that matches the function under it.
 struct Checked {
     schema: Schema,
     spells_namespace: bool,
@@ -207,11 +207,11 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
     Some(Checked { schema, spells_namespace, types, shape, forms })
 }
 
-/// The signatures that the runtime has adapters for; PyTorch's operators have up to 30 arguments.
+/// The largest numbers of arguments and results for which the runtime has adapters. PyTorch's operators have up to 30 arguments.
 const MOST_ARGUMENTS: usize = 32;
 const MOST_RESULTS: usize = 16;
 
-/// Notes what the schema language has and no operator can.
+/// Reports parts of a schema that the schema language allows and no operator can have.
 fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, errors: &mut Errors) {
     let operator = &schema.name;
     let mut at = |word: &str, message: String| match source {
@@ -279,7 +279,7 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
     }
 }
 
-/// The Rust path is the operator's name.
+/// Reports a function that does not have the Rust name of its operator.
 fn check_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
     let written = function.to_string();
     let written = written.trim_start_matches("r#");
@@ -293,7 +293,7 @@ fn check_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
     }
 }
 
-/// Rust's operators that an operator can stand for, and how many tensors they take.
+/// The Rust operators that an operator can implement, and their numbers of tensors.
 const CLAIMS: [(&str, usize); 13] = [
     ("Add", 2),
     ("Sub", 2),

@@ -1,4 +1,4 @@
-//! `#[op_fallback]` and `fallthrough!`: what a key does for operators that have no kernel for it.
+//! `#[op_fallback]` and `fallthrough!`: the behaviour of a key for operators that have no kernel for it.
 
 mod attribute;
 
@@ -66,7 +66,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     }
 }
 
-/// Notes an alias key: a fallback serves one runtime key.
+/// Reports an alias key: a fallback serves one runtime key.
 fn check_runtime_key(key: &Expr, errors: &mut Errors) {
     if let Some(alias) = key_word(key).filter(|word| ALIASES.contains(&word.as_str())) {
         let instead = match alias.as_str() {
@@ -77,7 +77,7 @@ fn check_runtime_key(key: &Expr, errors: &mut Errors) {
     }
 }
 
-/// `fallthrough!(KEY)` or `fallthrough!(operator, KEY, ..)`.
+/// The input `KEY` or `operator, KEY, ..` of `fallthrough!`.
 struct Fallthrough {
     operator: Option<Path>,
     keys: Vec<Expr>,

@@ -1,7 +1,7 @@
-//! `#[op_grad]` and `not_differentiable!`: what is said about an operator's derivative.
+//! `#[op_grad]` and `not_differentiable!`: the gradient formula of an operator, or the declaration that it has none.
 //!
-//! As with a kernel, the operator's own macro calls the second step. A derivative names what it needs: `grad` for the
-//! gradient of a result, an argument or a result by its name for what is to be saved.
+//! As for a kernel, the operator's own macro calls the second step. A formula names what it needs: `grad` for the gradient of a result, and
+//! the name of an argument or a result that is to be saved.
 
 mod check;
 mod expand;
@@ -19,7 +19,7 @@ use crate::errors::{Errors, at_end};
 use crate::schema_callback::{self, Checked, hand_over, hand_over_function};
 use crate::syntax::function::{Function, signature_lints};
 
-/// The arguments of the attribute.
+/// The arguments of `#[op_grad(..)]`.
 pub(crate) struct Attribute {
     pub(crate) operator: Path,
     /// Arguments and results that have no gradient.
@@ -68,7 +68,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     hand_over_function(&attribute.operator, &to, options, (&function, &purpose::noted(&function)), dots)
 }
 
-/// `not_differentiable!(operator, ..)`.
+/// Expands `not_differentiable!(operator, ..)`.
 pub(crate) fn not_differentiable(input: &TokenStream) -> TokenStream {
     let operators = match Punctuated::<Path, Token![,]>::parse_terminated.parse2(input.clone()) {
         Ok(operators) if operators.is_empty() => {
@@ -87,11 +87,11 @@ fn layer() -> TokenStream {
     crate_path::layer("dispatch-autograd", "autograd")
 }
 
-/// The second step of `#[op_grad]`.
+/// Expands the second step of `#[op_grad]`, with the operator's schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
     let completed = syn::parse2::<Checked<Attribute>>(input).and_then(|mut checked| {
-        // What a derivative takes is saved, so it takes no more than it needs.
+        // Arguments of a formula are saved, so `_: ...` stands only for those that the body mentions.
         let function =
             checked.complete(|function, name, ty| purpose::is_needed(name, function).then(|| ty.tokens(&runtime)))?;
         Ok((function, checked))
@@ -113,7 +113,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     }
 }
 
-/// The second step of `not_differentiable!`.
+/// Expands the second step of `not_differentiable!`, with the operator's schema.
 pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
     fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
         let schema = schema_callback::schema(input)?;

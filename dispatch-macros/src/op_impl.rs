@@ -1,7 +1,7 @@
-//! `#[op_impl]`: a kernel of an operator.
+//! `#[op_impl]`: the registration of a kernel.
 //!
-//! It takes two steps ([`schema_callback`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
-//! with the operator's schema.
+//! It takes two steps ([`schema_callback`]). The first step checks the kernel without the schema. The operator's own macro calls the second
+//! step, [`expand_checked`], with the operator's schema.
 
 pub(crate) mod attribute;
 pub(crate) mod boxed;
@@ -39,7 +39,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     schema_callback::hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
-/// What can be said without the operator's schema.
+/// Reports mistakes that can be found without the operator's schema.
 fn check_alone(function: &Function, attribute: &Attribute, errors: &mut Errors) {
     if attribute.dtypes.is_none() {
         function.check_not_generic("a kernel", errors);
@@ -67,7 +67,7 @@ fn check_alone(function: &Function, attribute: &Attribute, errors: &mut Errors) 
 
 type Checked = schema_callback::Checked<Attribute>;
 
-/// The second step, with the schema.
+/// Expands the second step of `#[op_impl]`, with the operator's schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let mut checked = match syn::parse2::<Checked>(input) {
         Ok(checked) => checked,
@@ -104,7 +104,7 @@ fn expand_kernel(checked: &Checked) -> TokenStream {
     if errors.is_empty() { typed(checked, &kernel) } else { quote!(#errors) }
 }
 
-/// A kernel whose signature has the right shape; whether the types agree, the compiler says.
+/// A kernel with the right number and names of parameters. The compiler checks whether the types agree.
 struct Kernel {
     parameters: Vec<Parameter>,
     takes_keys: bool,
@@ -136,7 +136,7 @@ fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
     for parameter in parameters.iter().filter(|parameter| names_static(&parameter.ty)) {
         errors.at(&parameter.ty, "an argument lives as long as the call; leave `'static` out");
     }
-    // The definition refuses the types that no operator takes.
+    // The definition reports types that no operator takes.
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if errors.is_empty() {
         check_written(checked, &parameters, &types, errors);
@@ -147,7 +147,7 @@ fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
 }
 
-/// Notes parameters that would write an argument that the schema does not mark as written.
+/// Reports parameters that would write to an argument that the schema does not mark as written.
 fn check_written(checked: &Checked, parameters: &[Parameter], types: &[RustType], errors: &mut Errors) {
     let Checked { schema, signature, .. } = checked;
     for ((parameter, want), argument) in parameters.iter().zip(types).zip(&schema.arguments) {
@@ -211,7 +211,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         }
     };
     let on_meta = on_meta(attribute, kernel, &arguments, &runtime);
-    // A kernel that knows the keys of its call can hand the call on, by mistake to itself.
+    // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
     let inside = kernel.takes_keys.then(|| {
         quote! {
             let __inside =
@@ -253,7 +253,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// What a kernel for Meta alone begins with: it sees to it that every tensor is there.
+/// Generates the beginning of a kernel for Meta only: it checks that every tensor is on Meta.
 fn on_meta(attribute: &Attribute, kernel: &Kernel, arguments: &[Ident], runtime: &TokenStream) -> TokenStream {
     let [key] = &attribute.keys[..] else { return TokenStream::new() };
     if !matches!(key, syn::Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Meta")) {

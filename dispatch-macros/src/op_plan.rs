@@ -1,6 +1,6 @@
-//! `#[op_plan]`: an operator's contract.
+//! `#[op_plan]`: the plan of an operator.
 //!
-//! Two steps, as for a kernel: the operator's own macro calls the second one with the schema.
+//! It takes two steps, as a kernel does: the operator's own macro calls the second one with the schema.
 
 use dispatch_schema::{Schema, TypeKind};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -64,7 +64,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     if errors.is_empty() {
         return quote!(#function #tokens);
     }
-    // A plan with mistakes still is one, or the definition would report that it has none.
+    // A plan with mistakes still defines a plan, or the definition would report that it has none.
     let operator = &checked.attribute.operator;
     let stub = checked.contract.planned.then(|| {
         quote! {
@@ -131,7 +131,8 @@ fn plan(checked: &schema_callback::Checked<Attribute>, errors: &mut Errors) -> T
     expand_plan(checked, (list, count), ty, &taken_at, (&types, &names))
 }
 
-/// The plan as functions of the operator's type. `list` says that the results are a list; else they are `count` tensors.
+/// Generates the plan as functions of the operator's type. `list` says that the operator returns a list; otherwise it returns `count`
+/// tensors.
 fn expand_plan(
     checked: &schema_callback::Checked<Attribute>,
     (list, count): (bool, usize),
@@ -173,7 +174,7 @@ fn expand_plan(
             type __Value<'a> = #value;
 
             impl #operator {
-                /// What a call with these arguments gives, and what its kernels get to know about them.
+                /// Checks the arguments of a call, and returns the plan: the descriptions of the results, and a value for the kernels.
                 pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#plan> {
                     #planned(#function(#(#arguments),*))
                 }
@@ -209,7 +210,7 @@ fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
     }
 }
 
-/// The type `Plan<.., n>` in the return type of a plan, and its number of results, if it is written so.
+/// Returns the value type of `Plan<.., n>` and its number of results, if the return type of a plan is written so.
 fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
     let syn::Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -228,7 +229,7 @@ fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
     }
 }
 
-/// A plan writes nothing, so it takes written arguments as shared ones.
+/// Reports parameters of the wrong type. A plan writes nothing, so it takes written arguments by shared reference.
 fn check_types(
     checked: &schema_callback::Checked<Attribute>,
     parameters: &[Parameter],
@@ -250,7 +251,7 @@ fn check_types(
     }
 }
 
-/// A type whose lifetimes are all `'a`.
+/// Returns a type with all lifetimes replaced by `'a`.
 fn lifetimes(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter();
@@ -272,7 +273,7 @@ fn lifetimes(tokens: TokenStream) -> TokenStream {
     out
 }
 
-/// The type of an argument, borrowed for `'a`.
+/// Returns the type of an argument with references of lifetime `'a`.
 pub(crate) fn with_lifetime(ty: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     for tree in ty.clone() {

@@ -1,6 +1,6 @@
-//! `op_row!`: the definition of an elementwise operator as a row of a table.
+//! `op_row!`: passes the definition of an elementwise operator to a macro, as a row of its table.
 //!
-//! Two steps, as for a kernel: the operator's own macro calls the second one with the schema.
+//! It takes two steps, as a kernel does: the operator's own macro calls the second one with the schema.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -12,7 +12,7 @@ use crate::schema_callback::{self, Contract, hand_over};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_name;
 
-/// `operator => callback, tokens`
+/// The input `operator => callback, tokens`.
 struct Row {
     operator: Path,
     callback: Path,
@@ -75,7 +75,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         );
         return syn::Error::new_spanned(operator.to_token_stream(), message).to_compile_error();
     };
-    // The macro's tokens name the arguments, so these have the hygiene of the operator's name, which stands beside them.
+    // The tokens for the callback name the arguments, so the generated names get the hygiene of the operator's name beside them.
     let argument = |at: usize| {
         let mut argument = rust_name(&schema.arguments[at].name);
         argument.set_span(name.span());

@@ -1,6 +1,7 @@
-//! `#[op_vmap]`: how an operator is called for a whole batch.
+//! `#[op_vmap]`: the batch rule of an operator.
 //!
-//! As with a derivative, the operator's own macro calls the second step. What a parameter's type makes of an argument, the layer knows.
+//! As for a gradient formula, the operator's own macro calls the second step. The vmap layer converts each argument to the type of its
+//! parameter.
 
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -17,7 +18,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, rust_name};
 use crate::syntax::user_tokens::as_written;
 
-/// The argument of the attribute.
+/// The argument of `#[op_vmap(..)]`.
 struct Attribute {
     operator: Path,
 }
@@ -55,7 +56,7 @@ fn layer() -> TokenStream {
     crate_path::layer("dispatch-vmap", "vmap")
 }
 
-/// The second step.
+/// Expands the second step of `#[op_vmap]`, with the operator's schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let (runtime, layer) = (crate_path::runtime(), layer());
     let written_out = |_: &Function, _: &Ident, ty: RustType| {
@@ -85,7 +86,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     quote!(#function #rule)
 }
 
-/// The type of a tensor argument in a batch rule, as text and as tokens; none for other arguments.
+/// Returns the type of a tensor argument in a batch rule, as text and as tokens; `None` for other arguments.
 fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStream)> {
     Some(match ty.text() {
         "&Tensor" | "&mut Tensor" => ("Mapped", quote!(#layer::Mapped)),
@@ -96,7 +97,7 @@ fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStre
     })
 }
 
-/// Notes types that are those of another argument or of a kernel. About types that are not known here, the compiler has the message.
+/// Reports parameter types that belong to another argument or to a kernel. The compiler reports types that are not known here.
 fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
     const KNOWN: [&str; 19] = [
         "Tensor",
@@ -160,7 +161,7 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
     let (runtime, layer, name) = (crate_path::runtime(), layer(), &signature.ident);
     let types: Vec<&Type> = signature.inputs.iter().skip(1).filter_map(parameter_type).collect();
     let places: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
-    // What a type cannot be taken or given, the compiler says there.
+    // If a type cannot be converted, the compiler reports it at the parameter.
     let taken = types.iter().zip(&places).map(|(ty, place)| {
         let take = quote_spanned!(ty.span()=> #layer::__private::take::<#ty>);
         quote!(#take(__batch, #place)?)

@@ -1,7 +1,7 @@
-//! How an attribute gets at an operator's schema.
+//! The way in which an attribute gets the schema of an operator.
 //!
-//! The attribute sees a function; the schema is somewhere else, perhaps in another crate. So there are two steps. The first hands what it
-//! has to the operator's own macro, and that calls the second, with the schema in front.
+//! An attribute sees only a function. The schema is elsewhere, perhaps in another crate. So there are two steps: the first passes its
+//! tokens to the operator's own macro, and that macro calls the second step with the schema in front of them.
 
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,7 +16,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
-/// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
+/// Generates a call of an operator's macro, which calls the macro `to` with the operator's schema, followed by `what`.
 pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
     let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
@@ -30,16 +30,17 @@ pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -
     }
 }
 
-/// The alias of an operator's macro: another one for another operator, as an attribute may stand in the block of another attribute.
+/// Returns the alias under which an operator's macro is imported. It differs for each operator, as one attribute may expand inside of the
+/// block of another.
 fn alias(operator: &Path) -> Ident {
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
     Ident::new(&format!("__operator_{}", words.join("_")), at_user_span(end))
 }
 
-/// The name of an operator's macro, with the braces of its call; or a path, to import the macro by its alias.
+/// Generates the call of an operator's macro. For a path, it generates an import of the macro under its alias.
 ///
-/// If there is no such operator, the compiler says so, and names the macro that the name comes from: that macro's name is the advice.
+/// If there is no such operator, the compiler's error names the macro from which the name comes, and that macro's name is the advice.
 pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
     fn parts(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
         Ok((input.call(Path::parse_mod_style)?, input.parse()?))
@@ -53,16 +54,17 @@ pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
         name.set_span(at_user_span(name.span()));
         return quote!(#name! #call_back);
     }
-    // A macro that is not there has no suggestion; an import that is not there has one.
+    // The compiler suggests similar names for an import, but not for a macro.
     let alias = alias(&operator);
-    // Some operators have the word in their names, which are PyTorch's.
+    // Some of PyTorch's operators have the word `unsafe` in their names.
     quote! {
         #[allow(clippy::unsafe_removed_from_name)]
         use #operator as #alias;
     }
 }
 
-/// The same for an attribute over a function. The second step writes the function if `dots` stand for its parameters.
+/// Generates the call of an operator's macro for an attribute over a function. If `_: ...` stands for parameters, the second step generates
+/// the function.
 pub(crate) fn hand_over_function(
     operator: &Path,
     to: &TokenStream,
@@ -79,19 +81,19 @@ pub(crate) fn hand_over_function(
     }
 }
 
-/// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
+/// The input of the second step for an attribute over a function: `[options] [signature]`, after the schema.
 pub(crate) struct Checked<Attribute> {
     pub(crate) schema: Schema,
     pub(crate) contract: Contract,
     pub(crate) attribute: Attribute,
     pub(crate) signature: Signature,
-    /// `_: ...`, and the function that has it.
+    /// The tokens `...`, and the function whose parameters they stand for.
     elided: Option<(Token![...], Function)>,
 }
 
 impl<Attribute> Checked<Attribute> {
-    /// Completes a signature with the arguments of the schema if `_: ...` stands for them, of types that `of_type` gives. Gives the
-    /// function that is to be written.
+    /// Replaces `_: ...` in the signature by the arguments of the schema, of types that `of_type` returns. Returns the completed function,
+    /// or `None` if there is no `_: ...`.
     pub(crate) fn complete(
         &mut self,
         of_type: impl Fn(&Function, &Ident, RustType) -> Option<TokenStream>,
@@ -129,7 +131,7 @@ impl<Attribute: Parse> Parse for Checked<Attribute> {
     }
 }
 
-/// The properties of an operator beside its schema, as its macro passes them:
+/// The properties of an operator beside its schema, in the form in which its macro passes them:
 /// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
 #[derive(Default)]
 pub(crate) struct Contract {
@@ -140,7 +142,7 @@ pub(crate) struct Contract {
     pub(crate) out: Option<Schema>,
 }
 
-/// What a `pointwise` word says: the operands by position, and the dtypes that it computes in by their names in Rust.
+/// The contents of a shape word `pointwise`: the positions of the operands, and the Rust names of the dtypes in which it computes.
 pub(crate) struct Pointwise {
     pub(crate) operands: Vec<usize>,
     pub(crate) dtypes: Vec<Ident>,
@@ -184,14 +186,14 @@ impl Parse for Contract {
     }
 }
 
-/// The schema in front.
+/// Parses the schema in front, and skips the properties.
 pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
     let schema = text(input)?;
     input.parse::<Contract>()?;
     Ok(schema)
 }
 
-/// A schema as text. The definition printed it, so it parses.
+/// Parses a schema from a string literal. The definition printed it, so it is valid.
 pub(crate) fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
     let text: LitStr = input.parse()?;
     Schema::parse(&text.value()).map_err(|mistakes| {

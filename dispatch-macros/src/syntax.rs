@@ -1,4 +1,4 @@
-//! The text that the macros read: functions, types, schemas, defaults, and the user's own words.
+//! Parsers of the code that the macros read: functions, types, schemas, defaults, keys.
 
 pub(crate) mod default_value;
 pub(crate) mod function;

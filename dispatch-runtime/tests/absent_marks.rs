@@ -1,6 +1,6 @@
-//! Before a tensor has one of its marks, a marked fallback is in nobody's way: not in that of a boxed call either.
+//! Tests that a marked fallback is in no table before a tensor has one of its marks. Boxed calls skip it too.
 //!
-//! What a program has seen it does not forget, so every test here has a mark of its own, and fallbacks that no other test reaches.
+//! The registry never forgets a mark that a tensor had. So every test here uses its own mark, and fallbacks that no other test reaches.
 
 use std::cell::Cell;
 use std::sync::Barrier;
@@ -49,7 +49,7 @@ fn given_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// On one backend a fallback serves it, on another a kernel of its own.
+/// An operator with a fallback for autograd on one backend, and its own autograd kernel on another.
 #[op_def("uneven(Tensor self) -> Tensor")]
 fn uneven(this: &Tensor) -> Result<Tensor>;
 

@@ -1,4 +1,4 @@
-//! The message of every typed expectation, and that it says why.
+//! Tests of the message of every typed expectation, and of the reason in it.
 
 use dispatch_runtime::{BadArgument, DType, DTypes, Expected, Scalar, Sizes};
 

@@ -1,12 +1,12 @@
-//! Every shape of operator, with typed and boxed kernels, called typed and boxed, straight on and through a boxed layer: all ways give
-//! the same.
+//! Tests of boxing: operators of every shape, with typed and boxed kernels, called typed and boxed, directly and through a boxed layer. All
+//! combinations return the same results.
 
 use std::cell::RefCell;
 
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 
-/// Every operator here has a typed kernel for the CPU and a boxed one, that does the same, for Meta.
+/// The backends of the kernels: every operator here has a typed kernel for the CPU, and an equal boxed kernel for Meta.
 macro_rules! backends {
     () => {
         [keys::CPU, keys::Meta]
@@ -67,7 +67,7 @@ fn one_out_typed(this: &Tensor, n: i64, out: &mut Tensor) -> Result<()> {
 #[op_impl(pair_out, CPU)]
 fn pair_out_typed(this: &Tensor, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
     set(min, value(this) - 1)?;
-    // A written handle may be bound to another tensor.
+    // A written argument may be bound to another tensor.
     *max = numbers(&[value(this) + 1]);
     Ok(())
 }
@@ -91,7 +91,7 @@ fn crossed_typed(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> 
     Ok(9)
 }
 
-/// Runs the CPU's typed kernel over the same stack: a boxed kernel for any operator.
+/// Runs the CPU's typed kernel on the same stack. This is a boxed kernel for any operator.
 fn by_hand(op: &Operator, stack: &mut Stack) -> Result<()> {
     op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
 }
@@ -150,7 +150,7 @@ fn on(backend: Key, n: i64) -> Tensor {
     numbers(&[n]).with_keys(KeySet::from(backend))
 }
 
-/// Runs `test` for typed and boxed kernels, straight on and through a boxed layer.
+/// Runs `test` for typed and boxed kernels, directly and through a boxed layer.
 fn every_way(test: impl Fn(Key)) {
     for backend in backends!() {
         test(backend);
@@ -161,7 +161,7 @@ fn every_way(test: impl Fn(Key)) {
     }
 }
 
-/// The numbers in the results of a boxed call, tensors by their value.
+/// Returns the results of a boxed call as texts, tensors by their values.
 fn boxed(operator: &'static Operator, arguments: impl IntoIterator<Item = Value>) -> Vec<String> {
     let mut stack = Stack::new();
     stack.push("below");
@@ -272,7 +272,7 @@ fn results_may_be_written_arguments_in_another_order_with_new_ones_between() {
     });
 }
 
-/// As many arguments and results as an operator can have.
+/// An operator with the maximal number of arguments and results.
 #[op_def("widest(Tensor self, \
      int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int a10, int a11, int a12, int a13, \
      int a14, int a15, int a16, int a17, int a18, int a19, int a20, int a21, int a22, int a23, int a24, int a25, int a26, \
@@ -393,13 +393,13 @@ fn leaves_a_number(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<(
 
 #[op_impl(broken, XLA, boxed)]
 fn leaves_two(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
-    // The argument stays, too.
+    // The argument also stays on the stack.
     stack.push(1_i64);
     stack.push(numbers(&[1]));
     Ok(())
 }
 
-/// An operator without results takes its argument off all the same.
+/// A kernel that leaves its argument on the stack: an operator without results drops it all the same.
 #[op_impl(nothing, XLA, boxed)]
 fn takes_none(_op: &Operator, _keys: KeySet, _stack: &mut Stack) -> Result<()> {
     Ok(())
@@ -526,7 +526,7 @@ fn a_boxed_kernel_of_an_earlier_definition_is_refused_if_it_does_not_fit() {
     );
 }
 
-/// Kernels with conditions, over a boxed default.
+/// An operator with kernels with conditions and a boxed default.
 #[op_def("defaulted(Tensor self, int n) -> int")]
 fn defaulted(this: &Tensor, n: i64) -> Result<i64>;
 
@@ -542,7 +542,7 @@ fn for_all(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// And over a fallthrough, for a layer and for what is below everything.
+/// The default is a fallthrough here: in a layer, and in the slot for calls without keys.
 #[op_impl(defaulted, Conjugate, when(n % 2 == 1), priority = 1)]
 fn for_odd(_: &Tensor, _: i64) -> i64 {
     -2
@@ -587,7 +587,7 @@ fn chosen_cpu(this: &Tensor, _: &[Tensor]) -> Tensor {
     this.clone()
 }
 
-/// As `chosen`, but on CPU there is nothing to do.
+/// An operator like `chosen`, but with a fallthrough for CPU.
 #[op_def("nowhere(Tensor self, Tensor[] rest) -> Tensor")]
 fn nowhere(this: &Tensor, rest: &[Tensor]) -> Result<Tensor>;
 

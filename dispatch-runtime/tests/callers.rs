@@ -1,4 +1,4 @@
-//! An error names the operator that the caller called: as its own, or behind the operator in which it arose.
+//! Tests that an error names the operator that the caller called, either alone or after the operator in which it arose.
 
 use dispatch_runtime::keys::CompositeImplicitAutograd;
 use dispatch_runtime::prelude::*;
@@ -13,7 +13,7 @@ fn part_cpu(_: ...) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// Its first argument is the second one of the part.
+/// An operator whose first argument is the second argument of `part`.
 #[op_def("callers::swapped(Tensor first, Tensor second) -> Tensor", out = "out", calls = part(second, first))]
 fn swapped(_: ...) -> Result<Tensor>;
 

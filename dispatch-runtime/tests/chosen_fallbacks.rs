@@ -1,11 +1,11 @@
-//! Fallbacks that say for which operators they have something to do.
+//! Tests of fallbacks that serve only some operators.
 
 use std::cell::RefCell;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ErrorKind, FallbackRecord, Location, Provenance, Record, Registrar, register, verify};
 
-/// All of these have a kernel for the same keys.
+/// Defines operators that all have a kernel for the same keys.
 macro_rules! define {
     ($($schema:literal $name:ident($($argument:ident: $ty:ty),*) -> $output:ty = $result:expr;)*) => {$(
         #[op_def($schema)]
@@ -116,7 +116,7 @@ fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Err("refused".into())
 }
 
-/// For all operators, beside one for some.
+/// A fallback for aliasing operators, beside one for all operators.
 #[op_fallback(Conjugate, aliasing)]
 fn some(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Err("some".into())

@@ -1,7 +1,7 @@
-//! Registration is a set, not a sequence: what is in force decides, and never how it came to be.
+//! Tests that registrations form a set: the tables depend on the present registrations, not on their order.
 //!
-//! Every test takes some registrations through many histories of adding and removing. After each step the dumps are compared with
-//! those of the first history that arrived at the same set.
+//! Every test adds and removes registrations in many orders. After each step, the dumps are compared with those of the first history that
+//! led to the same set.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -15,34 +15,34 @@ use random::Random;
 
 mod random;
 
-/// One thing to register.
+/// One registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Define,
     Kernel(Key),
     Fallthrough(Key),
-    /// For all operators.
+    /// A fallback kernel for all operators.
     Fallback(Key),
     FallbackFallthrough(Key),
 }
 
 use Step::{Define, Fallback, FallbackFallthrough, Fallthrough, Kernel};
 
-/// Fallbacks are for all operators: whoever registers some wants nobody else to.
+/// Held by tests that register fallbacks, which affect all operators, so that they run one at a time.
 static FALLBACKS: Mutex<()> = Mutex::new(());
 
-/// What can be seen of a set of registrations.
+/// The visible state of a set of registrations: both dumps, and the results of calls.
 type State = (String, String, Vec<String>);
 
-/// An operator, and its histories so far. What a history leaves behind, the next one finds.
+/// An operator name, and the states of its histories so far. All histories use the same name.
 struct Harness {
     name: String,
     steps: Vec<Step>,
-    /// By the set in force: its state, and how it first came about.
+    /// For each set of present registrations: its state, and the first history that led to it.
     seen: HashMap<BTreeSet<usize>, (State, String)>,
 }
 
-/// One operator on its way through a history.
+/// One operator in the course of a history.
 struct Run {
     registrar: Registrar,
     full_name: String,
@@ -65,7 +65,7 @@ fn every_order_of_a_few_registrations_gives_the_same_dumps() {
     }
 }
 
-/// Every order of registering meets removal in reverse, and one other order of removing; every order of removing is met.
+/// Combines every order of registration with the reverse order of removal, and with one other order. Every order of removal occurs.
 #[test]
 fn every_order_of_many_registrations_gives_the_same_dumps() {
     let _alone = alone();
@@ -171,7 +171,7 @@ fn a_second_kernel_for_a_key_is_refused_and_changes_nothing() {
         Ok(())
     });
     let (before, result) = ((operator.dump(), operator.dump_table()), run(operator));
-    // `Undefined` is another name for the same place.
+    // `Undefined` stands for the same cell.
     for key in [CompositeImplicitAutograd, Undefined] {
         let error = lab.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
         let ErrorKind::DuplicateKernel { kernels, .. } = error.kind() else { panic!("{error}") };
@@ -212,7 +212,7 @@ fn what_is_refused_for_its_name_or_key_leaves_nothing_behind() {
     assert!(Operator::find("nothing::op").is_err());
 }
 
-/// Different registrations for one operator, at most one for a key. Keys that share tables' rarer rules come up often.
+/// Returns random registrations for one operator, at most one for each key. Keys with rare rules for tables occur often.
 fn some_steps(random: &mut Random, count: usize) -> Vec<Step> {
     let mut fallbacks = vec![Functionalize, AutogradMPS, Tracer, AutogradPrivateUse3];
     let mut keys = vec![
@@ -271,14 +271,14 @@ impl Harness {
         Self { name: name.to_owned(), steps, seen: HashMap::new() }
     }
 
-    /// An operator that nothing is registered for.
+    /// Starts a history without registrations.
     fn start(&self) -> Run {
         let registrar = Registrar::new("commute");
         let full_name = format!("commute::{}", self.name);
         Run { registrar, full_name, name: self.name.clone(), in_force: Vec::new(), history: String::new() }
     }
 
-    /// Registers everything in one order, and removes it in another.
+    /// Registers all steps in one order, and removes them in another.
     fn there_and_back(&mut self, order: &[usize], undoing: &[usize]) {
         let mut run = self.start();
         for &step in order {
@@ -324,7 +324,7 @@ impl Harness {
 }
 
 impl Run {
-    /// All kernels come from one line. Their keys tell them apart.
+    /// Makes the registration of a step. All kernels are registered on one source line and differ by their keys.
     fn register(&self, step: Step) -> Registration {
         match step {
             Define => self.registrar.define(&format!("{}(Tensor x) -> str", self.name)),
@@ -344,7 +344,7 @@ impl Run {
         .unwrap_or_else(|error| panic!("{step:?} after{}: {error}", self.history))
     }
 
-    /// Both dumps, and where calls go. Nothing, where nothing is registered.
+    /// Returns both dumps, and the kernels that calls reach. All are empty if nothing is registered.
     fn state(&self) -> State {
         let normal = |text: String| text.replace(&self.full_name, "commute::op");
         let operator = Operator::find(&self.full_name).ok();
@@ -380,7 +380,7 @@ impl Run {
     }
 }
 
-/// An operator with kernels, by the letters of the table in PyTorch's tests.
+/// An operator whose kernels have the letters of the table in PyTorch's tests.
 struct Lettered(&'static Operator);
 
 impl Lettered {

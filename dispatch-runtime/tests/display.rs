@@ -1,15 +1,15 @@
-//! Tensors on other devices, printed.
+//! Tests of the text of tensors on other devices.
 
 use std::sync::Mutex;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, Buffer, Geometry, Storage, backend};
 
-/// A device that can be asked.
+/// A backend whose memory can be read.
 #[dispatch_key(backend)]
 pub static TPU: Key;
 
-/// A device whose backend brings no memory.
+/// A backend without memory functions.
 #[dispatch_key(backend)]
 pub static Bare: Key;
 

@@ -1,4 +1,4 @@
-//! Explanations, dumps and errors as text, exactly as people read them.
+//! Tests of the exact text of explanations, dumps and errors.
 
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
@@ -27,7 +27,7 @@ fn blend_anywhere(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Te
     this.clone()
 }
 
-/// Lines move; what is said about them does not.
+/// Removes line numbers from a text, because they change with the file.
 fn without_lines(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -171,7 +171,7 @@ runs the first that fits of: kernel
 
 #[test]
 fn the_error_where_none_fits_names_the_conditions_of_its_own_key() {
-    // The same condition stands over a kernel for another key.
+    // A kernel for another key has the same condition.
     let error = fit(&Tensor::from_slice(&[1_i64])).unwrap_err().to_string();
     assert_eq!(
         without_lines(&error),

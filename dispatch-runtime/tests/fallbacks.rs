@@ -1,4 +1,5 @@
-//! One boxed kernel for every operator: switched on by a guard, by a wrapper tensor, and passed over where it has nothing to do.
+//! Tests of fallbacks: one boxed kernel for every operator, enabled by a guard or by a wrapper tensor. Calls skip a fallback that falls
+//! through.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +14,7 @@ fn define(name: &str) -> &'static Operator {
     let lab = Registrar::new("fallbacks");
     let operator = lab.define(&format!("{name}(Tensor x, int n) -> Tensor")).unwrap().operator().unwrap();
     drop(lab.kernel(name, CPU, |_, _, stack| {
-        // The first argument is the result.
+        // The first argument stays on the stack as the result.
         stack.drop_top(1);
         Ok(())
     }));
@@ -130,7 +131,7 @@ fn falling_through_on_one_backend_says_nothing_about_another() {
     let x = Tensor::from_slice(&[1.0_f32]);
     assert!(call(operator, &x).unwrap().same(&x));
     assert_eq!(call(operator, &x.with_keys(CUDA | AutogradCUDA)).unwrap_err().to_string(), "autograd");
-    // Meta in the thread's set decides the backend, for what is passed over too.
+    // Meta in the thread's included keys determines the backend, also after a skipped layer.
     let _meta = guard::include(KeySet::from(Meta));
     let error = call(operator, &x.with_keys(CUDA | AutogradCUDA)).unwrap_err();
     let ErrorKind::NoKernel(explanation) = error.kind() else { panic!("{error}") };

@@ -1,4 +1,4 @@
-//! Every table that PyTorch computed for a recorded set of registrations is computed here too, and calls go where it says.
+//! Tests against recordings of PyTorch: the tables of recorded registrations are the same, and calls reach the kernels in the tables.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,10 +15,10 @@ use serde_json::Value as Json;
 
 mod random;
 
-/// How many orders of registering are tried for each recording.
+/// The number of orders of registration that are tried for each recording.
 const ORDERS: usize = 4;
 
-/// What was recorded, and the fallbacks that were in force meanwhile.
+/// The recordings: sets of registrations with their tables, made with certain fallbacks present.
 struct Recordings {
     columns: Vec<Key>,
     /// The table of an operator without kernels.
@@ -26,13 +26,13 @@ struct Recordings {
     sets: Vec<Set>,
 }
 
-/// One set of registrations, and the cells in which its table differs from a bare one.
+/// One set of registrations, and the cells in which its table differs from that of an operator without kernels.
 struct Set {
     keys: Vec<Key>,
     table: BTreeMap<String, String>,
 }
 
-/// Read once: all tests of this file share the process, and with it the fallbacks.
+/// The recordings, read once. All tests of this file share the process, and so the fallbacks.
 static RECORDINGS: LazyLock<Option<Recordings>> = LazyLock::new(|| {
     let recordings = recordings()?;
     recordings.register_fallbacks();
@@ -82,18 +82,18 @@ fn calls_land_where_golden_tables_say() {
         for &column in &recordings.columns {
             let keys = KeySet::from(column);
             check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
-            // This one has the thread's own layers below it.
+            // This call also has the thread's included layers below the column.
             let keys = if column == Key::UNDEFINED { KeySet::EMPTY } else { guard::included().below(column) | keys };
             check_call(operator, &table, keys, |stack| operator.call_boxed_for(column, stack));
         }
         for _ in 0..20 {
-            // Few layers, so that low ones get their turn.
+            // The set has few layers, so that low ones are often the highest.
             let layers = random.word() & random.word() & random.word();
             let keys = KeySet::from_bits(layers & !0xffff | 1 << random.below(16) | 1 << random.below(16));
             check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
         }
         calls += recordings.columns.len() * 2 + 20;
-        // The next registration is for an operator that was called already.
+        // The operator was called already when the next registration changes.
         let last = set.keys.last().copied();
         row.remove(last);
         let table = operator.table();
@@ -106,7 +106,7 @@ fn calls_land_where_golden_tables_say() {
     println!("{} recorded sets, {calls} calls", recordings.sets.len());
 }
 
-/// Calls, and compares where the call went with what the table says about its keys.
+/// Makes a call, and compares the kernel that it reached with the table's cells for its keys.
 fn check_call(
     operator: &Operator,
     table: &[TableCell],
@@ -125,7 +125,7 @@ fn check_call(
     assert_eq!(outcome, landing(table, keys), "{operator} with {keys}\n{}", operator.dump_table());
 }
 
-/// Where a call goes: the highest key that has anything to do decides.
+/// Returns the outcome of a call: the highest key that does not fall through decides.
 fn landing(table: &[TableCell], mut keys: KeySet) -> String {
     loop {
         let top = keys.highest();
@@ -155,8 +155,8 @@ fn is_storage(key: Key) -> bool {
 }
 
 impl Set {
-    /// PyTorch forgot that these autograd keys have a backend below them, and lets a composite take the place of a kernel of that
-    /// backend's own. Here every backend has an autograd key.
+    /// Whether the column differs from PyTorch on purpose. PyTorch does not connect these autograd keys with their backends, so a composite
+    /// fills their cells although the backend has its own kernel. Here, every backend has an autograd key.
     fn differs_on_purpose(&self, column: Key) -> bool {
         use dispatch_runtime::keys::{AutogradHIP, AutogradMTIA, AutogradVE, CompositeImplicitAutograd, HIP, MTIA, VE};
         let forgotten = [(AutogradHIP, HIP), (AutogradVE, VE), (AutogradMTIA, MTIA)];
@@ -172,7 +172,7 @@ impl Recordings {
         set.table.get(&name).or_else(|| self.bare.get(&name)).map_or("missing", String::as_str)
     }
 
-    /// Compares every column; gives how many there are.
+    /// Compares every column, and returns the number of columns.
     fn compare(&self, set: &Set, row: &Row, steps: &[Option<Key>]) -> usize {
         let operator = row.operator();
         let table = operator.table();
@@ -194,7 +194,7 @@ impl Recordings {
         self.columns.len()
     }
 
-    /// Whether a fallback falls through or not makes no difference to a table, but it does to calls, so there are some of each.
+    /// Registers the recorded fallbacks, some of them as fallthroughs. The table is the same for both, but calls are not.
     fn register_fallbacks(&self) {
         for (name, _) in self.bare.iter().filter(|(_, cell)| cell.as_str() == "backend fallback") {
             let key = key(name);
@@ -211,7 +211,7 @@ impl Recordings {
     }
 }
 
-/// An operator and its registrations by key; none stands for its definition.
+/// An operator and its registrations by key. `None` stands for the definition.
 struct Row {
     registrar: Registrar,
     name: String,
@@ -244,7 +244,8 @@ impl Row {
     }
 }
 
-/// The recordings in the folder that `DISPATCH_GOLDEN` names, or else the copy that is kept here. None where that folder has none.
+/// Returns the recordings in the folder that `DISPATCH_GOLDEN` names, or else the copy in this repository. Returns `None` if that folder
+/// has no recordings.
 fn recordings() -> Option<Recordings> {
     let text = match env::var_os("DISPATCH_GOLDEN") {
         Some(folder) => {
@@ -277,7 +278,7 @@ fn unpacked_copy() -> String {
     text
 }
 
-/// The keys of a list, each once.
+/// Returns the keys of a list, each once.
 fn keys(list: &Json) -> Vec<Key> {
     let mut keys = Vec::new();
     for name in list.as_array().expect("a list of keys") {
@@ -293,7 +294,7 @@ fn key(name: &str) -> Key {
     name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// By the canonical name of the column: PyTorch knows some keys by several.
+/// Returns the cells by the canonical name of the column, because PyTorch has several names for some keys.
 fn cells(table: &Json) -> BTreeMap<String, String> {
     let cells = table.as_object().expect("a table").iter();
     cells.map(|(column, cell)| (key(column).to_string(), cell.as_str().expect("a cell").to_owned())).collect()

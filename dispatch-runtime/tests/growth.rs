@@ -1,4 +1,4 @@
-//! A program that registers and removes in a loop does not grow.
+//! Tests that a program which registers and removes in a loop does not grow.
 
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
@@ -11,21 +11,21 @@ use dispatch_runtime::{Registrar, fallback};
 struct Counting;
 
 thread_local! {
-    /// What this thread holds: the harness has threads of its own.
+    /// The number of bytes that this thread has allocated. It is per thread, because the test harness has its own threads.
     static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator does the work.
+// SAFETY: all calls are passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.set(LIVE.get() + layout.size().cast_signed());
-        // SAFETY: as the caller says.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         LIVE.set(LIVE.get() - layout.size().cast_signed());
-        // SAFETY: as the caller says.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.dealloc(memory, layout) }
     }
 }

@@ -1,4 +1,4 @@
-//! What a thread's guards do to the calls that it makes.
+//! Tests of the effect of a thread's guards on its calls.
 
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::keys::*;
@@ -10,7 +10,7 @@ fn operator(name: &str) -> &'static Operator {
     Registrar::new("guards").define(&format!("{name}(Tensor x) -> Tensor")).unwrap().operator().unwrap()
 }
 
-/// The keys of a call with one plain tensor, on this thread.
+/// Returns the keys of a call on this thread with one plain tensor.
 fn keys(operator: &Operator) -> KeySet {
     operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]).keys
 }
@@ -65,7 +65,7 @@ fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
         let gone: KeySet = gone.iter().copied().collect();
         let tensor = Tensor::from_slice(&[1.0_f32]);
         let _guard = enter();
-        // The tensor is from before: its view tracking is its own.
+        // The tensor was made before the guard, so it has its own key for view tracking.
         let left = operator.explain(&[tensor.into()]).keys;
         let kept = if guard::is_inference_mode() { left - KeySet::from(ADInplaceOrView) } else { left };
         assert_eq!(kept, all - gone);

@@ -1,9 +1,9 @@
-//! Key sets as users meet them: the situations of PyTorch's own tests of key sets.
+//! Tests of key sets through the public API, with the cases of PyTorch's own tests.
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{ErrorKind, Finding, Key, KeySet, Registrar, dispatch_key, guard, verify};
 
-/// A landing has room for four layers.
+/// Five layers at a landing that has room for four.
 mod crowd {
     use super::*;
 
@@ -21,7 +21,7 @@ mod crowd {
 
 use crowd::{L1, L2, L3, L4, L5};
 
-/// Every backend's own key, lowest first.
+/// The keys of all backends, lowest first.
 const BACKENDS: [Key; 16] =
     [CPU, CUDA, HIP, XLA, MPS, IPU, XPU, HPU, VE, Lazy, MTIA, MAIA, PrivateUse1, PrivateUse2, PrivateUse3, Meta];
 

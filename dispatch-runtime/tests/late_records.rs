@@ -1,4 +1,4 @@
-//! Records of a library that is loaded while the program runs, and that shares this program's runtime.
+//! Tests of records from a library that is loaded while the program runs and shares its runtime.
 
 #![cfg(feature = "inventory")]
 #![allow(unsafe_code, reason = "a library submits its records when it is loaded")]
@@ -12,7 +12,7 @@ use dispatch_runtime::{
     BoxedFn, ErrorKind, FallbackRecord, Finding, KernelRecord, Location, Record, Registrar, UserKey, listen, verify,
 };
 
-/// Loads a library: its constructors submit each record, and nobody is told.
+/// Simulates loading a library: its constructors submit each record, without a call into the registry.
 fn load(records: impl IntoIterator<Item = Record>) {
     for record in records {
         let node = Box::leak(Box::new(inventory::Node {
@@ -97,7 +97,7 @@ fn keys_and_fallbacks_of_a_library_are_found_when_they_are_named() {
 
 #[test]
 fn an_operator_of_a_library_is_found_by_name_and_told_to_listeners_once() {
-    // An operator that no attribute has submitted.
+    // This operator was not submitted by an attribute.
     let removed = Registrar::new("late").define("added(Tensor self) -> int").unwrap();
     let operator = removed.operator().unwrap();
     removed.remove();

@@ -1,4 +1,4 @@
-//! Fallbacks that say which tensors concern them: typed calls without any pass over them, and nothing else changes.
+//! Tests of fallbacks with marks: typed calls without a marked tensor skip them, and all else is unchanged.
 
 use std::cell::RefCell;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Explanation, FallbackRecord, Location, Marks, Record, fallback_fallthrough, register};
 
-/// Tells which keys its kernel was given.
+/// An operator whose kernel reports the keys that it got.
 #[op_def("given(Tensor self, Tensor other) -> Tensor")]
 fn given(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
@@ -16,7 +16,7 @@ fn given_cpu(this: &Tensor, _: &Tensor, keys: KeySet) -> Tensor {
     this.clone()
 }
 
-/// Every kind of argument in which a tensor can be.
+/// An operator with every kind of argument that can contain a tensor.
 #[op_def("all(Tensor? a, Tensor[] b, Tensor?[] c, Any d, *, Tensor(a!) e, Tensor(b!)[] f, Tensor(c!)? g) -> ()")]
 fn all(
     a: Option<&Tensor>,
@@ -68,7 +68,7 @@ fn resolve(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     see("resolve", op, keys, keys::Conjugate, stack)
 }
 
-/// A tensor without marks, in a program that has seen all of them.
+/// Returns a tensor without marks. Afterwards, the program has seen all marks.
 fn x() -> Tensor {
     let (x, all) = (Tensor::from_slice(&[1.0_f32]), Marks::REQUIRES_GRAD | Marks::RECORDED | Marks::VIEW);
     x.mark(all);
@@ -85,7 +85,7 @@ fn marked(marks: Marks) -> Tensor {
 #[test]
 fn a_typed_call_without_marked_tensors_passes_over_both_fallbacks() {
     given(&x(), &x()).unwrap();
-    // Every layer is gone that a fallback was passed over for, and all above.
+    // The kernel's keys have neither the skipped layers nor any layer above them.
     assert_eq!(seen(), [format!("cpu {}", (x().keys() | keys::BackendSelect).below(keys::ADInplaceOrView))]);
 }
 
@@ -177,7 +177,7 @@ fn views_concern_a_fallback_for_aliases_whatever_they_are_made_of() {
     assert!(seen().contains(&"resolve".to_owned()));
 }
 
-/// What a layer between two fallbacks does to a tensor concerns the lower one.
+/// An operator for a layer between two fallbacks, which marks a tensor for the lower one.
 #[op_def("between(Tensor self) -> Tensor")]
 fn between(this: &Tensor) -> Result<Tensor>;
 
@@ -205,7 +205,7 @@ fn a_call_passes_over_no_layer_below_one_that_has_a_kernel() {
     assert_eq!(seen(), ["kernel", "track"]);
 }
 
-/// On one backend a fallback serves it, on another a kernel of its own.
+/// An operator with a fallback for autograd on one backend, and its own autograd kernel on another.
 #[op_def("uneven(Tensor self) -> Tensor")]
 fn uneven(this: &Tensor) -> Result<Tensor>;
 

@@ -1,4 +1,4 @@
-//! What safe code of a backend, a layer or a caller may do wrong, and which error it gets for that.
+//! Tests of mistakes in safe code of a backend, a layer or a caller, and of the errors that they cause.
 #![expect(unsafe_code, reason = "an operator that is written by hand")]
 
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use dispatch_runtime::{
 #[dispatch_key(backend)]
 static STINGY: Key;
 
-/// A backend that gives what it is told to give, whatever it is asked for.
+/// A backend that returns a prepared storage, whatever size is requested.
 struct Stingy;
 
 static GIVES: Mutex<Option<Storage>> = Mutex::new(None);
@@ -129,7 +129,7 @@ fn a_layer_that_hands_a_call_on_to_itself_is_an_error_that_names_it() {
         Ok(boxed_loops::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
     }];
     for call in calls {
-        // Twice: the first error must leave nothing behind.
+        // The call is made twice, because the first error must leave no state behind.
         for _ in 0..2 {
             let error = call().unwrap_err();
             let ErrorKind::EndlessRedispatch { key, .. } = error.kind() else { panic!("{error}") };
@@ -147,7 +147,7 @@ fn taken(this: &Tensor) -> Result<Tensor>;
 mod other {
     use super::*;
 
-    /// Defined by hand and never registered, with the name of `taken` and other types.
+    /// An operator that is written by hand and never registered. It has the name of `taken` and other types.
     pub(super) enum Taken {}
 
     pub(super) static OPERATOR: Operator = {
@@ -171,7 +171,7 @@ mod other {
             function: None,
             kernels: &[],
         };
-        // SAFETY: the definition has no types, and `unbound` is of the type of `Taken`.
+        // SAFETY: the definition has no types, and `unbound` has the type of `Taken`.
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 

@@ -1,4 +1,4 @@
-//! Operators with plans: one kernel serves the functional operator and its forms, and Meta needs none.
+//! Tests of plans: one kernel serves the functional operator and its forms, and Meta needs no kernel.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Device, Element, ErrorKind, Geometry, Plan, PlanList, Spec, operands};
@@ -41,7 +41,7 @@ fn doubled_cpu(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Outputs that a kernel does not write directly are written by this.
+/// The operator that copies results to outputs which a kernel does not write directly.
 #[op_def("assign_(Tensor(a!) self, Tensor src) -> Tensor(a!)", operator = Assign)]
 fn assign_(this: &mut Tensor, src: &Tensor) -> Result<()>;
 
@@ -57,7 +57,7 @@ fn assign_cpu(this: &mut Tensor, src: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// How many elements a vector has.
+/// Returns the number of elements of a vector.
 fn vector(this: &Tensor) -> Result<usize, BadArgument> {
     match this.sizes() {
         [size] => Ok(usize::try_from(*size).unwrap_or(0)),
@@ -85,7 +85,7 @@ fn extremes_cpu(plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Re
     Ok(())
 }
 
-/// A kernel that is fit for some calls, of the functional operator and of its form alike.
+/// A kernel with a condition, which serves the functional operator and its form.
 #[op_impl(extremes, CPU, when(this.sizes()[0] == 1), priority = 1)]
 fn extremes_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     let value = this.to_vec::<i64>()?[0];
@@ -97,7 +97,7 @@ fn extremes_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -
 #[op_def("pieces(Tensor self, int size) -> Tensor[]", plan)]
 fn pieces(this: &Tensor, size: i64) -> Result<Vec<Tensor>>;
 
-/// A plan may borrow.
+/// A plan's value that borrows from an argument.
 struct Sizes<'a> {
     of: &'a [i64],
 }
@@ -175,7 +175,7 @@ fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Te
 
 #[op_def("joined(Tensor self, Tensor other) -> Tensor", plan)]
 fn joined(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    // What fails inside speaks of `self` of another operator.
+    // An error in here names `self` of another operator.
     mirror(&mirror(this)?)?;
     mirror(other)
 }
@@ -247,12 +247,12 @@ fn an_error_of_a_kernel_names_the_form_and_its_argument() {
 #[test]
 fn an_output_is_written_in_place_only_if_nobody_can_tell() {
     let x = numbers(&[1, 2, 3, 4]);
-    // Exactly an input: through a result of its own.
+    // The output is exactly an input: the kernel writes a temporary tensor.
     let mut same = x.clone();
     mirror_out(&x, &mut same).unwrap();
     assert_eq!(values(&x), [4, 3, 2, 1]);
 
-    // Other strides and another dtype: through a copy, because the kernel declares neither.
+    // The output has other strides or another dtype: the result is copied, because the kernel declares neither.
     let wide = Tensor::from_slice(&[9_i64; 8]);
     let mut every_second = wide.restride(Geometry::strided(&[4], &[2], 0).unwrap()).unwrap();
     mirror_out(&x, &mut every_second).unwrap();
@@ -261,7 +261,7 @@ fn an_output_is_written_in_place_only_if_nobody_can_tell() {
     mirror_out(&x, &mut floats).unwrap();
     assert_eq!(floats.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
 
-    // A tensor without elements is bound to a fresh one.
+    // An output without elements is bound to a new tensor.
     let mut empty = numbers(&[]);
     mirror_out(&x, &mut empty).unwrap();
     assert_eq!(values(&empty), [1, 2, 3, 4]);
@@ -355,7 +355,7 @@ fn a_mistake_gives_one_message_wherever_it_is_made() {
     let (mut min, mut max) = (numbers(&[0]), numbers(&[0]));
     let of_form = extremes_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
     assert_eq!(of_form.replace("extremes.out", "extremes"), expected);
-    // A composite's plan is asked after its body fails.
+    // A composite's plan runs after its body failed.
     let error = joined(&numbers(&[1]), &here).unwrap_err().to_string();
     assert!(error.contains("`other`") && error.contains("joined"), "{error}");
     assert_eq!(joined(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
@@ -373,7 +373,7 @@ mod elsewhere {
     #[dispatch_key(backend)]
     pub(super) static NPU: Key;
 
-    /// A kernel with the operator's own signature.
+    /// A kernel with the operator's own signature, without the plan.
     #[op_impl(extremes, NPU)]
     fn extremes_npu(_this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)> {
         Ok((numbers(&[skip]), numbers(&[-skip])))
@@ -385,7 +385,7 @@ mod elsewhere {
         Ok(())
     }
 
-    /// It replaces the one that follows from the kernel above.
+    /// A kernel that replaces the one derived from the kernel above.
     #[op_impl(mirror_, NPU)]
     fn mirror_npu_(this: &mut Tensor) -> Result<()> {
         this.write::<i64>()?.fill(8);

@@ -1,4 +1,4 @@
-//! What happens between `define` and a call: the situations of PyTorch's tests of registration.
+//! Tests of registration while the program runs, with the cases of PyTorch's own tests.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ fn define(name: &str) -> &'static Operator {
     lab().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
 }
 
-/// A kernel that answers with its own name.
+/// Registers a kernel that returns the text `answer`.
 fn answer(name: &str, key: Key, answer: &'static str) -> Registration {
     lab()
         .override_kernel(name, key, move |_, _, stack| {
@@ -120,7 +120,7 @@ fn backend_selection_sees_calls_without_tensors_and_hands_them_on() {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
     assert_eq!(ask(operator, Value::None).unwrap(), "made");
-    // A layer that wants a backend is nothing before there is one.
+    // Calls without a backend skip a layer that is multiplied by backend.
     let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
     drop(answer("factory", AutogradCUDA, "recorded"));
     assert_eq!(ask(operator, Value::None).unwrap(), "made");

@@ -1,4 +1,4 @@
-//! Rules: what a layer knows about an operator, found by the layer's own type, whenever and however it was submitted.
+//! Tests of rules: they are found by the layer's own type, however and whenever they were submitted.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn contested(this: &Tensor) -> Result<Tensor>;
 #[op_def("busy(Tensor self) -> Tensor")]
 fn busy(this: &Tensor) -> Result<Tensor>;
 
-/// As a layer's attribute submits them.
+/// Submits a rule as a layer's attribute does.
 macro_rules! rule {
     ($operator:ident, $ty:ty = $rule:expr, $location:expr) => {
         const _: () = {
@@ -39,7 +39,7 @@ macro_rules! rule {
 rule!(known, Derivative = Derivative("of known"), Location::caller());
 rule!(known, Policy = Policy(3), Location::caller());
 
-// The first by place is in the middle: whichever end collecting begins at, it does not come first.
+// The rule with the first location is in the middle, so it is first in neither direction of collection.
 rule!(contested, Derivative = Derivative("second"), Location::new("b.rs", 1));
 rule!(contested, Derivative = Derivative("first"), Location::new("a.rs", 20));
 rule!(contested, Derivative = Derivative("third"), Location::new("b.rs", 2));

@@ -1,5 +1,5 @@
-//! Eight threads call while registrations come and go. No call is lost, none runs a kernel twice, and one that fails says why with
-//! an error that was true at that moment.
+//! Tests with eight threads that call while registrations are added and removed. No call is lost or runs a kernel twice. The error of a
+//! failed call was true at that moment.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -14,13 +14,13 @@ use dispatch_runtime::{
 const THREADS: usize = 8;
 const CALLS: usize = 400;
 
-/// The state of a kernel: it counts its calls, and knows whether it was dropped.
+/// The state of a kernel, which counts its calls and records when it is dropped.
 struct Counter {
     calls: Arc<AtomicUsize>,
     alive: bool,
 }
 
-/// Listeners hear of all operators, and fallbacks serve all.
+/// Held by tests with listeners or fallbacks, which affect all operators.
 static ALL_OPERATORS: Mutex<()> = Mutex::new(());
 
 fn all_operators() -> MutexGuard<'static, ()> {
@@ -45,7 +45,7 @@ impl Drop for Counter {
     }
 }
 
-/// Runs `f` on eight threads that begin together, and `meanwhile` on this one; the threads can ask whether that is done.
+/// Runs `f` on eight threads that start together, and `meanwhile` on this one. The flag tells the threads when `meanwhile` is done.
 fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnOnce()) -> Vec<R> {
     let (start, done) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -65,7 +65,7 @@ fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnO
     })
 }
 
-/// Tells the threads to stop, after a panic too.
+/// Sets the flag that stops the threads when it is dropped, also after a panic.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -80,7 +80,7 @@ fn define(name: &str) -> (Registrar, &'static Operator) {
     (lab, operator)
 }
 
-/// A kernel that adds `plus` to its argument.
+/// Registers a kernel that adds `plus` to its argument.
 fn adding(lab: &Registrar, name: &str, plus: i64, counter: Counter) -> Result<Registration, Error> {
     lab.override_kernel(name, CPU, move |_, _, stack| {
         counter.count();
@@ -94,7 +94,7 @@ fn add(stack: &mut Stack, plus: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was added to the argument, after checking that nothing else happened to the stack.
+/// Calls the operator and returns the number that was added to the argument. Checks that the rest of the stack is unchanged.
 fn call(operator: &Operator, x: i64) -> Result<i64, Error> {
     call_with(operator, Tracer | CPU, x)
 }
@@ -261,7 +261,7 @@ fn whoever_looks_sees_all_of_a_change_or_none() {
         |_, done| {
             while !done.load(SeqCst) {
                 let cells = operator.table().into_iter().filter(|cell| cell.registered_for.is_some()).count();
-                // Every autograd key, or none.
+                // All autograd keys are served, or none.
                 assert!([0, 18].contains(&cells), "{cells}");
                 assert!([0, 18].contains(&operator.dump_table().lines().count()));
                 _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels(Autograd), verify());

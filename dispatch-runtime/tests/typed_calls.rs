@@ -1,4 +1,4 @@
-//! Operators and kernels through the attribute macros.
+//! Tests of operators and kernels that the attribute macros define.
 
 use dispatch_runtime::{Complex64, prelude::*};
 

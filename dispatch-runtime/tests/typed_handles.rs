@@ -1,4 +1,4 @@
-//! Functions and kernels of operators that are known by their names alone.
+//! Tests of typed functions and kernels of operators that are known only by name.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,11 +1,11 @@
-//! The order of layers that crates declare at one landing.
+//! Tests of the order of layers that crates declare at one landing.
 
 use std::sync::Mutex;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Finding, Landing, guard, verify};
 
-/// By its name it would be the outer one of the two.
+/// A layer that would be the upper one of the two by its name.
 #[dispatch_key(layer, above = Autograd)]
 static Zebra: Key;
 

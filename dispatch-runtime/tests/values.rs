@@ -1,4 +1,4 @@
-//! Boxed calls: every kind of value goes in and comes out as it was, in order, above whatever is on the stack.
+//! Tests of values in boxed calls: every kind of value passes through unchanged and in order, whatever is below on the stack.
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{

@@ -1,4 +1,4 @@
-//! A program with every hazard that `verify` knows, one of each. Only calls of the operators concerned fail.
+//! Tests of a program with one example of each finding of `verify`. Only calls of the operators concerned fail.
 #![expect(unsafe_code, reason = "operators that are written by hand")]
 
 use dispatch_runtime::__private::{Definition, Head, Record, Sig, Signature};
@@ -11,7 +11,7 @@ use dispatch_runtime::{
     register, verify,
 };
 
-/// Two kernels for one key.
+/// An operator with two kernels for one key.
 #[op_def("twofold(Tensor self) -> Tensor")]
 fn twofold(this: &Tensor) -> Result<Tensor>;
 
@@ -25,7 +25,7 @@ fn second(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// Two kernels for one key, one of which says that this is meant.
+/// An operator with two kernels for one key, one of which overrides the other.
 #[op_def("overridden(Tensor self) -> int")]
 fn overridden(this: &Tensor) -> Result<i64>;
 
@@ -39,7 +39,7 @@ fn above(_: &Tensor) -> i64 {
     2
 }
 
-/// Conditions with the same priority.
+/// An operator with two conditions of the same priority.
 #[op_def("tied(Tensor self) -> int")]
 fn tied(this: &Tensor) -> Result<i64>;
 
@@ -64,7 +64,7 @@ fn faster(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// A composite beside a kernel of a storage whose autograd is shared.
+/// A composite that also has a kernel for a storage without an autograd key of its own.
 #[op_def("ambiguous(Tensor self) -> Tensor")]
 fn ambiguous(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
@@ -75,7 +75,7 @@ fn sparse(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// A body and a catch-all.
+/// An operator with a body and a catch-all kernel.
 #[op_def("bodied(Tensor self) -> Tensor")]
 fn bodied(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
@@ -96,7 +96,7 @@ mod two {
     pub(super) static Namesake: dispatch_runtime::Key;
 }
 
-/// Keys that no `#[dispatch_key]` made, so that nothing has looked at their names.
+/// Submits keys without `#[dispatch_key]`, so that no macro has checked their names.
 macro_rules! made_by_hand {
     ($($key:expr;)*) => {$(
         const _: () = {
@@ -123,7 +123,7 @@ fn tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
-/// Tests that register something, and those that see whatever is registered, run one at a time.
+/// Returns a lock for tests that register, and for tests that see all registrations. They run one at a time.
 fn registering() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -144,7 +144,7 @@ fn duplicate_kernels_are_found_and_only_their_operators_fail() {
     let error = twofold(&tensor()).unwrap_err().to_string();
     assert!(error.contains("`first`") && error.contains("`second`") && error.contains("override"), "{error}");
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
-    // The key that only one of them serves is sound.
+    // Calls for a key with only one of the kernels succeed.
     assert!(twofold::call_for(keys::Meta, &tensor()).is_ok());
 }
 
@@ -228,7 +228,7 @@ fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
     assert!(of("orphans::lost").is_empty());
 }
 
-/// Hands records over that a linked crate did not bring, as a plug-in does.
+/// Registers records that no linked crate submitted, as a plug-in does.
 fn register_late(records: Vec<Record>) {
     register(records.leak());
 }
@@ -238,10 +238,10 @@ fn quiet(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// An operator that `lab` defines, as attributes know it.
+/// The types of an operator that `lab` defines, in the form in which attributes name it.
 enum Late {}
 
-// SAFETY: the operator is always the same, without types.
+// SAFETY: the operator is always the same, and has no types.
 unsafe impl Operation for Late {
     type Signature = Sig<(), ()>;
 
@@ -254,7 +254,7 @@ unsafe impl Operation for Late {
     }
 }
 
-/// A definition from elsewhere, callable through a stack.
+/// Makes another definition of a name, which is callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
     static UNBOUND: Head = Head::unbound(None, Sig::<(), ()>::ADAPTERS.slow);
     // SAFETY: the definition has no types.
@@ -365,7 +365,7 @@ fn the_findings_come_in_a_stable_order() {
     assert_eq!(print(), print());
 }
 
-/// Kernels for keys that there are not.
+/// An operator with kernels for keys that do not exist.
 #[op_def("impossible(Tensor self) -> Tensor")]
 fn impossible(this: &Tensor) -> Result<Tensor>;
 

@@ -1,12 +1,12 @@
-//! Which memory a value may share, and whether the operator writes it.
+//! Alias annotations: the memory that a value may share, and whether the operator writes it.
 
 use std::fmt;
 
 /// An alias annotation: `(a)`, `(a!)`, `(a -> *)`, `(a! -> b|c)`.
 ///
-/// The names are sets of memory, local to one schema: two values that name a common set may share storage. `*` is the
-/// wildcard, which may be anything. `before` holds on entry and `after` on exit; the text leaves `after` out where the
-/// two are equal. `!` says that the operator writes the memory.
+/// The names are alias sets, local to one schema: two values that name a common set may share storage. `*` is the wildcard, which may be
+/// any memory. `before` holds when the operator is called, and `after` when it returns. The text omits `after` if the two are equal. `!`
+/// means that the operator writes the memory.
 ///
 /// ```
 /// use dispatch_schema::Schema;
@@ -18,16 +18,16 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
-    /// The sets on entry, sorted, without duplicates.
+    /// The alias sets when the operator is called, sorted, without duplicates.
     pub before: Vec<String>,
     /// Whether the operator writes the memory (`!`).
     pub write: bool,
-    /// The sets on exit, sorted, without duplicates.
+    /// The alias sets when the operator returns, sorted, without duplicates.
     pub after: Vec<String>,
 }
 
 impl Alias {
-    /// The annotation `(name)`.
+    /// Creates the annotation `(name)`.
     ///
     /// ```
     /// use dispatch_schema::Alias;
@@ -39,7 +39,7 @@ impl Alias {
         Self { before: vec![name.to_owned()], write: false, after: vec![name.to_owned()] }
     }
 
-    /// The annotation `(name!)`.
+    /// Creates the annotation `(name!)`.
     ///
     /// ```
     /// use dispatch_schema::Alias;
@@ -51,7 +51,7 @@ impl Alias {
         Self { write: true, ..Self::read(name) }
     }
 
-    /// Whether one of the sets is the wildcard.
+    /// Whether one of the sets is the wildcard `*`.
     ///
     /// ```
     /// use dispatch_schema::Alias;
@@ -63,7 +63,7 @@ impl Alias {
         self.sets().any(|set| set == "*")
     }
 
-    /// Whether both name a common set, on entry or exit. The wildcard is no name.
+    /// Whether two annotations name a common set, before or after the call. The wildcard does not count.
     ///
     /// ```
     /// use dispatch_schema::Alias;

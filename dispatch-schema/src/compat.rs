@@ -1,8 +1,8 @@
-//! Whether a changed schema still serves those who know the old one.
+//! Backward and forward compatibility of a changed schema with the old one.
 //!
-//! *Backward compatible*: programs written for the old schema run with the new one. *Forward compatible*: programs
-//! written for the new schema run where only the old one is known, provided that they leave new arguments at their
-//! defaults. The rules are PyTorch's; unlike there, every reason is reported.
+//! *Backward compatible*: programs written for the old schema run with the new one. *Forward compatible*: programs written for the new
+//! schema run with the old one, if they leave new arguments at their defaults. The rules are PyTorch's; unlike PyTorch, every reason is
+//! reported.
 
 mod describe;
 mod subtype;
@@ -12,7 +12,7 @@ use crate::schema::{Argument, Return, Schema};
 use crate::ty::Type;
 use subtype::is_subtype;
 
-/// One reason why a new schema cannot stand in for an old one.
+/// A reason why a new schema is not compatible with an old one.
 ///
 /// ```
 /// use dispatch_schema::{Incompatibility, Schema};
@@ -26,70 +26,70 @@ use subtype::is_subtype;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Incompatibility {
-    /// The operator is called something else.
+    /// The name of the operator changed.
     Name {
-        /// What it was called.
+        /// The old name.
         old: String,
-        /// What it is called.
+        /// The new name.
         new: String,
     },
-    /// `...` came or went in the arguments.
+    /// Only one of the schemas has `...` in its arguments.
     Varargs,
-    /// `...` came or went in the returns.
+    /// Only one of the schemas has `...` in its returns.
     VarReturns,
     /// The number of returns changed.
     ReturnCount {
-        /// How many there were.
+        /// The old number of returns.
         old: usize,
-        /// How many there are.
+        /// The new number of returns.
         new: usize,
     },
     /// A return changed.
     Return {
-        /// Which one.
+        /// The index of the return.
         index: usize,
-        /// In what way.
+        /// The change.
         change: Change,
     },
-    /// An argument is gone.
+    /// An argument was removed.
     ArgumentRemoved {
-        /// Its name.
+        /// The name of the argument.
         name: String,
     },
-    /// Another argument stands where an old one stood.
+    /// Another argument has the position of an old one.
     ArgumentReplaced {
-        /// The old one.
+        /// The name of the old argument.
         old: String,
-        /// What stands there now.
+        /// The name of the new argument.
         new: String,
     },
     /// An argument changed.
     Argument {
-        /// Which one.
+        /// The name of the argument.
         name: String,
-        /// In what way.
+        /// The change.
         change: Change,
     },
-    /// An argument that callers do not know has to be given.
+    /// A new argument has no default, so that old calls do not provide it.
     NewArgumentWithoutDefault {
-        /// Its name.
+        /// The name of the argument.
         name: String,
     },
-    /// A new argument has a list as its default, which older readers do not leave out.
+    /// A new argument has a list as its default. Calls to the old schema cannot omit such an argument.
     NewContainerDefault {
-        /// Its name.
+        /// The name of the argument.
         name: String,
     },
     /// The number of out arguments changed.
     OutCount {
-        /// How many there were.
+        /// The old number of out arguments.
         old: usize,
-        /// How many there are.
+        /// The new number of out arguments.
         new: usize,
     },
 }
 
-/// What changed about an argument or return.
+/// An incompatible change of an argument or return.
 ///
 /// ```
 /// use dispatch_schema::{Change, Incompatibility, Schema, TypeKind};
@@ -103,34 +103,34 @@ pub enum Incompatibility {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Change {
-    /// Its name.
+    /// The name changed.
     Name {
         /// The old name.
         old: Option<String>,
         /// The new name.
         new: Option<String>,
     },
-    /// Its type, and not to one that serves.
+    /// The type changed to an incompatible one.
     Type {
         /// The old type.
         old: Type,
         /// The new type.
         new: Type,
     },
-    /// Its alias annotation.
+    /// The alias annotation changed.
     Alias {
         /// The old type.
         old: Type,
         /// The new type.
         new: Type,
     },
-    /// It can only be given by name now.
+    /// The argument became keyword-only.
     KeywordOnly,
-    /// Its default is gone.
+    /// The default was removed.
     DefaultRemoved,
-    /// It has a default now, which older readers do not know.
+    /// The argument got a default, which the old schema does not have.
     DefaultAdded,
-    /// Its default is another value.
+    /// The default changed to another value.
     Default {
         /// The old default.
         old: DefaultValue,
@@ -139,7 +139,7 @@ pub enum Change {
     },
 }
 
-/// Which way compatibility is asked for.
+/// The direction of compatibility.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Backward,
@@ -147,11 +147,11 @@ enum Direction {
 }
 
 impl Schema {
-    /// Whether calls written for `old` work with this schema, or every reason why not.
+    /// Checks that calls written for `old` work with this schema. Returns every reason if they do not.
     ///
-    /// The name, `...` and the number of returns stay. Old arguments keep name and place; their types may widen and they
-    /// may gain defaults. New arguments have defaults and stand after the old ones, before the out arguments. The types
-    /// of returns may narrow.
+    /// The name, `...` and the number of returns must not change. Old arguments keep name and position; their types may become wider, and
+    /// they may get defaults. New arguments must have defaults and follow the old ones, before the out arguments. The types of returns may
+    /// become narrower.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -167,17 +167,16 @@ impl Schema {
         let (old_args, old_outs) = split_outs(&old.arguments);
         compare_arguments(args, old_args, Direction::Backward, &mut reasons);
         require_defaults(args.get(old_args.len()..).unwrap_or(&[]), &mut reasons);
-        // Out arguments that follow the old ones are for callers who know them.
+        // Old calls do not use new out arguments after the old ones.
         compare_arguments(outs, old_outs, Direction::Backward, &mut reasons);
         finish(reasons)
     }
 
-    /// Whether calls written for this schema work with `old`, as long as they leave new arguments out, or every reason
-    /// why not.
+    /// Checks that calls written for this schema work with `old` if they omit new arguments. Returns every reason if they do not.
     ///
-    /// Beyond what backward compatibility asks: types of arguments do not widen, those of returns stay, no default
-    /// appears on an old argument, new arguments have plain defaults, and there are as many out arguments as before.
-    /// Arguments with defaults may go.
+    /// In addition to backward compatibility: types of arguments do not become wider, types of returns do not change, no old argument gets
+    /// a default, new arguments have no list as default, and the number of out arguments does not change. Arguments with defaults may be
+    /// removed.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -207,7 +206,7 @@ impl Schema {
         finish(reasons)
     }
 
-    /// Everything but the arguments.
+    /// Compares names, returns and `...` of two schemas: all except the arguments.
     fn compare_frame(&self, old: &Self, direction: Direction) -> Vec<Incompatibility> {
         let mut reasons = Vec::new();
         if self.name != old.name {
@@ -236,7 +235,7 @@ fn finish(reasons: Vec<Incompatibility>) -> Result<(), Vec<Incompatibility>> {
     if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
-/// The arguments before the first out argument, and those from it on.
+/// Splits arguments at the first out argument.
 fn split_outs(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
     let outs = arguments.iter().position(Argument::is_out).unwrap_or(arguments.len());
     arguments.split_at(outs)
@@ -248,8 +247,7 @@ fn require_defaults(added: &[Argument], reasons: &mut Vec<Incompatibility>) {
     }
 }
 
-/// Compares arguments that stand at the same place. Keyword arguments keep theirs too, as in PyTorch, where serialised
-/// calls rely on it.
+/// Compares arguments at the same position. Keyword arguments must keep their position too, as in PyTorch: serialised calls rely on it.
 fn compare_arguments(new: &[Argument], old: &[Argument], direction: Direction, reasons: &mut Vec<Incompatibility>) {
     for (new, old) in new.iter().zip(old) {
         if new.name == old.name {
@@ -289,7 +287,7 @@ fn argument_changes(new: &Argument, old: &Argument, direction: Direction) -> Vec
 fn return_changes(new: &Return, old: &Return, direction: Direction) -> Vec<Change> {
     let fits = match direction {
         Direction::Backward => is_subtype(&new.ty, &old.ty),
-        // Wider is refused as PyTorch does; narrower is more than the old operator promises.
+        // A wider type is refused, as in PyTorch. The old operator does not guarantee a narrower type.
         Direction::Forward => is_subtype(&old.ty, &new.ty) && is_subtype(&new.ty, &old.ty),
     };
     let mut changes: Vec<_> = type_change(&new.ty, &old.ty, fits).into_iter().collect();

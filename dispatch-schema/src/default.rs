@@ -1,14 +1,14 @@
-//! The defaults of arguments.
+//! Default values of arguments.
 
 use std::hash::{Hash, Hasher};
 
 use crate::ty::TypeKind;
 
-/// The default of an argument, already checked against the argument's type.
+/// The default value of an argument, already checked against the argument's type.
 ///
-/// Words such as `Mean`, `long` or `contiguous_format` are numbers here, as they are in canonical text. A single value for
-/// a sized list (`int[2] stride=1`) is the whole list. Floats are equal when their bits are, so that a schema can be a key
-/// and `-0.` stays apart from `0.`.
+/// Words such as `Mean`, `long` or `contiguous_format` are integers here, as they are in canonical text. A single value for a sized list
+/// (`int[2] stride=1`) becomes the whole list. Floats are equal if their bits are equal, so a schema can be a hash key and `-0.` differs
+/// from `0.`.
 ///
 /// ```
 /// use dispatch_schema::{DefaultValue, Schema};
@@ -25,12 +25,12 @@ pub enum DefaultValue {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// A whole number, also for a `Scalar`, a `ScalarType`, a `Layout`, a `MemoryFormat`, and for a `float?` or `complex?`
-    /// that is written without a point.
+    /// An integer, also for a `Scalar`, a `ScalarType`, a `Layout`, a `MemoryFormat`, and for a `float?` or `complex?` that is written
+    /// without a decimal point.
     Int(i64),
-    /// A number with a point or an exponent, also for a `complex?`; `inf`, `-inf`, `nan`.
+    /// A number with a decimal point or an exponent, also for a `complex?`; `inf`, `-inf`, `nan`.
     Float(f64),
-    /// The real and the imaginary part.
+    /// A complex number: the real and the imaginary part.
     Complex(f64, f64),
     /// A string.
     Str(String),
@@ -72,13 +72,13 @@ impl Hash for DefaultValue {
     }
 }
 
-/// Whether lists with such elements can have defaults. The kinds are PyTorch's.
+/// Whether lists of this element type can have defaults, as in PyTorch.
 pub(crate) fn has_list_defaults(element: &TypeKind) -> bool {
     use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
     matches!(element, Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat)
 }
 
-/// Whether there are values of such a type, other than `None`, that a default can be.
+/// Whether a type can have a default other than `None`.
 pub(crate) fn has_defaults(kind: &TypeKind) -> bool {
     match kind {
         TypeKind::List(element, _) => has_list_defaults(&element.kind),

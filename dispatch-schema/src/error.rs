@@ -1,6 +1,6 @@
-//! What can be wrong with a schema, and how it is told.
+//! Syntax errors of schemas, and their messages.
 //!
-//! A parse reports every mistake, in the order of the text. Each is typed, knows its place, and says what to write
+//! A parse reports every error, in the order of the text. Each error has a typed kind, a span, and a message that says what to write
 //! instead.
 
 mod describe;
@@ -12,7 +12,7 @@ use std::ops::{Deref, Range};
 
 use crate::ty::Type;
 
-/// Everything that is wrong with a text: at least one error, in the order of the text. Reads as a slice.
+/// The syntax errors of a text: at least one, in the order of the text. Dereferences to a slice.
 ///
 /// ```
 /// use dispatch_schema::Schema;
@@ -23,7 +23,7 @@ use crate::ty::Type;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SyntaxErrors(Vec<SyntaxError>);
 
-/// One mistake and its place.
+/// A syntax error and its span.
 ///
 /// ```
 /// use dispatch_schema::{Schema, SyntaxErrorKind};
@@ -34,13 +34,13 @@ pub struct SyntaxErrors(Vec<SyntaxError>);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SyntaxError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: SyntaxErrorKind,
-    /// Where: bytes of the text, or the spans of the tokens that were given.
+    /// The span of the error: a byte range of the text, or from the spans of the parsed tokens.
     pub span: Range<usize>,
 }
 
-/// What is wrong. `found: None` means that the text ends there.
+/// The kind of a syntax error. `found: None` means that the text ends there.
 ///
 /// ```
 /// use dispatch_schema::{Schema, SyntaxErrorKind};
@@ -52,57 +52,57 @@ pub struct SyntaxError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
-    /// Something else should stand here.
+    /// Another token is required here.
     Expected {
-        /// What should stand here.
+        /// The required token or item.
         what: &'static str,
-        /// What does.
+        /// The token that was found.
         found: Option<String>,
     },
-    /// A whole schema is wanted and there is only a name.
+    /// A schema is required, but the text is only a name.
     NameOnly,
-    /// A word of the script language is used as a name.
+    /// A reserved word of PyTorch's script language is used as a name.
     ReservedWord {
-        /// The word.
+        /// The reserved word.
         word: String,
     },
-    /// An overload name that is taken.
+    /// The overload name is `default`, or begins with `__`. Both are reserved.
     BadOverload {
         /// The overload name.
         overload: String,
     },
-    /// Something that is not a type where a type should stand.
+    /// A type is required here.
     ExpectedType {
-        /// What stands there.
+        /// The token that was found.
         found: Option<String>,
     },
-    /// A word that names no type.
+    /// An unknown type name.
     UnknownType {
-        /// The word.
+        /// The unknown name.
         found: String,
-        /// What was probably meant.
+        /// The known type with the most similar name.
         suggestion: Option<String>,
     },
-    /// A generic type in the spelling of another language.
+    /// A generic type as another language writes it.
     ForeignType {
-        /// The word.
+        /// The name of the type.
         found: String,
-        /// How to write it here.
+        /// The text to write instead.
         instead: &'static str,
     },
-    /// A type that breaks a rule of its own.
+    /// A type that breaks a rule.
     BadType {
-        /// Which rule.
+        /// The broken rule.
         problem: TypeProblem,
     },
     /// An alias annotation that breaks a rule.
     BadAlias {
-        /// Which rule.
+        /// The broken rule.
         problem: AliasProblem,
     },
     /// An argument without a name.
     MissingArgumentName {
-        /// What stands in place of the name.
+        /// The token in place of the name.
         found: Option<String>,
     },
     /// A name before its type, as Rust and Python write it: `x: Tensor`.
@@ -110,7 +110,7 @@ pub enum SyntaxErrorKind {
         /// The name.
         name: String,
     },
-    /// Two arguments of the same name.
+    /// Two arguments with the same name.
     DuplicateArgument {
         /// The name.
         name: String,
@@ -120,56 +120,56 @@ pub enum SyntaxErrorKind {
         /// The argument's name.
         name: String,
     },
-    /// Something after `...`.
+    /// Further items after `...`.
     VarargsNotLast,
-    /// A default in a schema with `...`.
+    /// An argument with a default in a schema with `...`.
     DefaultWithVarargs {
         /// The argument's name.
         name: String,
     },
-    /// A comma with nothing after it.
+    /// A comma before the closing parenthesis.
     TrailingComma,
-    /// Something after the end of the declaration.
+    /// Text after the end of the declaration.
     TrailingText {
-        /// What stands there.
+        /// The first token of this text.
         found: String,
     },
-    /// A default that its argument cannot have.
+    /// A default that is not a value of the argument's type.
     DefaultDoesNotFit {
         /// The argument's type.
         ty: Type,
-        /// The default as it is written.
+        /// The text of the default.
         default: String,
     },
     /// A list default of the wrong length.
     DefaultLength {
         /// The argument's type.
         ty: Type,
-        /// How many elements the default has.
+        /// The number of elements of the default.
         found: usize,
     },
-    /// A word that is no default.
+    /// An unknown word as a default.
     UnknownDefault {
-        /// The word.
+        /// The unknown word.
         word: String,
-        /// What was probably meant.
+        /// The known word with the most similar spelling.
         suggestion: Option<String>,
     },
-    /// A number that cannot be read.
+    /// An invalid number.
     BadNumber {
-        /// The number as it is written.
+        /// The text of the number.
         text: String,
-        /// Why it cannot be read.
+        /// The reason.
         problem: NumberProblem,
     },
-    /// A string that cannot be read.
+    /// An invalid string.
     BadString {
-        /// Why it cannot be read.
+        /// The reason.
         problem: StringProblem,
     },
 }
 
-/// Which rule a type breaks.
+/// A rule that a type breaks.
 ///
 /// ```
 /// use dispatch_schema::{SyntaxErrorKind, Type, TypeProblem};
@@ -182,21 +182,21 @@ pub enum SyntaxErrorKind {
 pub enum TypeProblem {
     /// A sized list inside another type.
     SizedInside,
-    /// A size that is not a whole number within bounds.
+    /// A list size that is not an integer up to 65536.
     Size,
-    /// `None?`.
+    /// The type `None?`, which is no different from `None`.
     OptionalNone,
-    /// A dictionary key that cannot be one.
+    /// A type that cannot be a dictionary key.
     DictKey,
     /// A union of fewer than two different types.
     SmallUnion,
-    /// A type nested deeper than the parser goes.
+    /// A type nested more deeply than the parser supports.
     TooDeep,
-    /// A class that is not written by its full path.
+    /// A class without its full path.
     ClassPath,
 }
 
-/// Which rule an alias annotation breaks.
+/// A rule that an alias annotation breaks.
 ///
 /// ```
 /// use dispatch_schema::{AliasProblem, SyntaxErrorKind, Type};
@@ -207,19 +207,19 @@ pub enum TypeProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AliasProblem {
-    /// `()` or `(!)`.
+    /// An annotation without a set: `()` or `(!)`.
     Empty,
     /// An annotation after `?`.
     AfterOptional,
-    /// `!` after `->`.
+    /// A `!` after `->`.
     WriteAfterArrow,
-    /// `(a -> )`.
+    /// No set after `->`: `(a -> )`.
     EmptyAfterArrow,
     /// A second annotation on the same type.
     Repeated,
 }
 
-/// Why a number cannot be read.
+/// The reason why a number is invalid.
 ///
 /// ```
 /// use dispatch_schema::{NumberProblem, Schema, SyntaxErrorKind};
@@ -231,17 +231,17 @@ pub enum AliasProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NumberProblem {
-    /// It has separators, suffixes or other characters that do not belong.
+    /// The number has separators, suffixes or other invalid characters.
     Malformed,
-    /// It needs more than 64 bits.
+    /// The integer needs more than 64 bits.
     IntegerOverflow,
-    /// It is larger than every float.
+    /// The number is larger than every finite float.
     FloatOverflow,
-    /// It is not zero, and nearer to zero than every float.
+    /// The number is not zero, but nearer to zero than every nonzero float.
     FloatUnderflow,
 }
 
-/// Why a string cannot be read.
+/// The reason why a string is invalid.
 ///
 /// ```
 /// use dispatch_schema::{StringProblem, SyntaxErrorKind, lex};
@@ -255,14 +255,14 @@ pub enum NumberProblem {
 pub enum StringProblem {
     /// The closing quote is missing.
     NotClosed,
-    /// A backslash before something that it does not go with.
+    /// A backslash before an unknown escape.
     UnknownEscape,
-    /// The octal escapes do not spell UTF-8.
+    /// The octal escapes are not valid UTF-8.
     NotUtf8,
 }
 
 impl SyntaxError {
-    /// Where the text goes on after a string that took what was not meant for it: errors from there on are no news.
+    /// Returns the end of a string without a closing quote. Errors inside it are ignored: the string may have consumed other text.
     pub(crate) fn swallows_to(&self) -> Option<usize> {
         let open = SyntaxErrorKind::BadString { problem: StringProblem::NotClosed };
         (self.kind == open).then_some(self.span.end)
@@ -270,15 +270,15 @@ impl SyntaxError {
 }
 
 impl SyntaxErrors {
-    /// The errors in the order of the text, or none if there are none.
+    /// Sorts errors by their position in the text. Returns `None` if there are none.
     pub(crate) fn new(mut errors: Vec<SyntaxError>) -> Option<Self> {
         errors.sort_by_key(|error| error.span.start);
         (!errors.is_empty()).then_some(Self(errors))
     }
 
-    /// Every message with the line it speaks of and a caret under the exact columns.
+    /// Formats every message with its source line and carets under the exact columns.
     ///
-    /// `source` is the text that was parsed. A column is a character, whatever its width on screen.
+    /// `source` is the parsed text. A column is a character, whatever its width on the screen.
     ///
     /// ```
     /// use dispatch_schema::Schema;

@@ -1,4 +1,4 @@
-//! The operator language: what an operator is called, what it takes, what it gives, and which memory they share.
+//! The operator language: schemas, which declare an operator's name, arguments, returns, and which of them share memory.
 //!
 //! ```
 //! use dispatch_schema::{Schema, SchemaKind};
@@ -11,32 +11,32 @@
 //!
 //! # The language
 //!
-//! A declaration is a name, arguments in parentheses, an arrow, and returns. The language is PyTorch's, so that its
-//! operators can be taken over as they are written there.
+//! A declaration is a name, arguments in parentheses, an arrow, and returns. The language is PyTorch's, so that PyTorch's schemas can be
+//! copied unchanged.
 //!
 //! * **Name**: `namespace::base.overload`. Namespace and overload may be missing.
-//! * **Argument**: a type, a name, and perhaps `=` and a default. After `*`, arguments can only be given by name. `...` at
-//!   the end lets any number of further values follow.
-//! * **Returns**: a type, perhaps with a name; or several in parentheses; `()` for none; `...` for any number.
-//! * **Type**: a word ([`TypeKind`]), then suffixes: `?` for optional, `[]` for a list, `[N]` for a list that is usually of
-//!   length N. Compound types are `(A, B)`, `Dict(K, V)`, `Future(T)`, `Await(T)`, `RRef(T)` and `Union(A, B)`. A word in
-//!   lower case that is near to no type is a type variable.
-//! * **Alias annotation**: directly after the word or the `[]` it speaks of. See [`Alias`]. `Tensor!` is short for a
-//!   written set of its own, and becomes `Tensor(a!)` with the first letter that the schema does not use.
+//! * **Argument**: a type, a name, and optionally `=` and a default. Arguments after `*` are keyword-only. `...` at the end allows any
+//!   number of further values.
+//! * **Returns**: a type, optionally with a name; or several in parentheses; `()` for none; `...` for any number.
+//! * **Type**: a word ([`TypeKind`]), then suffixes: `?` for an optional, `[]` for a list, `[N]` for a list that usually has length N.
+//!   Compound types are `(A, B)`, `Dict(K, V)`, `Future(T)`, `Await(T)`, `RRef(T)` and `Union(A, B)`. A lower-case word that is not similar
+//!   to any type is a type variable.
+//! * **Alias annotation**: directly after the word or the `[]` that it annotates. See [`Alias`]. `Tensor!` is short for a written set that
+//!   no other value has. It becomes `Tensor(a!)`, with the first letter that the schema does not use.
 //! * **Default**: a literal that is a value of the argument's type. See [`DefaultValue`].
 //!
-//! White space and newlines are free, `#` begins a comment.
+//! White space and newlines separate tokens and mean nothing else. `#` begins a comment.
 //!
 //! # Different from PyTorch on purpose
 //!
 //! * A default must fit its type: `int x="a"`, `Tensor x=None` and `int[2] x=[1, 2, 3]` are errors.
-//! * Numbers mean what they say: `int x=0x10` and `int[2.5]`, which PyTorch reads as 0 and 2, are errors, and the smallest
+//! * Numbers are not truncated: `int x=0x10` is 16 and `int[2.5]` is an error (PyTorch parses them as 0 and `int[2]`), and the smallest
 //!   floats (`5e-324`) are floats.
 //! * Two arguments cannot have the same name.
-//! * Canonical text always parses back: devices are quoted, `-0.` keeps its sign, `int[] x=[0, 0]` is not shortened to a
-//!   text that means something else, and the sets of an annotation stand in alphabetical order.
+//! * Canonical text always parses back: devices are quoted, `-0.` keeps its sign, `int[] x=[0, 0]` is not shortened to a text with another
+//!   meaning, and the sets of an annotation are in alphabetical order.
 //! * Annotations inside `Dict`, tuples and unions are kept.
-//! * `inf`, `-inf` and `nan` can be written, as can lists for `T[]?` and complex numbers with both parts.
+//! * `inf`, `-inf` and `nan` can be written, and also lists for `T[]?` and complex numbers with both parts.
 //! * A misspelt type in lower case is an error and not a type variable.
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! What an operator is called.
+//! Operator names.
 
 use std::fmt;
 
 use crate::error::SyntaxErrors;
 use crate::{parse, token};
 
-/// `namespace::base.overload`. The namespace may be left to whoever registers the operator.
+/// The name of an operator: `namespace::base.overload`. Without a namespace, the registration decides it.
 ///
 /// ```
 /// use dispatch_schema::OperatorName;
@@ -17,16 +17,16 @@ use crate::{parse, token};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperatorName {
-    /// What stands before `::`.
+    /// The namespace: the text before `::`.
     pub namespace: Option<String>,
-    /// The name proper.
+    /// The base name, without namespace and overload.
     pub base: String,
-    /// What stands after `.`; empty for the operator without an overload name.
+    /// The overload name: the text after `.`. Empty for the operator without an overload name.
     pub overload: String,
 }
 
 impl OperatorName {
-    /// Parses a name with nothing after it.
+    /// Parses a text that is an operator name and nothing else.
     ///
     /// ```
     /// use dispatch_schema::OperatorName;
@@ -38,9 +38,9 @@ impl OperatorName {
         parse::from_text(text, parse::whole_name)
     }
 
-    /// The name of the operator's function in Rust: the base, and the overload in lower case.
+    /// Returns the name of the operator's Rust function: the base, and the overload in lower case.
     ///
-    /// Whether an overload may be dropped depends on the operator's siblings, which a name does not know.
+    /// An overload such as `.Tensor` may be dropped, depending on the other overloads of the operator. This method does not drop it.
     ///
     /// ```
     /// use dispatch_schema::OperatorName;
@@ -68,7 +68,7 @@ impl fmt::Display for OperatorName {
     }
 }
 
-/// Whether `text` is a word that can be a name: ASCII letters, digits and `_`, not beginning with a digit, not reserved.
+/// Whether `text` can be a name: ASCII letters, digits and `_`, not beginning with a digit, and not reserved.
 ///
 /// ```
 /// use dispatch_schema::is_identifier;
@@ -82,7 +82,7 @@ pub fn is_identifier(text: &str) -> bool {
     token::is_word(text) && !is_reserved(text)
 }
 
-/// The words that PyTorch's script language keeps for itself: a schema that uses one could never be read there.
+/// Whether a word is reserved in PyTorch's script language: PyTorch cannot parse a schema that uses it as a name.
 pub(crate) fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 28] = [
         "def", "if", "else", "elif", "while", "return", "is", "not", "and", "or", "for", "in", "True", "False", "None",

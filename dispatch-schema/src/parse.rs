@@ -1,8 +1,8 @@
-//! The parser: tokens in, schema out, every mistake reported.
+//! The parser: converts tokens to a schema, and reports every error.
 //!
-//! One function per rule of the grammar, in the submodules. A function that cannot go on reports its error and returns
-//! [`Reported`]; the lists of arguments and returns catch it, skip to the next comma and go on. A mistake that leaves the
-//! shape intact (an unknown type, a default that does not fit) is reported without giving up.
+//! There is one function per grammar rule, in the submodules. A function that cannot continue reports its error and returns [`Reported`].
+//! The lists of arguments and returns catch it, and continue after the next comma. An error that does not affect the structure (an unknown
+//! type, a default that does not fit) is reported without stopping.
 
 mod alias;
 mod argument;
@@ -22,18 +22,18 @@ use crate::schema::{Declaration, Schema};
 use crate::token::{self, Token, TokenKind};
 use crate::ty::Type;
 
-/// An error that has been reported; whoever gets it has only to find a place to go on.
+/// The mark of an error that was already reported. The caller only has to find a token to continue at.
 pub(crate) struct Reported;
 
 pub(crate) type Parsed<T> = Result<T, Reported>;
 
-/// A position in the tokens, and the errors so far.
+/// The state of the parser: the position in the tokens, and the errors so far.
 pub(crate) struct Parser<'t> {
     tokens: &'t [Token],
     at: usize,
     errors: Vec<SyntaxError>,
     depth: usize,
-    /// How many sets `Tensor!` has made so far.
+    /// The number of anonymous alias sets (`Tensor!`) so far.
     anonymous_sets: usize,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Pars
     run(tokens, Vec::new(), rule)
 }
 
-/// What is parsed from text by `str::parse`, too.
+/// Implements [`FromStr`] by the type's `parse` function.
 macro_rules! from_str {
     ($($parsed:ident)*) => {$(
         impl FromStr for $parsed {
@@ -104,7 +104,7 @@ pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
 
 pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
     let name = parser.name();
-    // A name that is wrong already explains whatever stands between it and the arguments.
+    // If the name is wrong, its error explains the tokens between it and the arguments.
     if name.is_err() || (!parser.errors.is_empty() && !parser.at('(')) {
         parser.skip_to(|kind| *kind == TokenKind::Punct('('));
     }
@@ -123,7 +123,7 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
     Ok(Declaration::Schema(schema))
 }
 
-/// Names.
+/// Rules of names.
 impl Parser<'_> {
     fn name(&mut self) -> Parsed<OperatorName> {
         let first = self.identifier("the operator's name")?;
@@ -159,7 +159,7 @@ impl Parser<'_> {
         if is_reserved(&word) {
             self.report(SyntaxErrorKind::ReservedWord { word: word.clone() });
         } else if !token::is_word(&word) {
-            // Macros have wider words, such as `é` and `r#type`.
+            // Tokens of macros may be other identifiers, such as `é` and `r#type`.
             return Err(self.expected("a name of ASCII letters, digits and `_`"));
         }
         self.at += 1;
@@ -167,7 +167,7 @@ impl Parser<'_> {
     }
 }
 
-/// Looking at tokens and taking them.
+/// Access to tokens.
 impl<'t> Parser<'t> {
     fn peek(&self) -> Option<&'t TokenKind> {
         self.peek_at(0)
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
         if self.eat(c) { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Whether the characters of `joined` stand here with nothing between them.
+    /// Whether the next tokens are the characters of `joined` without space between them.
     fn at_joined(&self, joined: &str) -> bool {
         let here = self.tokens.get(self.at..).unwrap_or(&[]);
         here.len() >= joined.len()
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
         if self.eat_joined(joined) { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Whether the token before the next `ahead` ones and the one after it touch.
+    /// Whether the token at distance `ahead` and the one after it have no space between them.
     fn touches_next(&self, ahead: usize) -> bool {
         let pair = self.tokens.get(self.at + ahead..self.at + ahead + 2);
         pair.is_some_and(|pair| touch(&pair[0], &pair[1]))
@@ -231,7 +231,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips to the comma or closing parenthesis that ends the item which began at `start`.
+    /// Skips to the comma or closing parenthesis that ends the item that began at token `start`.
     fn skip_item(&mut self, start: usize) {
         let mut open = 0_usize;
         for (at, token) in self.tokens.iter().enumerate().skip(start) {
@@ -249,9 +249,9 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Places and errors.
+/// Spans and errors.
 impl Parser<'_> {
-    /// The span of the next token, or the empty one after the last.
+    /// Returns the span of the next token, or an empty span after the last one.
     fn here(&self) -> Range<usize> {
         match self.tokens.get(self.at) {
             Some(token) => token.span.clone(),
@@ -259,7 +259,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The span from `start` to the token that was taken last.
+    /// Returns the span from byte `start` to the end of the last consumed token.
     fn since(&self, start: usize) -> Range<usize> {
         start..self.tokens[..self.at].last().map_or(start, |token| token.span.end.max(start))
     }
@@ -272,7 +272,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next token as the text spells it.
+    /// Returns the text of the next token.
     fn found(&self) -> Option<String> {
         for joined in ["->", "::", "..."] {
             if self.at_joined(joined) {

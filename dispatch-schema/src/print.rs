@@ -1,6 +1,6 @@
-//! Canonical text: one spelling for each schema, which always parses back to the same schema.
+//! Canonical text of schemas: one text per schema, which parses back to the same schema.
 //!
-//! `{:#}` is the same with floats in their shortest spelling, for people: `1e-6`, not `9.9999999999999995e-07`.
+//! `{:#}` prints the same text with the shortest form of floats, for people: `1e-6`, not `9.9999999999999995e-07`.
 
 mod float;
 
@@ -34,7 +34,7 @@ impl Schema {
     fn fmt_returns(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self.returns.as_slice(), self.varreturns) {
             ([], true) => return f.write_str("..."),
-            // A return that begins with `(` would be read as the list of returns.
+            // A return that begins with `(` would be parsed as a list of returns.
             ([only], false) if !begins_with_tuple(&only.ty) => return only.fmt(f),
             _ => {}
         }
@@ -134,7 +134,7 @@ impl Display for DefaultValue {
                 let sign = if im.is_sign_negative() && !im.is_nan() { '-' } else { '+' };
                 write!(f, "{}{sign}{}j", float(*re), float(im.abs()))
             }
-            // PyTorch leaves the quotes of a device out, and could not read its own text back.
+            // PyTorch omits the quotes of a device, and cannot parse that text.
             Self::Str(text) | Self::Device(text) => Quoted(text).fmt(f),
             Self::List(values) => list(f, values),
         }
@@ -147,8 +147,8 @@ fn list(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
     f.write_char(']')
 }
 
-/// A list default, as one value where PyTorch prints one and one is read back as the same list: for `int[N]` from two
-/// elements on, for `T[N]?` always.
+/// Displays a list default. It is a single value if PyTorch prints one and it parses back as the same list: for `int[N]` with at least two
+/// elements, and for `T[N]?` always.
 struct ListDefault<'a> {
     ty: &'a Type,
     values: &'a [DefaultValue],
@@ -173,7 +173,7 @@ impl ListDefault<'_> {
     }
 }
 
-/// A string in double quotes with PyTorch's escapes, and everything beyond ASCII as it is.
+/// Displays a string in double quotes with PyTorch's escapes. Characters outside of ASCII are not escaped.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl Display for Quoted<'_> {

@@ -1,13 +1,13 @@
-//! What the rest of the framework asks of a schema: what is written, what is a view of what.
+//! Queries of a schema: which arguments are written, and which returns are views.
 //!
-//! All of it follows from the alias annotations. An annotation inside a type counts for the value: a list whose tensors
-//! are written is written.
+//! The answers follow from the alias annotations. An annotation inside a type counts for the whole value: a list with written tensors is
+//! written.
 
 use crate::alias::Alias;
 use crate::schema::{Argument, Schema};
 use crate::ty::{Type, TypeKind};
 
-/// How an operator gives its result.
+/// The kind of an operator: functional, in-place or out.
 ///
 /// ```
 /// use dispatch_schema::{Schema, SchemaKind};
@@ -19,11 +19,11 @@ use crate::ty::{Type, TypeKind};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SchemaKind {
-    /// It writes no argument.
+    /// The operator writes no argument.
     Functional,
-    /// It writes an argument that is also read.
+    /// The operator writes an argument that it also reads.
     InPlace,
-    /// It writes into keyword arguments that are there for nothing else.
+    /// The operator writes its results into keyword arguments.
     Out,
 }
 
@@ -37,9 +37,9 @@ pub enum SchemaKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Which return.
+    /// The index of the return.
     pub ret: usize,
-    /// The argument whose storage it shares.
+    /// The index of the argument whose storage the return shares.
     pub argument: usize,
 }
 
@@ -54,9 +54,9 @@ pub struct View {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Position {
-    /// The argument of that index.
+    /// The argument with this index.
     Argument(usize),
-    /// The return of that index.
+    /// The return with this index.
     Return(usize),
 }
 
@@ -74,7 +74,7 @@ impl Argument {
         self.ty.is_written()
     }
 
-    /// Whether the argument is there only to be written: by name, and written.
+    /// Whether the argument is an out argument: keyword-only and written.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -89,7 +89,7 @@ impl Argument {
 }
 
 impl Schema {
-    /// The argument that says where a call goes, of an operator that takes no tensors which could: its `Device`.
+    /// Returns the index of the `Device` argument that decides the backend of a call, or `None` if the operator has tensor arguments.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -106,7 +106,7 @@ impl Schema {
         if takes_tensors { None } else { device() }
     }
 
-    /// How the operator gives its result.
+    /// Returns the kind of the operator: functional, in-place or out.
     ///
     /// ```
     /// use dispatch_schema::{Schema, SchemaKind};
@@ -136,7 +136,7 @@ impl Schema {
         self.arguments.iter().any(Argument::is_written)
     }
 
-    /// Whether any argument has an alias annotation: a call writes to it, or returns what may share its memory.
+    /// Whether any argument has an alias annotation. Calls then write an argument, or return values that may share its memory.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -150,7 +150,7 @@ impl Schema {
         self.arguments.iter().any(|argument| argument.ty.any_alias(&|_| true))
     }
 
-    /// Which returns are views of which arguments: those that share a set with an argument that is not written.
+    /// Returns the returns that are views, with their arguments: they share a set with an argument that is not written.
     ///
     /// ```
     /// use dispatch_schema::{Schema, View};
@@ -173,7 +173,7 @@ impl Schema {
         views
     }
 
-    /// The written argument that return number `i` is, if it is one.
+    /// Returns the index of the written argument that is returned as return `i`, if there is one.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -188,7 +188,7 @@ impl Schema {
         self.arguments.iter().position(|argument| argument.is_written() && share_set(&argument.ty, returned))
     }
 
-    /// The returns that are values, and their positions: a return that is a written argument is implied.
+    /// Returns the index and type of each return that is not a written argument.
     ///
     /// ```
     /// let schema = dispatch_schema::Schema::parse("f(Tensor(a!) x) -> (Tensor(a!), int)").unwrap();
@@ -199,7 +199,7 @@ impl Schema {
         values.map(|(i, ret)| (i, &ret.ty))
     }
 
-    /// How many returns there are, if all are tensors.
+    /// Returns the number of returns if all are tensors, and `None` otherwise.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -212,9 +212,9 @@ impl Schema {
         self.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor).then_some(self.returns.len())
     }
 
-    /// Whether the values at two places may share memory: their annotations name a common set or a wildcard, and their
-    /// types are not of different kinds. For lists this means the lists themselves; see
-    /// [`may_contain_alias`](Self::may_contain_alias). A place that does not exist shares nothing.
+    /// Whether the values at two positions may share memory: their annotations name a common set or a wildcard, and one value can have both
+    /// types. For lists this concerns the lists themselves; see [`may_contain_alias`](Self::may_contain_alias). A position that does not
+    /// exist shares nothing.
     ///
     /// ```
     /// use dispatch_schema::{Position, Schema};
@@ -231,7 +231,7 @@ impl Schema {
         alias_directly(a.required(), b.required())
     }
 
-    /// Whether the values at two places, or anything in them, may share memory.
+    /// Whether the values at two positions, or values inside them, may share memory.
     ///
     /// ```
     /// use dispatch_schema::{Position, Schema};
@@ -271,7 +271,7 @@ fn alias_directly(a: &Type, b: &Type) -> bool {
     meet(ours, theirs) && overlap(&a.kind, &b.kind)
 }
 
-/// Whether one value can be of both types. Values without memory of their own overlap with nothing.
+/// Whether one value can have both types. Types without memory, such as `int`, overlap with nothing.
 fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
     use TypeKind::{Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable};
     match (a, b) {
@@ -290,7 +290,7 @@ fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
     }
 }
 
-/// Whether two types of elements can be the same type.
+/// Whether two element types can be the same type.
 fn may_be_equal(a: &Type, b: &Type) -> bool {
     a.has_variable() || b.has_variable() || a.without_aliases() == b.without_aliases() || overlap(&a.kind, &b.kind)
 }

@@ -1,8 +1,8 @@
-//! The Rust type of each schema type: one way only, as a text without paths.
+//! The Rust type of each schema type, as text without paths.
 
 use crate::{Argument, Schema, Type, TypeKind};
 
-/// What a function takes for an argument; none for a type that no operator takes.
+/// Returns the Rust parameter type of an argument, or `None` for a list of lists of tensors, which operators cannot have.
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("scale(Tensor(a!) self, float[] by) -> Tensor(a!)").unwrap();
@@ -14,7 +14,7 @@ pub fn rust_argument(argument: &Argument) -> Option<String> {
     parameter(&argument.ty, argument.is_written())
 }
 
-/// What a function returns for the schema's returns, without `Result`. A return that is a written argument is implied.
+/// Returns the Rust return type of the schema's function, without `Result`. Returns that are written arguments are omitted.
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("split(Tensor self) -> (Tensor, int[])").unwrap();
@@ -29,7 +29,7 @@ pub fn rust_result(schema: &Schema) -> String {
     }
 }
 
-/// The type of an operator's function.
+/// Returns the function type of an operator in Rust.
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("item(Tensor self, int at) -> Scalar").unwrap();
@@ -87,7 +87,7 @@ fn list_element(ty: &Type) -> Option<&'static str> {
     })
 }
 
-/// Types that are passed by value.
+/// Returns the Rust type of a schema type that is passed by value, or `None` for other types.
 fn plain(ty: &Type) -> Option<&'static str> {
     Some(match &ty.kind {
         TypeKind::Int | TypeKind::SymInt => "i64",

@@ -1,4 +1,4 @@
-//! What an operator takes and gives.
+//! Schemas: declarations of operators.
 
 use crate::default::DefaultValue;
 use crate::error::SyntaxErrors;
@@ -18,7 +18,7 @@ use crate::ty::Type;
 /// assert_eq!(schema.to_string(), "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
 /// ```
 ///
-/// The text is PyTorch's, and `{:#}` the same with the shortest spelling of floats:
+/// A schema prints as PyTorch's text. `{:#}` prints the same text with the shortest form of floats:
 ///
 /// ```
 /// # use dispatch_schema::Schema;
@@ -27,9 +27,9 @@ use crate::ty::Type;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
-    /// What the operator is called.
+    /// The name of the operator.
     pub name: OperatorName,
-    /// The arguments, positional ones first.
+    /// The arguments. Positional arguments come first.
     pub arguments: Vec<Argument>,
     /// The returns.
     pub returns: Vec<Return>,
@@ -39,7 +39,7 @@ pub struct Schema {
     pub varreturns: bool,
 }
 
-/// One argument: `Scalar alpha=1`.
+/// An argument of an operator: `Scalar alpha=1`.
 ///
 /// ```
 /// use dispatch_schema::{DefaultValue, Schema, TypeKind};
@@ -51,17 +51,17 @@ pub struct Schema {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Argument {
-    /// What the argument is called. No two arguments of a schema have the same name.
+    /// The name of the argument. Names are unique within a schema.
     pub name: String,
-    /// What it can be.
+    /// The type of the argument.
     pub ty: Type,
-    /// What it is where the caller leaves it out. Always a value of `ty`.
+    /// The value if the caller omits the argument. It is always a value of `ty`.
     pub default: Option<DefaultValue>,
-    /// Whether it stands after `*` and can only be given by name.
+    /// Whether the argument follows `*`, so that it can only be passed by name.
     pub keyword_only: bool,
 }
 
-/// One return: `Tensor values`.
+/// A return of an operator: `Tensor values`.
 ///
 /// ```
 /// use dispatch_schema::Schema;
@@ -72,13 +72,13 @@ pub struct Argument {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Return {
-    /// What the return is called, if anything.
+    /// The name of the return, if it has one.
     pub name: Option<String>,
-    /// What it can be.
+    /// The type of the return.
     pub ty: Type,
 }
 
-/// A whole schema, or only the name of an operator whose schema comes from elsewhere.
+/// A schema, or only the name of an operator whose schema is defined elsewhere.
 ///
 /// ```
 /// use dispatch_schema::Declaration;
@@ -88,14 +88,14 @@ pub struct Return {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Declaration {
-    /// `aten::add.Tensor`.
+    /// A name: `aten::add.Tensor`.
     Name(OperatorName),
-    /// `aten::add.Tensor(Tensor self, ...) -> Tensor`.
+    /// A schema: `aten::add.Tensor(Tensor self, ...) -> Tensor`.
     Schema(Schema),
 }
 
 impl Schema {
-    /// Parses one declaration; the spans of errors are byte offsets into `text`.
+    /// Parses a schema. The spans of errors are byte ranges of `text`.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -116,7 +116,7 @@ impl Schema {
         parse::from_text(text, parse::whole_schema)
     }
 
-    /// Parses one declaration from tokens; the spans of errors are made of the spans of the tokens.
+    /// Parses a schema from tokens. The spans of errors are built from the spans of the tokens.
     ///
     /// ```
     /// use dispatch_schema::{Schema, lex};
@@ -128,7 +128,7 @@ impl Schema {
         parse::from_tokens(tokens, parse::whole_schema)
     }
 
-    /// The argument of that name and where it stands.
+    /// Returns the argument with this name, and its index.
     ///
     /// ```
     /// use dispatch_schema::Schema;
@@ -144,7 +144,7 @@ impl Schema {
 }
 
 impl Declaration {
-    /// Parses a schema, or a name with nothing after it.
+    /// Parses a schema, or a text that is only a name.
     ///
     /// ```
     /// use dispatch_schema::Declaration;
@@ -166,7 +166,7 @@ impl Declaration {
         parse::from_tokens(tokens, parse::whole_declaration)
     }
 
-    /// The operator's name, which both forms have.
+    /// Returns the operator's name.
     ///
     /// ```
     /// use dispatch_schema::Declaration;

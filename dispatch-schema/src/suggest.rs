@@ -1,10 +1,11 @@
-//! "Did you mean": the nearest known word to a misspelt one.
+//! Suggestions ("did you mean"): finds the known word most similar to a misspelt one.
 //!
-//! Nearness is the number of single-character insertions, deletions, replacements and swaps of neighbours, after
-//! folding case. A word may be wrong in about a third of its characters; words of one or two characters match only in
-//! another case, because everything is near to those.
+//! The distance of two words is the number of single-character insertions, deletions, replacements and swaps of neighbours, ignoring case.
+//! It may be up to a third of the word's length. Words of one or two characters only match in another case, because every short word is
+//! similar to them.
 
-/// The candidate that `word` most probably stands for, or none where nothing is near. Ties go to the first.
+/// Returns the candidate most similar to `word`, or `None` if no candidate is similar enough. Of equally similar candidates, returns the
+/// first.
 ///
 /// ```
 /// use dispatch_schema::suggest;
@@ -22,7 +23,7 @@ pub fn suggest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let known = fold(candidate);
-            // Also keeps the cost of absurdly long words linear.
+            // This also keeps the cost of very long words linear.
             if known.len().abs_diff(word.len()) > allowed {
                 return None;
             }
@@ -37,7 +38,7 @@ fn fold(word: &str) -> Vec<char> {
     word.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The optimal string alignment distance, three rows at a time.
+/// Computes the optimal string alignment distance, with three rows of the table in memory.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before_last = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

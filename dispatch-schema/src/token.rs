@@ -1,9 +1,8 @@
-//! The words of the language, as text and macros alike spell them.
+//! Tokens of the operator language, from text or from a procedural macro, and the lexer.
 //!
-//! A token stands on its own: a punctuation token is one character, and the parser joins `->`, `::` and `...` from
-//! neighbours whose spans touch. A procedural macro can therefore hand over its own tokens, with `i..i + 1` as the span of
-//! token number `i`; errors then speak of such spans. An error at the end of the input has the empty span after the last
-//! token.
+//! A punctuation token is one character. The parser joins `->`, `::` and `...` from tokens whose spans touch. So a procedural macro can
+//! pass its own tokens, with `i..i + 1` as the span of token `i`; the errors then have such spans. An error at the end of the input has the
+//! empty span after the last token.
 
 mod number;
 mod string;
@@ -12,7 +11,7 @@ use std::ops::Range;
 
 use crate::error::{SyntaxError, SyntaxErrorKind, SyntaxErrors};
 
-/// One word and where it stands.
+/// A token and its span.
 ///
 /// ```
 /// use dispatch_schema::{TokenKind, lex};
@@ -23,13 +22,13 @@ use crate::error::{SyntaxError, SyntaxErrorKind, SyntaxErrors};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
-    /// The word.
+    /// The kind and content of the token.
     pub kind: TokenKind,
-    /// Where it stands: bytes of the text, or whatever positions the caller counts in.
+    /// The span of the token: a byte range of the text, or a range of the caller's positions.
     pub span: Range<usize>,
 }
 
-/// What a token is.
+/// The kind of a token.
 ///
 /// ```
 /// use dispatch_schema::{TokenKind, lex};
@@ -44,7 +43,7 @@ pub struct Token {
 pub enum TokenKind {
     /// A word: `Tensor`, `self`, `while`.
     Ident(String),
-    /// A number as it is written, without a sign: `1`, `1.5e-3`, `2j`. Whether it is sound is seen where it is used.
+    /// The text of a number, without a sign: `1`, `1.5e-3`, `2j`. The parser checks whether it is valid.
     Number(String),
     /// A string, with its escapes resolved.
     Str(String),
@@ -52,7 +51,7 @@ pub enum TokenKind {
     Punct(char),
 }
 
-/// Splits text into tokens. White space, newlines and `#` comments separate tokens and mean nothing else.
+/// Splits text into tokens. White space, newlines and `#` comments only separate tokens.
 ///
 /// ```
 /// use dispatch_schema::lex;
@@ -68,7 +67,7 @@ pub fn lex(source: &str) -> Result<Vec<Token>, SyntaxErrors> {
     }
 }
 
-/// Splits text into tokens as far as possible, so that the parser can report its own errors beside those found here.
+/// Splits text into tokens and returns the errors separately, so that the parser can report its own errors too.
 pub(crate) fn lex_all(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
     let mut lexer = Lexer { source, at: 0, errors: Vec::new() };
     let mut tokens = Vec::new();
@@ -137,7 +136,7 @@ impl<'s> Lexer<'s> {
         Token { kind, span: start..self.at }
     }
 
-    /// Whether a word ends here: the point in `add.2` is the one before an overload name.
+    /// Whether a word ends before this position. The point of `add.2` then begins an overload name and not a number.
     fn follows_word(&self) -> bool {
         self.source[..self.at].ends_with(continues_word)
     }

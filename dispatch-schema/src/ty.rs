@@ -1,11 +1,11 @@
-//! The types of arguments and returns.
+//! Types of arguments and returns.
 
 use crate::alias::Alias;
 
 /// A type with its alias annotation.
 ///
-/// An annotation belongs to the value it follows: in `Tensor(a!)[](b)` the tensors are in set `a` and are written, the
-/// list itself is in set `b`. An optional type carries none of its own; `Tensor(a!)?` annotates the tensor inside.
+/// An annotation belongs to the type before it: in `Tensor(a!)[](b)` the tensors are in set `a` and are written, and the list itself is in
+/// set `b`. An optional type has no annotation; `Tensor(a!)?` annotates the tensor inside.
 ///
 /// ```
 /// use dispatch_schema::{Alias, Type, TypeKind};
@@ -16,13 +16,13 @@ use crate::alias::Alias;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// What the type is.
+    /// The type without its annotation.
     pub kind: TypeKind,
-    /// Which memory the value may share.
+    /// The alias annotation: the memory that the value may share.
     pub alias: Option<Alias>,
 }
 
-/// What a type is, apart from its alias annotation.
+/// A type without its alias annotation.
 ///
 /// ```
 /// use dispatch_schema::{Type, TypeKind};
@@ -52,7 +52,7 @@ pub enum TypeKind {
     Str,
     /// `Device`.
     Device,
-    /// `ScalarType`: the element type of a tensor.
+    /// `ScalarType`: the dtype of a tensor.
     ScalarType,
     /// `Layout`.
     Layout,
@@ -70,25 +70,25 @@ pub enum TypeKind {
     Quantizer,
     /// `NoneType`, also written `None`.
     NoneType,
-    /// `Any`: any value at all.
+    /// `Any`: any value.
     Any,
     /// `AnyClassType`: any instance of a class.
     AnyClass,
     /// `AnyEnumType`: any value of an enumeration.
     AnyEnum,
-    /// `Capsule`: a value that the language does not look into.
+    /// `Capsule`: an opaque value.
     Capsule,
     /// `__torch__.torch.classes.ns.Name`: a class by its full path.
     Class(String),
-    /// `t`, `tVal`: stands for the same type throughout one schema.
+    /// A type variable, such as `t` or `tVal`: the same type everywhere in one schema.
     Variable(String),
-    /// `T?`. Never directly inside another optional.
+    /// `T?`: an optional. Never directly inside another optional.
     Optional(Box<Type>),
-    /// `T[]`, or `T[N]`, which only an argument or return itself can be. `T[1]` still takes any length.
+    /// `T[]`: a list, or `T[N]`: a sized list, which cannot be inside another type. `T[1]` still accepts any length.
     List(Box<Type>, Option<u32>),
-    /// `(A, B)`.
+    /// `(A, B)`: a tuple.
     Tuple(Vec<Type>),
-    /// `Dict(K, V)`.
+    /// `Dict(K, V)`: a dictionary.
     Dict(Box<Type>, Box<Type>),
     /// `Future(T)`.
     Future(Box<Type>),
@@ -100,7 +100,7 @@ pub enum TypeKind {
     Union(Vec<Type>),
 }
 
-/// Every word that names a type by itself, and what it names. The first word of a kind is the canonical one.
+/// The types that are a single word, with their words. The first word of a type is the canonical one.
 pub(crate) const ATOMS: [(&str, TypeKind); 27] = [
     ("Tensor", TypeKind::Tensor),
     ("Scalar", TypeKind::Scalar),
@@ -138,7 +138,7 @@ impl From<TypeKind> for Type {
 }
 
 impl Type {
-    /// Parses a type with nothing after it; sized lists are accepted as they are for an argument.
+    /// Parses a text that is a type and nothing else. It may be a sized list, as the type of an argument.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -150,7 +150,7 @@ impl Type {
         crate::parse::from_text(text, crate::parse::whole_type)
     }
 
-    /// The type without the optional around it.
+    /// Returns the inner type of an optional, or the type itself.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -178,7 +178,7 @@ impl Type {
         }
     }
 
-    /// Whether values carry tensors that take part in dispatch: `Tensor`, and optionals and lists of it.
+    /// Whether values of the type have tensors whose keys are used for dispatch: `Tensor`, and optionals and lists of it.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -199,7 +199,7 @@ impl Type {
         }
     }
 
-    /// Whether dispatch looks at values of this type: tensors, lists of tensors, and generators.
+    /// Whether values of the type contribute keys to dispatch: tensors, lists of tensors, and generators.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -212,7 +212,7 @@ impl Type {
         self.is_tensor_like() || self.required().kind == TypeKind::Generator
     }
 
-    /// Whether a type variable occurs in it. A generic operator can be described but not called with typed values.
+    /// Whether the type contains a type variable. Such an operator can be declared, but not called with typed values.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -224,7 +224,7 @@ impl Type {
         matches!(self.kind, TypeKind::Variable(_)) || self.parts().any(Self::has_variable)
     }
 
-    /// The types this one is directly made of: none for `Tensor`, the key and the value for `Dict(K, V)`.
+    /// Returns the direct component types: none for `Tensor`, the key and the value for `Dict(K, V)`.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -245,7 +245,7 @@ impl Type {
         pair.into_iter().flatten().chain(several)
     }
 
-    /// All alias annotations in it, outermost first.
+    /// Returns all alias annotations in the type, the outermost first.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -258,7 +258,7 @@ impl Type {
         self.alias.iter().chain(self.parts().flat_map(Self::aliases)).collect()
     }
 
-    /// Whether the operator writes the value or anything in it.
+    /// Whether the operator writes the value, or a value inside it.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -270,7 +270,7 @@ impl Type {
         self.any_alias(&|alias| alias.write)
     }
 
-    /// The same type with every alias annotation taken off.
+    /// Returns the type without any alias annotation.
     ///
     /// ```
     /// use dispatch_schema::Type;
@@ -284,7 +284,7 @@ impl Type {
         plain
     }
 
-    /// Whether any alias annotation in it is such. Layers ask during calls, so it allocates nothing.
+    /// Whether any alias annotation in the type satisfies the predicate. Layers call this during operator calls, so it does not allocate.
     pub(crate) fn any_alias(&self, is_such: &dyn Fn(&Alias) -> bool) -> bool {
         self.alias.as_ref().is_some_and(is_such) || self.parts().any(|part| part.any_alias(is_such))
     }

@@ -1,4 +1,4 @@
-//! Which changes of a schema break whom.
+//! Tests of the compatibility of changed schemas.
 
 use dispatch_schema::{Incompatibility, Schema};
 
@@ -14,7 +14,7 @@ fn forward(new: &str, old: &str) -> Result<(), Vec<Incompatibility>> {
     schema(new).check_forward_compatible(&schema(old))
 }
 
-/// Asserts that the change breaks, for the one reason given.
+/// Asserts that the change is incompatible, for this one reason.
 #[track_caller]
 fn breaks(result: Result<(), Vec<Incompatibility>>, reason: &str) {
     let reasons = result.expect_err("the change breaks something");

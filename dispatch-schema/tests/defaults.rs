@@ -1,4 +1,4 @@
-//! Which defaults arguments can have, and what they are printed as.
+//! Tests of defaults that arguments can have, and of their canonical text.
 
 mod printing;
 

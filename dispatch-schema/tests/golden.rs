@@ -1,4 +1,4 @@
-//! Every recorded schema is read, and printed as PyTorch prints it.
+//! Tests that every recorded schema parses, and prints as PyTorch prints it.
 
 use std::env;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use dispatch_schema::{Schema, SyntaxErrorKind, TokenKind, Type, TypeKind, lex};
 use serde_json::Value;
 
-/// One recording: how the schema was written, and how PyTorch prints it.
+/// A recorded schema: its source text, and the text that PyTorch prints.
 struct Recording {
     written: String,
     canonical: String,
@@ -48,8 +48,8 @@ fn check(recording: &Recording) -> Result<(), String> {
     }
 }
 
-/// The mistakes that PyTorch reads over and this crate does not: an argument's name used twice, and a C++ type, which
-/// there becomes a type variable.
+/// Whether an error is one that PyTorch does not report: an argument's name used twice, or a C++ type, which PyTorch parses as a type
+/// variable.
 fn is_refused(mistake: &SyntaxErrorKind) -> bool {
     match mistake {
         SyntaxErrorKind::DuplicateArgument { .. } => true,
@@ -73,10 +73,10 @@ fn only_known_golden_schemas_are_refused() {
     );
 }
 
-/// A difference from PyTorch's text that is there on purpose: what it is, and PyTorch's text with it.
+/// An intended difference from PyTorch's text: a description, and a function that applies it to PyTorch's text.
 type Difference = (&'static str, fn(&str) -> String);
 
-/// Each is applied to PyTorch's text and must change nothing else.
+/// The intended differences.
 const DIFFERENCES: [Difference; 2] = [
     ("the sets of an annotation stand in alphabetical order", with_sorted_sets),
     ("the default of a device is quoted, so that it parses back", with_quoted_devices),
@@ -87,8 +87,8 @@ fn is_intended(ours: &str, canonical: &str) -> bool {
     ours == expected
 }
 
-/// What is printed for the text in which each number in base 16 is `0`: PyTorch reads such a number up to its `x` unless the
-/// type is a float. None if the text has no such number.
+/// Returns the printed schema with each hexadecimal number replaced by `0`: PyTorch parses such a number only up to its `x`, except for
+/// floats. Returns `None` if the text has no such number.
 fn with_base_16_as_zero(written: &str) -> Option<String> {
     let mut tokens = lex(written).ok()?;
     let mut found = false;
@@ -103,8 +103,8 @@ fn with_base_16_as_zero(written: &str) -> Option<String> {
     found.then(|| Schema::parse_tokens(&tokens).ok().map(|schema| schema.to_string()))?
 }
 
-/// Where PyTorch's own text cannot be read back, as `Tensor($0! -> )` or `int[] x=0` for two zeros, or has lost the annotations
-/// inside containers: canonical text here always reads back, and keeps them.
+/// Whether PyTorch's text cannot be parsed back, such as `Tensor($0! -> )` or `int[] x=0` for two zeros, or lacks the annotations inside
+/// containers. Canonical text here always parses back, and keeps them.
 fn is_unreadable_or_less(schema: &Schema, canonical: &str) -> bool {
     let Ok(read_back) = Schema::parse(canonical) else { return true };
     let mut less = schema.clone();
@@ -115,14 +115,14 @@ fn is_unreadable_or_less(schema: &Schema, canonical: &str) -> bool {
 
 fn without_inner_annotations(ty: &Type) -> Type {
     let kind = match ty.without_aliases().kind {
-        // Lists and optionals of one thing keep what is said of it.
+        // PyTorch keeps the annotations inside lists and optionals.
         TypeKind::List(..) | TypeKind::Optional(_) => ty.kind.clone(),
         kind => kind,
     };
     Type { kind, alias: ty.alias.clone() }
 }
 
-/// `(b|a)` as `(a|b)`.
+/// Sorts the sets of annotations: `(b|a)` becomes `(a|b)`.
 fn with_sorted_sets(text: &str) -> String {
     let is_set = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '*' || c == '|';
     let mut sorted = String::new();
@@ -138,7 +138,7 @@ fn with_sorted_sets(text: &str) -> String {
     sorted + rest
 }
 
-/// `Device x=cpu` as `Device x="cpu"`.
+/// Quotes the defaults of devices: `Device x=cpu` becomes `Device x="cpu"`.
 fn with_quoted_devices(text: &str) -> String {
     let quoted = text.split(", ").map(|item| match item.split_once('=') {
         Some((argument, device)) if argument.contains("Device") && !device.starts_with("None") => {
@@ -150,7 +150,7 @@ fn with_quoted_devices(text: &str) -> String {
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// The recordings; none if the folder that holds them was named and has none of this kind.
+/// Returns the recordings, or `None` if `DISPATCH_GOLDEN` names a folder without them.
 fn recordings() -> Option<Vec<Recording>> {
     let text = match env::var_os("DISPATCH_GOLDEN") {
         Some(folder) => {
@@ -166,7 +166,7 @@ fn recordings() -> Option<Vec<Recording>> {
     Some(recordings_in(&text))
 }
 
-/// The copy that is kept in the repository.
+/// Returns the recordings of the repository.
 fn unpacked_copy() -> Vec<Recording> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut text = String::new();

@@ -1,11 +1,11 @@
-//! What the language accepts, and what it is printed as.
+//! Tests of the texts that the language accepts, and of their canonical text.
 
 mod printing;
 
 use dispatch_schema::{Declaration, Schema, Type, TypeKind};
 use printing::prints;
 
-/// Asserts that the text is canonical already.
+/// Asserts that a text is canonical: it prints unchanged.
 #[track_caller]
 fn stays(canonical: &str) {
     prints(canonical, canonical);

@@ -1,8 +1,8 @@
-//! What the language refuses: one mistake, one error, at the exact place, saying what to write instead.
+//! Tests of syntax errors: each mistake gives one error at the exact span, with a message that says what to write instead.
 
 use dispatch_schema::{Declaration, OperatorName, Schema, SyntaxErrors};
 
-/// Asserts that the text has exactly the mistakes whose places are marked with `^` in `marks`, with these messages.
+/// Asserts that the text has exactly the errors whose spans are marked with `^` in `marks`, with these messages.
 #[track_caller]
 fn refuses(source: &str, marks: &str, messages: &[&str]) {
     let errors = Schema::parse(source).err().unwrap_or_else(|| panic!("`{source}` is accepted"));

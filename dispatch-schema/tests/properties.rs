@@ -1,4 +1,4 @@
-//! What holds for every schema and every text.
+//! Property tests of schemas and texts: printing, parsing and compatibility.
 
 mod generate;
 
@@ -7,7 +7,7 @@ use generate::{schemas, soups};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Recorded texts to damage: every kind of argument, default and annotation is among them.
+/// Returns recorded texts, which tests damage: with every kind of argument, default and annotation.
 fn texts() -> Vec<String> {
     use std::io::Read;
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
@@ -18,7 +18,7 @@ fn texts() -> Vec<String> {
     lines.lines().step_by(7).filter_map(text).collect()
 }
 
-/// Reads `text` and checks what holds for any text.
+/// Parses `text`, and checks the properties of any text: it prints and parses back, or its errors have valid spans.
 fn read(text: &str) -> Result<(), TestCaseError> {
     match Declaration::parse(text) {
         Ok(declaration) => {

@@ -1,4 +1,4 @@
-//! What the alias annotations say about a call.
+//! Tests of queries of alias annotations: out arguments, views, and shared memory.
 
 use dispatch_schema::{Position, Schema, SchemaKind, View};
 

@@ -1,10 +1,11 @@
-// CUDA as the CPU has it: what a kernel says beyond C++, for the system's compiler.
+// The emulator's shim: defines CUDA's extensions of C++ for the system's compiler.
 //
-// The threads of a block run one after the other, on stacks of their own: one that reaches a barrier waits there while the others run.
-// A warp goes on until its threads wait for the block. Blocks follow each other, and launches of one library, so `__shared__` is `static`.
+// The threads of a block run one after the other, on separate stacks. A thread that reaches a barrier is suspended, and the next one runs.
+// The threads of a warp run until all of them wait for the block. Blocks, and launches of one library, run one after the other, so
+// `__shared__` is `static`.
 //
-// What a device would not survive, or would silently do otherwise, ends the program with a message: a barrier that some threads never
-// reach, an access that is not aligned, a place outside of an array, and a shift by too many bits.
+// Errors that a device would not survive, or would silently ignore, end the program with a message: a barrier that some threads never
+// reach, a misaligned access, an index outside of an array, and a shift by too many bits.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -37,10 +38,10 @@ struct uint4 {
 
 namespace emulator {
 
-// The instance that runs.
+// The name of the instance that runs.
 static const char *kernel;
 
-// Where the compiler put a check, and what of.
+// The source location and the type of a failed check, as the compiler passes them.
 struct Spot {
     const char *file;
     unsigned line, column;
@@ -56,7 +57,7 @@ struct Spot {
     abort();
 }
 
-// These are what the compiler's checks call.
+// The functions that the compiler's checks call.
 #define CHECK(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
 CHECK(type_mismatch_v1)(void *spot, void *place) { end((const Spot *)spot, "an address that is not aligned for", (size_t)place % 256); }
 CHECK(out_of_bounds)(void *spot, void *index) { end((const Spot *)spot, "an index that is outside of", (size_t)index); }
@@ -65,7 +66,7 @@ CHECK(shift_out_of_bounds)(void *spot, void *, void *by) { end((const Spot *)spo
 
 enum State { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
-// A stack, and where it stopped.
+// A suspended execution: a stack pointer, or the state of a context.
 #if defined(__x86_64__)
 typedef void *Context;
 extern "C" __attribute__((visibility("hidden"))) void emulator_switch(Context *from, Context to);
@@ -110,14 +111,14 @@ static Context scheduler;
 static unsigned current, threads;
 constexpr unsigned WARP = 32, MAX_WARPS = MAX_THREADS / WARP;
 
-// What the threads of a warp write before a barrier of theirs, and read behind it. Each barrier uses the other of two places: while some
-// threads still read behind one, others write for the next. A warp's turns are how many barriers it has passed.
+// Values that the threads of a warp write before a barrier, and read after it. Barriers alternate between two buffers: some threads still
+// read one while others write the next. `turns` counts the barriers that each warp has passed.
 static unsigned turns[MAX_WARPS];
 alignas(16) static unsigned char exchange[2][MAX_THREADS][32];
 static unsigned votes[2][MAX_WARPS];
 alignas(256) static unsigned char shared[SHARED + LINE];
 
-// Sixteen bytes on their way to shared memory.
+// A pending copy of sixteen bytes to shared memory.
 struct Copy {
     void *to;
     const void *from;
@@ -133,7 +134,7 @@ static const int warpSize = 32;
 
 namespace emulator {
 
-// What the running thread is to do, and who it is.
+// The function and the arguments of the running kernel.
 static void (*body)(const void *const *);
 static const void *const *arguments;
 
@@ -148,7 +149,7 @@ inline void pause(State where) {
     go(fibers[fiber_of[self]].context, scheduler);
 }
 
-// A stack runs threads until one of them waits: the next thread that begins then takes another stack.
+// Runs threads on one stack until one of them waits. Then the next new thread begins on another stack.
 static void run_threads() {
     for (;;) {
         body(arguments);
@@ -184,7 +185,7 @@ inline unsigned count(State which, unsigned first, unsigned end) {
     return found;
 }
 
-// If all that are not done wait at such a barrier, they go on.
+// Opens a barrier if all unfinished threads wait at it. Returns whether it did.
 inline bool open_barrier(State which, unsigned first, unsigned end) {
     unsigned waiting = count(which, first, end);
     if (!waiting || waiting + count(DONE, first, end) != end - first) return false;
@@ -219,7 +220,7 @@ inline void run_block(bool backwards) {
     }
 }
 
-// The address of each parameter, as the driver takes them.
+// Calls a kernel with the addresses of its parameters, as the driver does.
 template <class... A> struct Call {
     template <int... I> struct Numbers {};
     template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
@@ -232,12 +233,12 @@ template <class... A> struct Call {
 template <auto kernel> struct Entry;
 template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static const size_t COUNT = sizeof...(A);
-    // A zero ends them.
+    // The sizes of the parameters, followed by a zero.
     static constexpr size_t SIZES[COUNT + 1] = {sizeof(A)..., 0};
     static void run(const void *const *given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<COUNT>::type{}); }
 };
 
-// What a launch is given, as emulator.rs has it.
+// The arguments of a launch. emulator/work.rs declares the same struct.
 struct Launched {
     const unsigned *grid, *block;
     unsigned shared;
@@ -245,7 +246,7 @@ struct Launched {
     const void *const *parameters;
 };
 
-// One kernel of a library at a time: all above is static.
+// Held while a kernel runs: one kernel of a library at a time, as all state above is static.
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 
 inline void launch(void (*run)(const void *const *), const char *name, const Launched &launched) {
@@ -261,7 +262,7 @@ inline void launch(void (*run)(const void *const *), const char *name, const Lau
     for (unsigned long long n = 0; n < blocks; n++) {
         unsigned long long at = launched.backwards ? blocks - 1 - n : n;
         blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
-        // What a block finds in its shared memory is nobody's.
+        // Shared memory starts with a fixed pattern, so that reads of uninitialised memory do not see zeros.
         memset(shared, UNTOUCHED, launched.shared + LINE);
         run_block(launched.backwards);
         for (size_t i = 0; i < LINE; i++)
@@ -273,7 +274,7 @@ inline void launch(void (*run)(const void *const *), const char *name, const Lau
     pthread_mutex_unlock(&running);
 }
 
-// Where a thread writes what others of its warp read behind the next barrier.
+// Returns the index of the exchange buffer for the next barrier of the thread's warp.
 inline unsigned turn() { return turns[current / WARP] % 2; }
 
 template <class T> T swap_lanes(T value, unsigned from) {
@@ -286,7 +287,8 @@ template <class T> T swap_lanes(T value, unsigned from) {
     return result;
 }
 
-// Tensor cores, with fragments as the manual of PTX lays them out ("Matrix Fragments for mma.m16n8k16 with floating point type").
+// Emulates a tensor-core product, with fragments as the PTX manual defines them ("Matrix Fragments for mma.m16n8k16 with floating point
+// type").
 template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4], unsigned right0, unsigned right1, Value value) {
     unsigned here = turn(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
     memcpy(exchange[here][self], left, 16);
@@ -329,7 +331,7 @@ inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool turned) {
     }
 }
 
-// Until it is waited for, a copy's place has neither what was there nor what will be: halves of all ones are no numbers.
+// Begins a copy. Until `copies_arrive`, its target holds neither the old nor the new bytes: half-precision values of all ones are NaN.
 inline void copy_async_16(void *to, const void *from, bool zeros) {
     check_sixteen(to);
     check_sixteen(from);
@@ -352,7 +354,7 @@ inline void copies_arrive() {
 
 } // namespace emulator
 
-// A memory ordering that nothing here could break: threads take turns.
+// Memory fences do nothing, as threads run one at a time.
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __syncthreads() { emulator::pause(emulator::AT_BLOCK); }
@@ -447,7 +449,7 @@ inline double normcdfinv(double p) {
     return 0.5 * (low + high);
 }
 template <class T> T erfcx(T x) {
-    // Far out, by its continued fraction, where the product would overflow.
+    // For large arguments, where the product would overflow, uses a continued fraction.
     if (x < 25) return T(std::exp(double(x) * double(x)) * std::erfc(double(x)));
     double y = double(x), tail = y;
     for (int k = 20; k > 0; k--) tail = y + 0.5 * k / tail;
@@ -460,7 +462,7 @@ template <class T> T erfinv(T y) {
         double x = 0.5 * (low + high);
         (std::erf(x) < y ? low : high) = x;
     }
-    // Bisection stops at the precision of erf; one step of Newton's goes beyond.
+    // Bisection stops at the precision of erf; one step of Newton's method goes beyond it.
     double x = 0.5 * (low + high);
     x -= (std::erf(x) - double(y)) * 0.886226925452758 * std::exp(x * x);
     return T(x);

@@ -1,4 +1,4 @@
-//! From the text of a kernel to machine code: compilers, and what is kept on disk.
+//! Compilation of kernels: CUDA C++ source to machine code, and the disk cache of compiled code.
 
 pub(crate) mod ahead_of_time;
 pub(crate) mod disk_cache;

@@ -1,4 +1,4 @@
-//! Devices: the driver or the emulator, streams, events and memory.
+//! Devices: the driver, the emulator, streams, events and memory.
 
 pub(crate) mod caching_allocator;
 #[cfg(feature = "emulator")]

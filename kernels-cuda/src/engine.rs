@@ -1,4 +1,4 @@
-//! Engines: loops and launches that operators of several families share.
+//! Engines: loops and launch code that operators of several families share.
 
 #[macro_use]
 pub(crate) mod elementwise;

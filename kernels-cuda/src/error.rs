@@ -1,11 +1,11 @@
-//! What can go wrong between a program and a device.
+//! Errors of the CUDA backend.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use dispatch_runtime::Error;
 
-/// Why a device did not do what it was asked.
+/// An error of the CUDA backend.
 ///
 /// ```
 /// use kernels_cuda::{CudaError, Missing};
@@ -15,106 +15,106 @@ use dispatch_runtime::Error;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum CudaError {
-    /// Something that computing needs is not there.
+    /// The driver, the device or the compiler is missing.
     Unavailable(Missing),
     /// A call of the driver failed.
     Driver {
-        /// Which.
+        /// The name of the driver's function.
         call: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         said: String,
     },
-    /// A kernel ended as no kernel may, by an access to memory that is not there, say. The device does nothing more for this process.
+    /// A kernel crashed, by an access to an invalid address for example. The device runs nothing more for this process.
     Broken {
-        /// What the driver said.
+        /// The driver's error.
         said: String,
-        /// The kernels that were launched last, the last one first: one of them did it.
+        /// The kernels that were launched last, most recent first. One of them crashed.
         launched: Vec<&'static str>,
     },
-    /// The device has no block of memory of this size.
+    /// The device has no free block of the requested size.
     OutOfMemory {
-        /// How many bytes were asked for.
+        /// The requested size in bytes.
         asked: usize,
-        /// How many it has in all.
+        /// The device's memory in bytes.
         total: usize,
     },
     /// A kernel did not compile.
     Compile {
-        /// Its name.
+        /// The kernel's name.
         kernel: &'static str,
-        /// For which architecture.
+        /// The architecture that it was compiled for.
         target: String,
-        /// What the compiler said, with lines of the kernel's source.
+        /// The compiler's messages, with lines of the kernel's source.
         log: String,
     },
-    /// A launch is larger than the device takes.
+    /// A launch exceeds a limit of the device.
     Launch {
         /// The kernel's name.
         kernel: &'static str,
-        /// Which of its templates.
+        /// The name of the kernel's template.
         template: &'static str,
-        /// What there is too much of.
+        /// The exceeded quantity: threads, for example.
         what: &'static str,
-        /// How much.
+        /// The requested amount.
         asked: u64,
-        /// How much the device takes.
+        /// The device's limit.
         most: u64,
     },
-    /// A launch does not give the parameters that the kernel declares.
+    /// A launch passes arguments whose sizes differ from the parameters that the kernel declares.
     Parameters {
         /// The kernel's name.
         kernel: &'static str,
-        /// Which of its templates.
+        /// The name of the kernel's template.
         template: &'static str,
-        /// How many bytes each of the kernel's parameters has.
+        /// The size in bytes of each parameter that the kernel declares.
         takes: Vec<usize>,
-        /// How many bytes each of the given values has.
+        /// The size in bytes of each argument that the launch passed.
         given: Vec<usize>,
     },
-    /// What was compiled ahead cannot be kept.
+    /// Code that was compiled ahead of time cannot be written to disk.
     NotKept {
-        /// Where it would be, if anywhere.
+        /// The cache folder, or `None` if there is none.
         folder: Option<PathBuf>,
-        /// What the system said.
+        /// The operating system's error.
         said: String,
     },
-    /// A kernel came upon a value that it cannot compute with, and computed something else.
+    /// A kernel found an invalid value in a tensor, an index out of range for example. Its result is not valid.
     Fault {
-        /// The operator and its argument.
+        /// The operator and the argument that has the value.
         site: String,
-        /// What is wrong with the value.
+        /// The reason why the value is invalid.
         problem: String,
     },
-    /// A tensor is what a recording makes, and that was not replayed yet.
+    /// A tensor was allocated in a recording that was not replayed yet, so it has no memory.
     NotReplayed,
-    /// A tensor is not where the kernel runs.
+    /// A tensor is not on the device that the kernel runs on.
     Elsewhere {
-        /// Where it is.
+        /// The tensor's device.
         found: dispatch_runtime::Device,
-        /// Where the kernel runs.
+        /// The kernel's device.
         expected: dispatch_runtime::Device,
     },
 }
 
-/// What a program needs to compute with CUDA.
+/// A requirement of the CUDA backend that is missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Missing {
     /// NVIDIA's driver.
     Driver,
-    /// A device of this number.
+    /// The device with this index.
     Device {
-        /// The number.
+        /// The requested index.
         asked: u8,
-        /// How many there are.
+        /// The number of devices.
         count: usize,
     },
-    /// A device that kernels are compiled for.
+    /// A device of a supported architecture.
     Architecture {
-        /// That of the one there is.
+        /// The device's architecture: 75 is `sm_75`.
         found: u32,
     },
-    /// The run-time compiler.
+    /// The run-time compiler, NVRTC.
     Compiler,
 }
 

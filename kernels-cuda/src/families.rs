@@ -1,4 +1,4 @@
-//! The kernels, a module for each family of operators.
+//! CUDA kernels, in a module for each family of operators.
 
 mod attention;
 mod conv;

@@ -1,7 +1,7 @@
-//! Recorded work: a closure's launches, replayed as one.
+//! CUDA graphs: the launches of a closure, recorded once and replayed as one.
 //!
-//! A recording has a stream of its own. So whatever a closure uses that was there before comes from another one, which is noticed, and it
-//! is kept for as long as the recording is: a replay reads and writes the same memory.
+//! Each recording has its own stream. Memory that existed before the recording was used in other streams, so its first use in the recording
+//! is detected. The graph keeps that memory alive, as each replay reads and writes the same addresses.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,10 @@ use crate::error::CudaError;
 use crate::launch::Launch;
 use crate::lock::locked;
 
-/// The device's work of a closure, and what the closure returned.
+/// The recorded launches of a closure, and the closure's result.
 ///
-/// A replay reads the tensors that the closure read, as they are then, and writes those that it wrote. Write new inputs into the old
-/// tensors with `copy_`.
+/// A replay reads the current elements of the tensors that the closure read, and overwrites the tensors that it wrote. To compute with new
+/// inputs, copy them into the input tensors with `copy_`.
 ///
 /// ```no_run
 /// use dispatch_runtime::prelude::*;
@@ -33,7 +33,7 @@ use crate::lock::locked;
 /// let mut x = aten::full(&[4], 1.0.into(), None, None, Some(device), None)?;
 /// let graph = Graph::record(device, || aten::mul(&x, &x))?;
 /// aten::fill__scalar(&mut x, 3.0.into())?;
-/// graph.replay()?;                                    // the result is made of nines
+/// graph.replay()?;                                    // each element of the result is 9
 /// println!("{:?}", graph.result());
 /// # Ok(())
 /// # }
@@ -50,7 +50,7 @@ pub struct Graph<T> {
     result: T,
 }
 
-/// Memory that was there before.
+/// Memory that was allocated before the recording.
 #[derive(Debug)]
 struct Used {
     storage: Storage,
@@ -58,23 +58,23 @@ struct Used {
     is_written: bool,
 }
 
-/// Random numbers that a recording draws, new ones at every replay.
+/// The random numbers that a recording draws from one generator. Each replay draws new ones.
 #[derive(Debug)]
 struct Draws {
     generator: Generator,
     blocks: u64,
-    /// Where they begin: a seed, and a block of its stream.
+    /// The seed and the first block of the random stream, written to the device before each replay.
     origin: Tensor,
 }
 
-/// What a thread records just now.
+/// The state of the recording in progress on a thread.
 struct Notes {
     queue: Queue,
     used: Vec<Used>,
     draws: Vec<Draws>,
-    /// What is not a generator's yet.
+    /// Tensors for `Draws::origin` that no generator uses yet.
     origins: Vec<Tensor>,
-    /// The streams that its memory was used in before.
+    /// The streams that used the recording's memory earlier.
     before: Vec<Queue>,
     made: Vec<Arc<RecordedBlock>>,
     left_its_stream: bool,
@@ -84,7 +84,7 @@ thread_local! {
     static NOTES: RefCell<Option<Notes>> = const { RefCell::new(None) };
 }
 
-/// Keeps memory that work in `queue` uses, if that is being recorded, and says whether it is.
+/// Keeps a storage alive for the recording in `queue`. Returns false if this thread records no work in that queue.
 pub(crate) fn record_use(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
     NOTES.with_borrow_mut(|notes| match notes {
         Some(notes) if notes.queue == queue => {
@@ -98,24 +98,25 @@ pub(crate) fn record_use(storage: &Storage, before: &[Queue], queue: Queue) -> b
     })
 }
 
-/// Notes a block that the recording makes.
+/// Adds a block that the recording allocates to the recording in progress.
 pub(crate) fn record_allocation(made: RecordedBlock) -> Arc<RecordedBlock> {
     let made = Arc::new(made);
     NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.made.push(made.clone())));
     made
 }
 
-/// Notes that work goes to another stream, where it is not recorded.
+/// Marks the recording in progress as invalid: the closure entered another stream, whose work is not recorded.
 pub(crate) fn leaves_its_stream() {
     NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.left_its_stream = true));
 }
 
-/// Whether this thread records.
+/// Whether this thread records a graph.
 pub(crate) fn is_recording() -> bool {
     NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false)
 }
 
-/// For what is recorded: the place of so many blocks among those that the generator gives a replay, and where it will say which those are.
+/// Reserves `blocks` blocks of a generator's random stream for the recording in progress. Returns the index of the first one within a
+/// replay's blocks, and the tensor that holds a replay's origin; or `None` if this thread does not record.
 pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
     NOTES.with_borrow_mut(|notes| {
         let Some(notes) = notes else { return Ok(None) };
@@ -133,10 +134,10 @@ pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, T
     })
 }
 
-/// From how many generators a recording can draw: nothing can be allocated while it is made.
+/// The maximum number of generators that a recording draws from. Their origins are allocated before the recording begins.
 const GENERATORS: usize = 8;
 
-/// Records, until it is ended or dropped.
+/// A recording in progress. Dropping it ends the recording and discards it.
 struct Recorder {
     gpu: &'static Gpu,
     queue: Queue,
@@ -162,7 +163,8 @@ impl Recorder {
     fn end(&mut self) -> Option<(Notes, Result<Recording, CudaError>)> {
         let mut notes = NOTES.take()?;
         let recording = self.gpu.machine.end_recording(self.queue);
-        // Who uses that memory next waits for the recording's stream, so this one waits for those before, whatever came of it.
+        // The next users of that memory wait for the recording's stream, so this stream waits for the earlier users, even if the recording
+        // failed.
         notes.before.sort_unstable();
         notes.before.dedup();
         let ordered = self.gpu.order(&notes.before, self.queue);
@@ -179,12 +181,12 @@ impl Drop for Recorder {
 }
 
 impl<T> Graph<T> {
-    /// Records what a closure asks of a device. It runs twice: once to compile what it needs, and once to be recorded. It may not wait for
-    /// the device, as whatever brings elements to the CPU does.
+    /// Records the device's work of a closure. The closure runs twice: first to compile its kernels, then to be recorded. It must not wait
+    /// for the device; copying elements to the CPU does.
     ///
     /// # Errors
     ///
-    /// Where the closure fails, or does what cannot be recorded.
+    /// Returns an error if the closure fails, or if it does something that cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
         const ENTERED: &str = "the closure entered a stream, and a recording has one of its own; enter none";
 
@@ -199,10 +201,10 @@ impl<T> Graph<T> {
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
         let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
-        // What the other stream did may have ended the recording.
+        // Work in the other stream may have ended the recording.
         let recording =
             recording.map_err(|error| if notes.left_its_stream { ENTERED.into() } else { Error::from(error) })?;
-        // What nobody has any more was given back in the recording.
+        // Blocks without another owner were freed within the recording.
         notes.made.retain(|made| Arc::strong_count(made) > 1);
         notes.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
         let (made, was_replayed) = (Mutex::new(notes.made), AtomicBool::new(false));
@@ -213,11 +215,11 @@ impl<T> Graph<T> {
         Ok(graph)
     }
 
-    /// Does the work again, in this thread's current stream.
+    /// Runs the recorded work again, in this thread's current stream.
     ///
     /// # Errors
     ///
-    /// Where the driver fails.
+    /// Returns an error if this thread is recording, or if the driver fails.
     pub fn replay(&self) -> Result<()> {
         if is_recording() {
             return Err("a replay cannot be part of a recording; record what it recorded".into());
@@ -226,7 +228,8 @@ impl<T> Graph<T> {
         let queue = current.parts().1;
         let before = made.len();
         made.retain(|made| Arc::strong_count(made) > 1);
-        // What was given back since, was given back in the recording's stream; and there is what the first replay has to wait for.
+        // Blocks that were freed since then were freed in the recording's stream. The first replay also waits for the work that the
+        // recording was ordered after.
         let is_first = !self.was_replayed.swap(true, Ordering::AcqRel);
         if is_first || made.len() < before {
             current.wait_for(self.stream)?;
@@ -237,13 +240,14 @@ impl<T> Graph<T> {
             random_stream::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
         }
         self.gpu.machine.replay(self.recording, queue)?;
-        // Who entered meanwhile did not see the replay.
+        // Another thread may have used the memory between the first `enter` and the replay. It did not wait for the replay, so the uses are
+        // entered again.
         self.enter(&made, queue)?;
         made.iter().for_each(|made| made.is_there_now());
         Ok(())
     }
 
-    /// Lets a replay come after whoever uses the same memory.
+    /// Orders a replay after the earlier work on the same memory.
     fn enter(&self, made: &[Arc<RecordedBlock>], queue: Queue) -> Result<(), CudaError> {
         for Used { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
@@ -253,7 +257,7 @@ impl<T> Graph<T> {
         made.iter().try_for_each(|made| made.enter(self.gpu, queue))
     }
 
-    /// What the closure returned: tensors that every replay writes anew.
+    /// Returns the closure's result. Each replay overwrites its tensors.
     #[must_use]
     pub fn result(&self) -> &T {
         &self.result

@@ -1,7 +1,7 @@
-//! Kernels in CUDA C++, compiled when they are first launched.
+//! Kernels in CUDA C++, compiled at their first launch.
 //!
-//! A [`Kernel`] is a text with templates. Each launch names a template and the dtypes it is instantiated for; what was built once is found
-//! by a short walk without a lock, and later launches allocate, format and ask for nothing.
+//! A [`Kernel`] is source text with templates. Each launch names a template and the dtypes of the instance. A built instance is found by a
+//! short list search without a lock: later launches neither allocate nor format text.
 #![expect(
     unsafe_code,
     reason = "a list of what was built is read through one pointer; the text of a kernel is trusted"
@@ -18,7 +18,8 @@ use crate::device::machine::{Entry, Module};
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// A text of CUDA C++ with templates, and which instances of them there can be. The macro [`kernel!`](crate::kernel!) declares one.
+/// A CUDA C++ source with templates, and the list of the instances that can be launched. Declare it with the macro
+/// [`kernel!`](crate::kernel!).
 ///
 /// ```
 /// use dispatch_runtime::{DType, Result, Tensor};
@@ -45,9 +46,9 @@ use crate::lock::locked;
 /// ```
 pub struct Kernel {
     source: Source,
-    /// What was built, as a list that is replaced by a longer one.
+    /// The built instances. A new instance replaces the list by a longer one.
     built: AtomicPtr<Vec<Built>>,
-    /// Where it was built from. Whoever holds this may build.
+    /// The loaded modules. Holding the lock permits building.
     loaded: Mutex<Vec<Loaded>>,
 }
 
@@ -62,7 +63,7 @@ struct Loaded {
     module: Module,
 }
 
-/// An instance on a device.
+/// The identity of a built instance: its template, dtypes and device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Key {
     dtypes: u64,
@@ -70,7 +71,7 @@ struct Key {
     template: &'static str,
 }
 
-/// How many bits hold the number of any of these dtypes.
+/// The number of bits that hold the discriminant of any of these dtypes.
 const fn width(dtypes: &[DType]) -> u32 {
     let (mut at, mut all) = (0, 1);
     while at < dtypes.len() {
@@ -82,11 +83,11 @@ const fn width(dtypes: &[DType]) -> u32 {
 
 const WIDTH: u32 = width(&DType::ALL);
 
-/// How many dtypes an instance has at most: below a leading one, each takes its bits of a word.
+/// The maximum number of dtypes of an instance. Each takes `WIDTH` bits of a `u64`, below a leading one bit.
 const MOST: usize = ((u64::BITS - 1) / WIDTH) as usize;
 
 impl Key {
-    /// None if there are more dtypes than a key holds.
+    /// Returns `None` if there are more dtypes than fit into a key.
     #[inline]
     fn new(template: &'static str, dtypes: &[DType], device: u8) -> Option<Self> {
         if dtypes.len() > MOST {
@@ -98,36 +99,37 @@ impl Key {
 }
 
 impl Kernel {
-    /// A kernel of this name and text. `instances` says what can be launched, so that all of it can be compiled ahead.
+    /// Creates a kernel with this name and text. `instances` lists the instances that can be launched, so that all of them can be compiled
+    /// ahead of time.
     ///
     /// # Safety
     ///
-    /// The text is native code. A launch runs it on the device, or in this process if the device is emulated, and nothing checks what it does
-    /// to memory. So the caller promises, for **every launch that code which can name the kernel makes**:
+    /// The text is native code. A launch runs it on the device, or in this process if the device is emulated. Its memory accesses are not
+    /// checked. So the caller promises, for **every launch that code which can name the kernel makes**:
     ///
-    /// * Each place that the kernel reads is inside a tensor that the launch got by [`Launch::place`](crate::Launch::place), and has the type
-    ///   that the kernel reads it as. Each place that it writes is inside one that was made for the launch, or that
-    ///   [`Launch::writing`](crate::Launch::writing) was asked about.
-    /// * That holds for the grid and the numbers of the launch, whatever elements the tensors hold.
-    /// * The kernel ends.
+    /// * Each address that the kernel reads is inside of a tensor that the launch passed by [`Launch::place`](crate::Launch::place), and
+    ///   holds a value of the type that the kernel reads. Each address that it writes is inside of a tensor that was allocated for the
+    ///   launch, or that was passed to [`Launch::writing`](crate::Launch::writing).
+    /// * Both hold for the grid and the scalar arguments of each launch, for any elements of the tensors.
+    /// * The kernel terminates.
     ///
-    /// and of the text itself, that loading it runs nothing: it has no variables with constructors.
+    /// The caller also promises that loading the text runs no code: it has no variables with constructors.
     ///
-    /// Whoever can name the kernel can launch it with any parameters, so keep it private to the module with its launches. That a launch
-    /// gives as many parameters as the kernel declares, of the same sizes, is checked for each launch.
+    /// Code that can name the kernel can launch it with any arguments, so keep the kernel private to the module that launches it. Each
+    /// launch checks that the number and the sizes of its arguments match the parameters that the kernel declares.
     #[must_use]
     pub const unsafe fn new(name: &'static str, text: &'static str, instances: fn(&mut Instances)) -> Self {
         let built = AtomicPtr::new(std::ptr::null_mut());
         Self { source: Source { name, text, instances }, built, loaded: Mutex::new(Vec::new()) }
     }
 
-    /// Its text, which can be compiled.
+    /// Returns the kernel's source, which can be compiled.
     #[must_use]
     pub const fn source(&self) -> &Source {
         &self.source
     }
 
-    /// The compiled code of an instance.
+    /// Returns the compiled entry of an instance, and builds it if this is its first use.
     #[inline]
     pub(crate) fn entry(
         &'static self,
@@ -145,7 +147,7 @@ impl Kernel {
     #[inline]
     fn found(&self, key: Key) -> Option<&'static Entry> {
         let built: *const Vec<Built> = self.built.load(Ordering::Acquire);
-        // SAFETY: it is null, or a list that was published whole and is never freed.
+        // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let built: &'static Vec<Built> = unsafe { built.as_ref() }?;
         built.iter().find(|built| built.key == key).map(|built| &built.entry)
     }
@@ -174,14 +176,14 @@ impl Kernel {
         self.load(gpu, &mut loaded, wanted)?;
         let (code, name) = named(&loaded, gpu, &expression).ok_or_else(no_instance)?;
         let entry = gpu.machine.entry(code, name)?;
-        // SAFETY: it is null, or a list that was published whole and is never freed.
+        // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
         built.push(Built { key, entry });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
         self.found(key).ok_or_else(no_instance)
     }
 
-    /// Loads all instances, so that none has to be compiled later.
+    /// Loads all instances on a device, so that no launch compiles.
     pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), CudaError> {
         self.load(gpu, &mut locked(&self.loaded), self.source.expressions())
     }
@@ -196,7 +198,7 @@ impl Kernel {
     }
 }
 
-/// The loaded code that has an instance, and its name there.
+/// Returns the loaded module that contains an instance, and the instance's name in that module.
 fn named<'a>(loaded: &'a [Loaded], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
     let here = loaded.iter().filter(|loaded| loaded.device == gpu.index);
     here.map(|loaded| &loaded.module).find_map(|module| Some((module.code, module.names.get(expression)?.as_str())))
@@ -208,7 +210,7 @@ impl std::fmt::Debug for Kernel {
     }
 }
 
-/// A kernel of the program, wherever it is defined. Nothing but this module gets at it: whoever has a kernel can launch it.
+/// A registered kernel of the program. The field is private, as code that has a kernel can launch it.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RegisteredKernel(&'static Kernel);
@@ -222,13 +224,14 @@ impl RegisteredKernel {
 
 inventory::collect!(RegisteredKernel);
 
-/// Makes kernels known to those who compile all of them ahead: `register_kernel!(DOUBLED)`. [`kernel!`](crate::kernel!) does so for what it declares.
+/// Registers kernels, so that `kernels_cuda::kernels` lists them and `prepare` builds them: `register_kernel!(DOUBLED)`.
+/// [`kernel!`](crate::kernel!) registers the kernel that it declares.
 #[macro_export]
 macro_rules! register_kernel {
     ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::RegisteredKernel::new(&$kernel) })+ };
 }
 
-/// Declares a [`Kernel`] and makes it known.
+/// Declares a [`Kernel`] as a static and registers it.
 ///
 /// ```
 /// use dispatch_runtime::DType;
@@ -244,8 +247,8 @@ macro_rules! register_kernel {
 /// assert!(kernels().any(|kernel| kernel.name() == "nothing"));
 /// ```
 ///
-/// The word `unsafe` is the declaring crate's own, as what the text does is for its author: see [`Kernel::new`]. So a crate that denies
-/// `unsafe_code` has no kernel, outside of modules that allow it.
+/// The keyword `unsafe` is in the declaring crate, whose author vouches for the text: see [`Kernel::new`]. So a crate that denies
+/// `unsafe_code` cannot declare a kernel, except in modules that allow it.
 ///
 /// ```compile_fail,E0133
 /// # use kernels_cuda::{Kernel, kernel};
@@ -259,14 +262,14 @@ macro_rules! register_kernel {
 /// ```
 #[macro_export]
 macro_rules! kernel {
-    // The caller's own block, so that lints about `unsafe` see it.
+    // The `unsafe` block is the caller's, so that the caller's lints about `unsafe` see it.
     ($vis:vis static $name:ident = $kernel:expr;) => {
         $vis static $name: $crate::Kernel = $kernel;
         $crate::register_kernel!($name);
     };
 }
 
-/// The text of every kernel that was made known.
+/// Returns the source of every registered kernel.
 ///
 /// ```
 /// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
@@ -283,7 +286,7 @@ pub(crate) fn registered() -> impl Iterator<Item = &'static Kernel> {
 mod tests {
     use super::*;
 
-    /// A key names every list of dtypes otherwise, also one that is a part of another.
+    /// Two different lists of dtypes have different keys, even if one is a prefix of the other.
     #[test]
     fn no_two_lists_of_dtypes_have_one_key() {
         let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! Where and with what a kernel is launched.
+//! Kernel launches: the device and stream, the grid and the arguments.
 #![expect(unsafe_code, reason = "native code is called, as whoever declared the kernel promised it can be")]
 
 use std::ffi::c_void;
@@ -14,34 +14,34 @@ use crate::device::stream_uses::Access;
 use crate::error::CudaError;
 use crate::kernel::Kernel;
 
-/// Where a kernel is launched: a device and a stream.
+/// The device and the stream that a kernel is launched on.
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub(crate) gpu: &'static Gpu,
     pub(crate) queue: Queue,
 }
 
-/// A place in the memory of the device that a kernel runs on.
+/// An address in the memory of the device that a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(transparent)]
 pub struct Place(Address);
 
 impl Place {
-    /// Nowhere.
+    /// The null address.
     pub const NULL: Self = Self(0);
 
-    /// So many bytes further.
+    /// Returns the address `bytes` bytes further.
     #[must_use]
     pub const fn offset(self, bytes: u64) -> Self {
         Self(self.0.wrapping_add(bytes))
     }
 
-    /// As a number.
+    /// Returns the address as an integer.
     pub(crate) const fn address(self) -> Address {
         self.0
     }
 
-    /// Whether it is a multiple of so many bytes.
+    /// Whether the address is a multiple of `bytes`.
     #[must_use]
     pub const fn is_aligned_to(self, bytes: u64) -> bool {
         self.0.is_multiple_of(bytes)
@@ -49,11 +49,11 @@ impl Place {
 }
 
 impl Launch {
-    /// In this thread's current stream of the device that a tensor is on.
+    /// Selects the tensor's device and this thread's current stream of it.
     ///
     /// # Errors
     ///
-    /// Where it is on none.
+    /// Returns [`CudaError::Elsewhere`] if the tensor is not on a CUDA device.
     #[inline]
     pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
@@ -62,11 +62,12 @@ impl Launch {
         }
     }
 
-    /// Where the first element of a tensor is, which is read, or was made for this launch. What other streams wrote to it comes first.
+    /// Returns the address of a tensor's first element. The tensor may be read, or written if it was allocated for this launch. The launch
+    /// runs after writes to it in other streams.
     ///
     /// # Errors
     ///
-    /// Where it is not on this device.
+    /// Returns [`CudaError::Elsewhere`] if the tensor is not on this device.
     #[inline]
     pub fn place(&self, tensor: &Tensor) -> Result<Place, CudaError> {
         let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
@@ -74,13 +75,13 @@ impl Launch {
         Ok(Place(start).offset(offset * tensor.dtype().size() as u64))
     }
 
-    /// The place of a tensor, or [`Place::NULL`] if there is none.
+    /// Returns the address of a tensor's first element, or [`Place::NULL`] for `None`.
     pub(crate) fn place_or_null(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
         tensor.map_or(Ok(Place::NULL), |tensor| self.place(tensor))
     }
 
-    /// That a tensor which was there before is written to, which counts as a write. Whatever other streams do to it comes first. Drop it
-    /// when the kernel is launched.
+    /// Declares that the kernel writes to a tensor which existed before the launch, and increases the tensor's version. The launch runs
+    /// after work in other streams that uses the tensor. Drop the returned guard after the launch.
     ///
     /// ```no_run
     /// use dispatch_runtime::{DType, Result, Storage, Tensor};
@@ -107,11 +108,11 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Where it is not on this device.
+    /// Returns [`CudaError::Elsewhere`] if the tensor is not on this device.
     pub fn writing(&self, tensor: &Tensor) -> Result<Writing, CudaError> {
         let storage = tensor.storage();
         self.buffer(tensor)?.enter(storage, self.queue, Access::Write)?;
-        // A recording has seen the version before.
+        // A recording compares versions, so it must have read the version before this increase.
         storage.bump_version();
         Ok(Writing { storage: storage.clone(), queue: self.queue })
     }
@@ -124,40 +125,40 @@ impl Launch {
         }
     }
 
-    /// Where kernels note what they cannot compute with: their `Fault *`.
+    /// Returns the address of the device's `Fault`, where kernels report invalid values.
     #[must_use]
     pub fn faults(&self) -> Place {
         Place(self.gpu.faults.address())
     }
 
-    /// The device.
+    /// Returns the device that kernels are launched on.
     #[must_use]
     pub fn device(&self) -> dispatch_runtime::Device {
         self.gpu.device()
     }
 
-    /// How many blocks the device runs at once, at least.
+    /// Returns the number of the device's multiprocessors. It runs at least that many blocks at once.
     #[must_use]
     pub fn multiprocessors(&self) -> u32 {
         self.gpu.machine.properties().multiprocessors
     }
 
-    /// How many bytes a block can share.
+    /// Returns the maximum shared memory of a block, in bytes.
     pub(crate) fn shared(&self) -> u32 {
         self.gpu.machine.properties().shared
     }
 
-    /// To the CPU, with whatever kernels came upon before.
+    /// Copies from the device to the CPU. Returns an error if an earlier kernel reported an invalid value.
     pub(crate) fn copy_out(&self, from: Place, to: &mut [u8]) -> Result<(), CudaError> {
         self.gpu.copy_out(from.0, to, self.queue)
     }
 
-    /// Launches an instance of a kernel's template. Without blocks there is nothing to do.
+    /// Launches an instance of a kernel's template. Does nothing if the grid has no blocks.
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the device takes no
-    /// such grid, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
+    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the grid exceeds the
+    /// device's limits, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -188,8 +189,8 @@ impl Launch {
                 });
             }
             recent_launches::record(kernel);
-            // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
-            // with them was promised for every launch when the kernel was made, by `Kernel::new`.
+            // SAFETY: the pointers are to values of these sizes, and the check above found that the kernel's parameters have the same
+            // sizes. What the kernel does with them was promised for every launch by the caller of `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
         })
     }
@@ -207,7 +208,7 @@ impl Launch {
     }
 }
 
-/// A write, while it is being launched.
+/// A guard of a write to a tensor. Drop it after the kernel was launched.
 #[must_use = "others wait for what was launched when this is dropped"]
 #[derive(Debug)]
 pub struct Writing {
@@ -218,7 +219,7 @@ pub struct Writing {
 impl Drop for Writing {
     fn drop(&mut self) {
         if let Some(buffer) = self.storage.buffer::<CudaBuffer>() {
-            // Who entered meanwhile did not see the launch.
+            // Another thread may have used the tensor between `writing` and the launch, without waiting for the launch.
             _ = buffer.enter(&self.storage, self.queue, Access::Write);
         }
     }
@@ -230,9 +231,9 @@ impl std::fmt::Debug for Launch {
     }
 }
 
-/// A value that a kernel takes as it is in memory.
+/// A type that a launch copies bytewise into a kernel's parameter.
 ///
-/// Implement it for a `#[repr(C)]` struct that the kernel declares alike.
+/// Implement it for a `#[repr(C)]` struct if the kernel declares a struct with the same fields.
 pub trait Parameter: Copy {}
 
 macro_rules! numbers {
@@ -240,7 +241,7 @@ macro_rules! numbers {
 }
 numbers! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
 
-/// Structs that kernels declare alike.
+/// Declares `#[repr(C)]` structs that are kernel parameters; the kernels declare structs with the same fields.
 macro_rules! parameters {
     ($($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
@@ -253,7 +254,7 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// What a launch makes a parameter of.
+/// An argument of a launch, which is converted to a kernel's parameter.
 trait Argument {
     type Value: Parameter;
 
@@ -269,7 +270,7 @@ impl<P: Parameter> Argument for P {
     }
 }
 
-/// A tensor is given as its place.
+/// A tensor argument becomes the address of its first element.
 impl Argument for &Tensor {
     type Value = Place;
 
@@ -297,14 +298,14 @@ impl Argument for Option<&Tensor> {
     }
 }
 
-/// The parameters of a launch: a tuple of one to sixteen. A tensor stands for its [place](Launch::place), and no tensor for
-/// [`Place::NULL`].
+/// The arguments of a launch: a tuple of one to sixteen. A tensor becomes [the address of its first element](Launch::place), and `None`
+/// becomes [`Place::NULL`].
 #[expect(private_bounds, reason = "only tuples are it, as places that another type gave could be of nothing")]
 pub trait Arguments: Places {}
 
-/// What only this module implements.
+/// The conversion of arguments to pointers. Private, so that only this module implements it.
 trait Places {
-    /// Runs `run` with the place of each, and its size.
+    /// Calls `run` with a pointer to each argument's value and with the values' sizes.
     fn with_places(
         self,
         launch: &Launch,
@@ -336,7 +337,7 @@ macro_rules! arguments {
     };
 }
 
-/// Tuples of these types, and of each shorter list that ends as this one does.
+/// Implements `Arguments` for tuples of these types, and for tuples of each shorter suffix of the list.
 macro_rules! tuples {
     () => {};
     ($first:ident $($others:ident)*) => {

@@ -1,7 +1,7 @@
-//! The CUDA backend: the standard operators on NVIDIA's devices.
+//! The CUDA backend: kernels of the standard operators for NVIDIA GPUs.
 //!
-//! It builds, links and registers its kernels on any machine. Driver, device and compiler are looked for when the first tensor is put on
-//! `cuda`, and what is missing is one error, [`CudaError::Unavailable`].
+//! It builds, links and registers its kernels on any machine. The driver, the device and the compiler are looked for when the first tensor
+//! is allocated on `cuda`. If one of them is missing, the allocation returns [`CudaError::Unavailable`].
 //!
 //! ```
 //! use dispatch_runtime::{Device, Spec, DType};
@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Kernels are CUDA C++, in text; [`Kernel`] and [`Launch`] are how other crates bring theirs.
+//! Kernels are CUDA C++ source text. Other crates declare and launch their own with [`Kernel`] and [`Launch`].
 
 #[macro_use]
 mod kernel;
@@ -48,7 +48,7 @@ pub use graph::Graph;
 pub use kernel::{Kernel, kernels};
 pub use launch::{Arguments, Launch, Parameter, Place, Writing};
 
-/// The names that modules with kernels use.
+/// The names that the modules of kernels import.
 mod prelude {
     pub(crate) use dispatch_runtime::prelude::*;
     pub(crate) use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, MemoryFormat, Problem, Spec};
@@ -63,7 +63,7 @@ mod prelude {
     pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
 }
 
-/// What macros of this crate expand to. Not public API.
+/// Items that this crate's macros expand to. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use inventory::submit;

@@ -1,4 +1,4 @@
-//! Locks of data that stays valid if a thread panics while it holds one.
+//! Locking of a mutex, ignoring poison: for data that stays valid if a thread panics while it holds the lock.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

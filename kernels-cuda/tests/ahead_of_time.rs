@@ -1,4 +1,4 @@
-//! Kernels are compiled ahead, for devices that are not here.
+//! Tests of ahead-of-time compilation, for architectures that this machine lacks.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ kernel! {
     |instances| instances.each("twice", &[DType::F32, DType::F64])) };
 }
 
-/// Runs a test below in a process that keeps what it compiles in a folder.
+/// Runs one of the ignored tests below in another process, with the disk cache in `folder`.
 fn run(test: &str, folder: &Path) {
     let arguments = ["--exact", test, "--ignored", "--nocapture"];
     let output = Command::new(env::current_exe().unwrap())
@@ -33,7 +33,7 @@ fn what_is_on_disk_is_not_compiled_again() {
     _ = fs::remove_dir_all(&folder);
     run("all_of_it_is_compiled", &folder);
     run("none_of_it_is_compiled", &folder);
-    // As where a file was carried only in part.
+    // The file is truncated, as after an interrupted copy.
     let file = files(&folder).pop().unwrap();
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();

@@ -1,4 +1,4 @@
-//! What a program finds on a machine without a GPU: tables, and one typed error.
+//! Tests of the backend on a machine without a GPU: its tables are complete, and each allocation returns the same typed error.
 
 use std::error::Error as _;
 

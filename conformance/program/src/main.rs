@@ -1,4 +1,4 @@
-//! Holds a backend to the recordings, and prints a table.
+//! The program `conformance`: compares a backend with the recordings, and prints a table.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use conformance::{State, Suite};
 use dispatch_runtime::{DType, Device, keys};
 
-// Its kernels are under test, and bring the others' tensors to and fro.
+// Links the CPU kernels, which are under test and compute expected results for other devices.
 use kernels_cpu as _;
 
 const USAGE: &str = "\
@@ -82,13 +82,13 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(Options { device, suite, failures, left_out, missing })
 }
 
-/// What CUDA does not have, and how it may differ. PyTorch resizes bytes on the CPU alone.
+/// Restricts the suite to dtypes of CUDA, and accepts results of PyTorch's devices. PyTorch resizes images of bytes only on the CPU.
 fn as_cuda(suite: Suite) -> Suite {
     let suite = suite.without(DType::C64).without(DType::C128).device_differences().sampled();
     suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
 }
 
-/// `0/2` is the first half.
+/// Parses a part of the operators: `0/2` is the first half.
 fn part(word: &str) -> Result<(usize, usize), String> {
     let numbers = word.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
     let within = numbers.filter(|(part, parts)| part < parts);
@@ -96,7 +96,7 @@ fn part(word: &str) -> Result<(usize, usize), String> {
 }
 
 fn report(options: &Options) -> ExitCode {
-    // A panic is a line of the report, and not of the terminal.
+    // The report has the message of a panic, so it is not printed.
     std::panic::set_hook(Box::new(|_| {}));
     let report = match options.suite.run() {
         Ok(report) => report,

@@ -1,4 +1,4 @@
-//! Slices that become a batch, and slices of one.
+//! Builds a batch from slices, and takes slices out of a batch.
 
 use dispatch_runtime::{Tensor, Value};
 
@@ -6,12 +6,12 @@ use crate::array::Array;
 use crate::error::Result;
 use crate::tensors::window;
 
-/// Where the batches of a tensor are: for each level, from the outermost in, a dimension of what the level has. None where all slices of
-/// the level share the tensor.
+/// The batch dimensions of a tensor: one entry per vmap level, from the outermost to the innermost. An entry is the index of a dimension of
+/// the tensor at that level, or `None` if all slices of the level share the tensor.
 pub(super) type Dims = Vec<Option<usize>>;
 
-/// A tensor whose slices these are; there is one for each place of the batches. `spread` has neighbours of a slice apart by as many
-/// elements as there are slices, and is otherwise as in front of all.
+/// Builds the batch that has these slices, one for each index of the batch dimensions. With `spread`, the batch dimension has stride 1 and
+/// the other strides are multiplied by the number of slices. Without it, each slice keeps its strides and follows the one before it.
 pub(super) fn batch(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], spread: bool) -> Array {
     let (Some((dim, inner)), Some(&size)) = (dims.split_first(), sizes.first()) else { return slices[0].clone() };
     let each: Vec<Array> =
@@ -36,7 +36,7 @@ fn stack(slices: &[Array], dim: usize, spread: bool) -> Array {
     Array { dtype: first.dtype, sizes, strides, offset, elements: elements.collect() }
 }
 
-/// The slice at this place of a value whose tensors have their batches here, one after the other.
+/// Returns the slice of a value at index `place` of its batch dimensions. `dims` yields the batch dimensions of each tensor of the value.
 pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = Dims>, place: &[usize]) -> Result<Value> {
     let mut slice = value.clone();
     for tensor in slice.tensors_mut() {

@@ -1,6 +1,6 @@
-//! Gradients of each slice: the way back through a batch, held to the ways back through its slices.
+//! Gradients within vmap: compares the backward pass of a batch with the backward passes of its slices.
 //!
-//! What only derivatives call, and so nobody recorded, is mapped here.
+//! This covers operators that only gradient formulas call: there are no recordings of them.
 
 use dispatch_autograd::functional::vjp;
 use dispatch_runtime::schema::Argument;
@@ -19,7 +19,8 @@ use crate::gradients::{cosines, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, Verdict, attempt};
 
-/// Nothing where no gradients were recorded.
+/// Checks the gradients of a batch. Returns `None` if no gradients were recorded, if the call writes arguments, or if its results are
+/// unpredictable.
 pub(super) fn check(case: &Case) -> Option<Verdict> {
     let recorded = case.gradients.as_ref()?;
     let writes = case.operator.schema().arguments.iter().any(Argument::is_written);
@@ -40,7 +41,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Which of the call's tensors gradients are asked of.
+    /// Returns, for each tensor of the call, whether a gradient with respect to it is computed.
     fn leaves(&self) -> Vec<bool> {
         let of = |(i, datum): (usize, &Datum)| {
             datum.arrays().into_iter().map(|array| is_leaf(self.case, i, array.dtype)).collect::<Vec<_>>()
@@ -56,7 +57,7 @@ impl Way<'_> {
         if asked.is_empty() {
             return Ok(());
         }
-        // By how much the cotangents are multiplied, which slices have their own, too.
+        // The last input is a factor of the cotangents, so that each slice has its own cotangents too.
         asked.push(Array::floats(&[], &[1.0]));
         let alone = |which: usize| -> std::result::Result<Vec<Datum>, Stop> {
             let slices = asked.iter().map(|array| to_tensor(&other(array, which), self.case.device));
@@ -65,7 +66,7 @@ impl Way<'_> {
             found.iter().map(|tensor| Ok(Datum::Array(to_array(tensor)?))).collect()
         };
         let recorded = alone(0)?;
-        // Slices of other elements, where the operator takes them.
+        // The slices have other elements if the operator accepts them.
         let expected: Vec<(usize, Vec<Datum>)> =
             (0..ONCE[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
         let batches = asked.iter().map(|array| {
@@ -83,7 +84,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// The gradients by the leaves of the call with these; the last of `given` is what cotangents are multiplied by.
+    /// Computes the gradients of the call with respect to its leaves. `given` has the leaves, and last the factor of the cotangents.
     fn gradients(&self, values: &[Value], is_leaf: &[bool], given: &[Tensor]) -> Result<Vec<Tensor>> {
         let Some((times, leaves)) = given.split_last() else { return Ok(Vec::new()) };
         let leaves: Vec<&Tensor> = leaves.iter().collect();

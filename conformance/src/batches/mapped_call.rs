@@ -1,4 +1,4 @@
-//! A call within mapped functions.
+//! Calls an operator within nested `vmap`s.
 
 use std::cell::RefCell;
 use std::error::Error as _;
@@ -8,8 +8,8 @@ use dispatch_vmap::{Randomness, Vmap};
 
 use crate::verdict::{Stop, attempt};
 
-/// The results of a call, with all batches in front; for each level, `levels` has where its batch is in each tensor. What is given beyond
-/// the operator's arguments is mapped over with the others, and not used.
+/// Calls an operator within one `vmap` per level, and returns the results with their batch dimensions first. `levels` has, for each level,
+/// the batch dimension of each tensor. Values of `given` after the operator's arguments are mapped over but not used.
 pub(crate) fn mapped(
     operator: &Operator,
     given: &[Value],
@@ -41,7 +41,7 @@ fn nested(
     Vmap::new().in_dims(dims).randomness(randomness).call(|inputs| nested(call, inputs, inner, randomness), inputs)
 }
 
-/// Values with these in the place of their tensors.
+/// Returns the values with their tensors replaced by `tensors`, in order.
 pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     let mut values = values.to_vec();
     let places = values.iter_mut().flat_map(Value::tensors_mut);
@@ -49,7 +49,7 @@ pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     values
 }
 
-/// What is behind an error, if it is of this type.
+/// Returns the first error of type `T` in the chain of sources of `error`.
 pub(super) fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
     let mut source = error.source();
     while let Some(error) = source {

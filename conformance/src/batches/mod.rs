@@ -1,7 +1,7 @@
-//! Calls of whole batches, held to the calls of their slices.
+//! Checks of batch rules: compares the call of a batch within `vmap` with the calls of its slices.
 //!
-//! Each tensor of a recorded call is made into a batch: the recorded one, and others that the operator takes as well. What the call of
-//! the batch gives, and what it leaves behind where it writes, is for each slice what the call of that slice gives and leaves behind.
+//! Each tensor of a recorded call becomes a batch: the recorded tensor, and others that the operator also accepts. Each slice of the
+//! results and of the written arguments must equal those of the call of that slice.
 
 mod batch;
 mod gradients;
@@ -29,13 +29,13 @@ pub(crate) use mapped_call::{filled, mapped};
 pub(crate) use random::check as random;
 use slices::{Slices, count};
 
-/// How many slices there are at one level, and at each of two.
+/// The batch size of a call that is mapped once, and the two batch sizes of a call that is mapped twice.
 const ONCE: &[usize] = &[3];
 const TWICE: &[usize] = &[2, 3];
-/// Of how many calls one is mapped twice.
+/// One call in this many is mapped twice.
 const SAMPLED: usize = 4;
 
-/// What composites look at: how many there are of something, and whether it may be so.
+/// Arguments whose elements a composite reads on the host, for example as lengths or to validate them.
 const LOOKED_AT: [(&str, &str); 13] = [
     ("_pack_padded_sequence", "lengths"),
     ("_pad_packed_sequence", "batch_sizes"),
@@ -52,7 +52,7 @@ const LOOKED_AT: [(&str, &str); 13] = [
     ("tensor_split", "tensor_indices_or_sections"),
 ];
 
-/// Holds the call of batches, and those of its forms that write, to the loop.
+/// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
 pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     let _slow = only(Slow::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
@@ -68,7 +68,7 @@ pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     verdicts
 }
 
-/// Whether the operator goes through by a rule of its own.
+/// Checks which calls pass with batch rules alone: loops over slices are refused.
 pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::LeftOut("it looks at elements")];
@@ -82,14 +82,14 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
             Some(Verdict::LeftOut("a part of it is a loop over slices"))
         }
         Verdict::Failed(failure) if is_slow(&failure) => Some(Verdict::LeftOut("it is a loop over slices")),
-        // The other check has it.
+        // [`check`] reports this failure.
         Verdict::Failed(_) => None,
         other => Some(other),
     });
     judged.collect()
 }
 
-/// Says what becomes of loops, in the whole program, for this check alone.
+/// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
 pub(crate) fn only(slow: Slow) -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verd
     match slices.recorded() {
         Ok(_) if slices.is_random() => return random(operator, &case.arguments, case.device),
         Ok(_) => {}
-        // Its form may take what it does not.
+        // The operator may accept arguments that its form refuses.
         Err(_) if !std::ptr::eq(operator, case.operator) => return Vec::new(),
         Err(stop) => return vec![stop.into()],
     }
@@ -129,7 +129,7 @@ fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verd
     mappings.iter().map(|mapping| check.verdict(mapping).of(mapping.name.as_str())).collect()
 }
 
-/// What is mapped, for each tensor of the call.
+/// The batch dimensions of each tensor of a call, with the batch sizes of the levels.
 struct Mapping {
     name: String,
     sizes: &'static [usize],
@@ -142,14 +142,14 @@ impl Mapping {
     }
 }
 
-/// A recorded call, and how its batches are made.
+/// The checks of one recorded call. Its `number` selects batch dimensions and layouts.
 struct Batches<'a> {
     slices: Slices<'a>,
     number: usize,
 }
 
 impl Batches<'_> {
-    /// In front, behind all others, or after the first: each in its turn.
+    /// Returns the batch dimension of a tensor: the first, the last, or the second, in turn.
     fn dim(&self, at: usize, turn: usize) -> usize {
         let rank = self.slices.rank(at);
         [0, rank, rank.min(1)][(self.number + at + turn) % 3]
@@ -166,7 +166,7 @@ impl Batches<'_> {
         Mapping { name: "mapped over all tensors".to_owned(), sizes: ONCE, dims: dims.collect() }
     }
 
-    /// What is written is of both levels; of the rest, some is of one alone.
+    /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
     fn twice(&self) -> Mapping {
         let dims = (0..self.slices.count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.dim(at, 2)));
@@ -179,14 +179,15 @@ impl Batches<'_> {
         Mapping { name: "mapped twice".to_owned(), sizes: TWICE, dims: dims.collect() }
     }
 
-    /// What comes apart may write less than its schema says: where it does not train, no noise.
+    /// Whether a call writes a tensor. A composite may write less than its schema says: without training, `rrelu_with_noise` does not write
+    /// its noise.
     fn is_written(&self, at: usize) -> bool {
         let Slices { operator, .. } = self.slices;
         let says_so = operator.schema().arguments[self.slices.argument(at)].is_written();
         says_so && Strategy::of(operator) != Strategy::Parts || self.slices.is_written(at)
     }
 
-    /// Whether the call looks at elements, so that it cannot do without those of a slice where it is not called for each.
+    /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
     fn looks(&self, mapping: &Mapping) -> bool {
         let operator = self.slices.operator;
         let is_looked_at = |at: usize| {
@@ -196,7 +197,7 @@ impl Batches<'_> {
         depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
     }
 
-    /// Whether random numbers would be drawn, had the results any elements.
+    /// Whether a random operator draws nothing only because its results are empty.
     fn draws_for_nothing(&self) -> bool {
         let recorded = self.slices.recorded();
         let is_empty = |datum: &Datum| datum.arrays().iter().all(|array| array.elements.is_empty());
@@ -227,7 +228,8 @@ impl Batches<'_> {
         }
     }
 
-    /// Which slices there are at each place of the batch: others than the recorded where the operator takes them.
+    /// Returns the numbers of the slices at each index of the batch. They differ from the recorded slices if the operator accepts others.
+    /// Returns `None` if the operator does not accept them together.
     fn which(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = places(mapping.sizes)
             .map(|place| {
@@ -268,19 +270,19 @@ impl Batches<'_> {
     }
 }
 
-/// Whether nobody said whose random numbers they are.
+/// Whether `vmap` refused a call because the caller did not choose a randomness mode.
 pub(crate) fn is_random(error: &Error) -> bool {
     matches!(cause(error), Some(VmapError::Random { .. }))
 }
 
-/// Whether somebody looked at elements that are not one slice's.
+/// Whether a call was refused because it reads elements of a batch on the host.
 fn is_blind(error: &Error) -> bool {
     matches!(cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
         || matches!(cause(error), Some(AccessError::NotOnHost { .. }))
         || cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
 
-/// A call that must be refused, and how.
+/// Returns a passed verdict if the call was refused with the expected error, and a failed one if the call was made.
 fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
         Ok(()) | Err(Stop::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
@@ -291,7 +293,7 @@ fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake
     }
 }
 
-/// All places of batches of these sizes, the last counted first.
+/// Returns all index tuples of batch dimensions of these sizes, in row-major order.
 fn places(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let places = sizes.iter().fold(vec![Vec::new()], |places, &size| {
         places.iter().flat_map(|place| (0..size).map(|i| place.iter().copied().chain([i]).collect())).collect()

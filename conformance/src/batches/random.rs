@@ -1,4 +1,4 @@
-//! Random numbers in mapped functions: nobody's, those of one draw for all slices, or others for each.
+//! Checks random operators within `vmap`, for each randomness mode: error, same for all slices, different for each slice.
 
 use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Device, Error, Generator, Operator, Value};
@@ -14,10 +14,10 @@ use crate::datum::{Datum, to_values};
 use crate::verdict::{Failure, Stop, Verdict};
 
 const SLICES: usize = 3;
-/// How often slices may be the same by chance.
+/// The number of seeds to try: slices may be equal by chance.
 const ATTEMPTS: u64 = 8;
 
-/// Holds a call of a random operator in mapped functions to what they say about randomness.
+/// Checks a call of a random operator within `vmap` against each [`Randomness`] mode.
 pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: Device) -> Vec<Verdict> {
     let draws = Draws { operator, arguments, device };
     let is_shared = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
@@ -41,21 +41,22 @@ struct Draws<'a> {
 }
 
 impl Draws<'_> {
-    /// The call by itself.
+    /// Makes the call outside `vmap`, with a generator of this seed.
     fn one(&self, seed: u64) -> Result<Read, Stop> {
-        // Of this thread's own, whatever others draw meanwhile.
+        // A generator of this thread: draws of other threads do not change it.
         let _own = Generator::new(self.device, seed).stand_in();
         let outcome = call(self.operator, to_values(self.arguments, self.device)?)?;
         Ok(read(self.operator, &outcome)?)
     }
 
-    /// The call for each of some slices that are all alike, of which it takes its tensors, or not.
+    /// Makes the call within `vmap` over equal slices, and returns the outcome of each slice. Without `takes`, the operator's tensors are
+    /// shared by all slices.
     fn mapped(&self, seed: u64, takes: bool, randomness: Randomness) -> Result<Vec<Read>, Stop> {
         let _own = Generator::new(self.device, seed).stand_in();
         let of_all = |array: &Array| batch(&vec![array.clone(); SLICES], &[takes.then_some(0)], &[SLICES], false);
         let mut arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.map(of_all)).collect();
         let mut dims = vec![takes.then_some(0); arguments.iter().map(|datum| datum.arrays().len()).sum()];
-        // What the function does not take is mapped over all the same.
+        // This input gives `vmap` a batch even if the operator's tensors have none.
         arguments.push(Datum::Array(Array::floats(&[3], &[0.0; SLICES])));
         dims.push(Some(0));
         let mut given = to_values(&arguments, self.device)?;
@@ -76,7 +77,7 @@ impl Draws<'_> {
         let one = self.one(1)?;
         let slices = self.mapped(1, true, Randomness::Same)?;
         slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one))?;
-        // Which draw it is, is the layer's to say.
+        // The vmap layer may draw other numbers than the call outside `vmap`.
         Ok(slices.windows(2).try_for_each(|pair| compare(Extent::Values, &pair[1], &pair[0]))?)
     }
 

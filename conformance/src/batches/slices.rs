@@ -1,4 +1,4 @@
-//! The loop: a call of each slice, which is what a call of the batch is held to.
+//! Calls of single slices: the expected outcome of the call of a batch.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,27 +13,27 @@ use crate::compare::{Extent, compare_to};
 use crate::datum::{Datum, to_values};
 use crate::verdict::Stop;
 
-/// A recorded call, and calls with other tensors in the place of the recorded ones.
+/// A recorded call, and the same call with other tensors.
 pub(super) struct Slices<'a> {
     pub(super) case: &'a Case,
     pub(super) operator: &'static Operator,
-    /// For each tensor, its argument, and its number in a list.
+    /// For each tensor, the index of its argument, and its index in a list.
     tensors: Vec<(usize, Option<usize>)>,
     known: RefCell<HashMap<Vec<usize>, Option<Rc<Slice>>>>,
     is_random: bool,
 }
 
-/// A call of one slice, and what came of it.
+/// A call of one slice, and its outcome.
 pub(super) struct Slice {
     pub(super) arguments: Vec<Datum>,
     pub(super) left: Read,
-    /// Which arguments it wrote to.
+    /// For each argument, whether the call wrote it.
     written: Vec<bool>,
 }
 
-/// Which slice of a tensor that is mapped over `dims` is at this place.
+/// Returns the number of the slice of a tensor, mapped over `dims`, at index `place` of the batch.
 pub(super) fn count(dims: &[Option<usize>], place: &[usize]) -> usize {
-    // Three slices at each level are enough to tell all apart.
+    // No level has more than three slices.
     dims.iter().zip(place).filter(|(dim, _)| dim.is_some()).fold(0, |count, (_, at)| count * 3 + at)
 }
 
@@ -53,7 +53,7 @@ impl<'a> Slices<'a> {
         slices
     }
 
-    /// How many tensors the call has.
+    /// Returns the number of tensors of the call.
     pub(super) const fn count(&self) -> usize {
         self.tensors.len()
     }
@@ -63,7 +63,7 @@ impl<'a> Slices<'a> {
         self.is_random
     }
 
-    /// The argument that a tensor belongs to.
+    /// Returns the index of the argument that has this tensor.
     pub(super) fn argument(&self, at: usize) -> usize {
         self.tensors[at].0
     }
@@ -79,39 +79,39 @@ impl<'a> Slices<'a> {
         self.case.arguments[argument].arrays()[number.unwrap_or(0)]
     }
 
-    /// How many dimensions a tensor has.
+    /// Returns the number of dimensions of a tensor.
     pub(super) fn rank(&self, at: usize) -> usize {
         self.own(at).sizes.len()
     }
 
-    /// Whether the recorded call writes to a tensor.
+    /// Whether the recorded call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
         self.call(&vec![0; self.count()]).is_some_and(|slice| slice.written[self.argument(at)])
     }
 
-    /// One of a tensor's slices; the first is the recorded one.
+    /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
     pub(super) fn array(&self, at: usize, which: usize) -> Array {
         other(self.own(at), which)
     }
 
-    /// The arguments with these tensors.
+    /// Returns the recorded arguments with their tensors replaced.
     fn arguments(&self, tensors: &[Array]) -> Vec<Datum> {
         let mut tensors = tensors.iter().cloned();
         let mut next = |array: &Array| tensors.next().unwrap_or_else(|| array.clone());
         self.case.arguments.iter().map(|datum| datum.map(&mut next)).collect()
     }
 
-    /// The values of a call with these tensors.
+    /// Returns the recorded arguments with their tensors replaced, as values on the device.
     pub(super) fn values(&self, tensors: &[Array]) -> Result<Vec<Value>, Stop> {
         Ok(to_values(&self.arguments(tensors), self.case.device)?)
     }
 
-    /// The recorded call.
+    /// Makes the recorded call.
     pub(super) fn recorded(&self) -> Result<Rc<Slice>, Stop> {
         self.made(&vec![0; self.count()])
     }
 
-    /// The call with these slices, if the operator takes them.
+    /// Makes the call with these slices, once. Returns `None` if the operator refuses them.
     pub(super) fn call(&self, which: &[usize]) -> Option<Rc<Slice>> {
         if let Some(known) = self.known.borrow().get(which) {
             return known.clone();
@@ -131,14 +131,14 @@ impl<'a> Slices<'a> {
         Ok(Rc::new(Slice { arguments, left: read(self.operator, &outcome)?, written }))
     }
 
-    /// The slice of this number where the operator takes it beside the recorded ones, and the recorded one where not.
+    /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
     pub(super) fn other(&self, at: usize, number: usize) -> usize {
         let mut which = vec![0; self.count()];
         which[at] = number;
         if self.agree(&[which]) { number } else { 0 }
     }
 
-    /// Whether the operator takes all of these, and gives for all what has the same sizes.
+    /// Whether the operator accepts all of these slices and returns results of the same sizes for all.
     pub(super) fn agree(&self, all: &[Vec<usize>]) -> bool {
         let recorded = self.call(&vec![0; self.count()]);
         let alike = |slice: &Slice, recorded: &Slice| {
@@ -151,8 +151,8 @@ impl<'a> Slices<'a> {
     }
 }
 
-/// Elements of the same kind: the other way round, closer to zero, or both. What cannot be told from the first by its order is closer to
-/// zero at any rate.
+/// Returns variant `which` of an array: elements reversed, scaled towards zero, or both. A variant is always scaled if reversal does not
+/// change the array.
 pub(super) fn other(array: &Array, which: usize) -> Array {
     let mut elements = array.elements.clone();
     if which % 2 == 1 {

@@ -1,18 +1,18 @@
-//! The operators that compute the same and put it elsewhere.
+//! Finds the in-place and `out=` forms of a functional operator.
 
 use dispatch_runtime::schema::{Argument, Schema, SchemaKind, TypeKind};
 use dispatch_runtime::{Name, Operator};
 
-/// The forms of a functional operator, as far as the program defines them.
+/// The forms of a functional operator that the program defines.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Forms {
-    /// Writes its first argument: `add_.Tensor`.
+    /// The in-place form, which writes its first argument: `add_.Tensor`.
     pub(crate) in_place: Option<&'static Operator>,
-    /// Writes into arguments of its own: `add.out`.
+    /// The `out=` form, which writes its `out` arguments: `add.out`.
     pub(crate) out: Option<&'static Operator>,
 }
 
-/// What these say about the result, an `out` tensor says itself.
+/// Arguments that an `out=` form may lack, because the `out` tensor determines them.
 const SAID_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
 impl Forms {

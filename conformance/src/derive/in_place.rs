@@ -1,4 +1,4 @@
-//! The call that writes its result over its first argument.
+//! Checks the in-place form of an operator against the recording of the functional form.
 
 use dispatch_runtime::DType;
 use dispatch_runtime::Operator;
@@ -53,12 +53,12 @@ fn verdicts(case: &Case, form: &'static Operator, this: &Array, result: &Array) 
     Ok(verdicts)
 }
 
-/// The call in which another argument is the written one, all of it: as good as a copy.
+/// Checks the in-place call in which another argument is the written tensor itself. The result must equal that of a call with a copy.
 fn over_itself(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
-    // A device can refuse the elements when it is waited for.
+    // A device may report wrong elements only at synchronization.
     let Ok(expected) = Datum::read(&expected.results[0]) else { return Ok(None) };
     let values = to_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
@@ -72,7 +72,7 @@ fn over_itself(case: &Case, form: &'static Operator, other: usize) -> Result<Opt
     Ok(Some(Verdict::from(compared).of(variant)))
 }
 
-/// A dtype can be cast to those of its own rank and of higher ones.
+/// Returns the rank of a dtype's category: a dtype can be cast to dtypes of the same or a higher rank.
 pub(super) fn rank(dtype: DType) -> u8 {
     if dtype.is_complex() {
         3

@@ -1,7 +1,7 @@
-//! The same call with arguments that lie otherwise in memory.
+//! Checks recorded calls with other memory layouts of their arguments.
 //!
-//! What an operator computes must not depend on strides, unless strides are what it is about. What its result's strides are may,
-//! and Meta must know.
+//! The values of a result must not depend on the arguments' strides, except for operators about strides. The strides of a result may depend
+//! on them, and Meta must predict them.
 
 use dispatch_runtime::schema::SchemaKind;
 
@@ -13,7 +13,7 @@ use crate::datum::Datum;
 use crate::meta;
 use crate::verdict::{Failure, Verdict};
 
-/// Their results are about strides.
+/// Operators whose results depend on the strides of their arguments.
 pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
     "view",
     "view_copy",
@@ -64,7 +64,7 @@ fn is_same(a: &[Datum], b: &[Datum]) -> bool {
         .all(|(a, b)| a.arrays().iter().zip(b.arrays()).all(|(a, b)| (&a.strides, a.offset) == (&b.strides, b.offset)))
 }
 
-/// The first dimension innermost.
+/// Returns the array in column-major order: the first dimension is innermost.
 fn in_columns(array: &Array) -> Array {
     let mut strides = vec![1; array.sizes.len()];
     for dim in 1..strides.len() {
@@ -73,7 +73,7 @@ fn in_columns(array: &Array) -> Array {
     Array { strides, offset: 0, ..array.clone() }
 }
 
-/// Room before and between the elements.
+/// Returns the array with an offset of two elements and gaps between elements.
 fn spread(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
@@ -81,7 +81,7 @@ fn spread(array: &Array) -> Array {
     Array { strides: array.contiguous().strides.iter().map(|stride| stride * 3).collect(), offset: 2, ..array.clone() }
 }
 
-/// Where no word of several elements is aligned.
+/// Returns the array with an offset of one element, so that vector loads are not aligned.
 fn later(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
@@ -89,11 +89,11 @@ fn later(array: &Array) -> Array {
     Array { offset: 1, ..array.contiguous() }
 }
 
-/// Arguments that repeat one slice along a dimension, against the same elements written out. The backend is its own reference.
+/// Compares calls with a broadcast argument (stride 0) with calls with a contiguous copy of it. The backend is its own reference.
 fn broadcast(case: &Case) -> Vec<Verdict> {
     let is_written =
         |i: usize| case.operator.schema().arguments[i].is_written() || is_written_silently(case.operator, i);
-    // Elements that meet in one place of an unpooled image are different ones then, and a device keeps any of them.
+    // A broadcast index makes several elements write the same output element: the order on a device is not fixed.
     let meet = matches!(case.operator.name().base, "max_unpool2d" | "max_unpool3d");
     if meet || case.operator.schema().kind() != SchemaKind::Functional {
         return Vec::new();
@@ -116,7 +116,7 @@ fn repeated_along(case: &Case, position: usize, array: &Array, dim: usize) -> Op
     let repeated = repeat(array, dim);
     let written_out = replaced(&case.arguments, position, repeated.contiguous());
     let repeated = replaced(&case.arguments, position, repeated);
-    // Where the operator refuses such elements, it may do so for both.
+    // If the operator refuses these elements, it may refuse both calls.
     let reference = case.call(&written_out).ok()?;
     let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
     let compared = case.call(&repeated).and_then(|outcome| Ok(same_values(&outcome, &reference)?));
@@ -135,7 +135,7 @@ fn replaced(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
     arguments
 }
 
-/// The first slice along `dim`, in the place of all.
+/// Returns the array with the first slice along `dim` repeated, by a stride of 0.
 fn repeat(array: &Array, dim: usize) -> Array {
     let logical = array.contiguous();
     let mut strides = logical.strides.clone();
@@ -145,10 +145,10 @@ fn repeat(array: &Array, dim: usize) -> Array {
     Array { elements, ..repeated }
 }
 
-/// The strides of the results, by Meta and by the backend.
+/// Compares the strides of the backend's results with those of Meta.
 fn agrees_with_meta(case: &Case) -> Option<Verdict> {
     let outcome = case.call(&case.arguments).ok()?;
-    // A Meta kernel that fails is a matter of the Meta check.
+    // The Meta check reports a failing Meta kernel.
     let planned = meta::call(case.operator, &case.arguments).ok()?;
     let results: Vec<Datum> = outcome.results.iter().map(meta::outlined).collect();
     Some(Verdict::from(compare_all(Extent::Geometry, &planned, &results)).of("on Meta"))

@@ -1,4 +1,4 @@
-//! Calls that are mistakes: dimensions, shapes, dtypes and devices that cannot be.
+//! Checks that wrong calls are refused: invalid dimensions, indices, shapes, dtypes and devices.
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{DType, Device, Scalar, Value};
@@ -10,17 +10,17 @@ use crate::datum::{Datum, to_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
-/// Arguments that hold indices, which are whole numbers.
+/// Arguments with indices, which must be integers.
 const INDICES: [&str; 2] = ["index", "indices"];
 
 /// Arguments that are broadcast against `self`, or multiplied with it.
 const PARTNERS: [&str; 10] =
     ["other", "end", "tensor1", "tensor2", "mat1", "mat2", "vec", "batch1", "batch2", "exponent"];
 
-/// Operators with such an argument that take any shape all the same.
+/// Operators with an argument of [`PARTNERS`] that accept any shape.
 const ANY_SHAPE: [&str; 2] = ["equal", "kron"];
 
-/// Operators that work on bits.
+/// Operators that accept only integers.
 const INTEGRAL_ONLY: [&str; 9] = [
     "bitwise_and",
     "bitwise_or",
@@ -42,18 +42,18 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     verdicts.map_or_else(|error| vec![error.into()], |verdicts| verdicts.into_iter().flatten().collect())
 }
 
-/// The call with one argument replaced, which alone is to blame.
+/// Checks that the call with one argument replaced is refused, by an error that names this argument.
 fn refused_with(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
     let name = case.operator.schema().arguments[position].name.as_str();
     refused_for(case, position, datum, mistake, &[name])
 }
 
-/// The call with one tensor replaced by one that does not go with the others: any of them may be blamed.
+/// Checks that the call is refused if one tensor does not fit the others. The error may name any tensor argument.
 fn refused_beside(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
     refused_for(case, position, Datum::Array(array), mistake, &tensor_names(case))
 }
 
-/// The names of all arguments that are tensors.
+/// Returns the names of the arguments that have tensors.
 fn tensor_names(case: &Case) -> Vec<&str> {
     let arguments = case.operator.schema().arguments.iter().filter(|argument| argument.ty.is_tensor_like());
     arguments.map(|argument| argument.name.as_str()).collect()
@@ -117,7 +117,7 @@ fn shapes(case: &Case) -> Result<Vec<Verdict>> {
         if !PARTNERS.contains(&argument.name.as_str()) || ANY_SHAPE.contains(&case.operator.name().base) {
             continue;
         }
-        // Sizes of which none is 1 and none is equal cannot be broadcast, and cannot be multiplied either.
+        // Sizes that are all different, and none of them 1, can be neither broadcast nor multiplied.
         if this.sizes.iter().any(|&size| size < 2) || this.sizes.is_empty() || array.sizes.is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Calls that nobody recorded, whose outcome follows from one that was.
+//! Checks of derived calls: they were not recorded, but their outcome follows from a recorded call.
 
 mod forms;
 mod in_place;

@@ -1,4 +1,4 @@
-//! The call that writes its results where it is told to.
+//! Checks the `out=` form of an operator against the recording of the functional form.
 
 use dispatch_runtime::{DType, Operator, Value};
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::tensors::GAP;
 use crate::verdict::{Failure, Stop, Verdict};
 
-/// The call of the form, into tensors like the results.
+/// Returns the call of the `out=` form into contiguous tensors with the results' dtypes and sizes.
 pub(crate) fn call_of(case: &Case, form: &'static Operator) -> Option<Case> {
     let results = results(case).filter(|_| case.operator.schema().views().is_empty())?;
     let outs = results.iter().map(|result| result.contiguous()).collect::<Vec<_>>();
@@ -57,7 +57,7 @@ impl Out<'_> {
         })?);
         verdicts.extend(self.mistaken("an `out` of a dtype that the result cannot be cast to", |result| {
             let lower = match rank(result.dtype) {
-                // What is made out of nothing is made in this dtype.
+                // The dtype of a factory's result is that of `out`.
                 _ if self.says_dtype() => return None,
                 3 => DType::F32,
                 2 => DType::I64,
@@ -70,7 +70,7 @@ impl Out<'_> {
         Ok(verdicts)
     }
 
-    /// The form's arguments, with these as its outs.
+    /// Returns the arguments of the `out=` form, with `outs` as its `out` arguments.
     fn arguments(&self, mut outs: impl Iterator<Item = Array>) -> Vec<Datum> {
         let functional = self.case.operator.schema();
         let arguments = self.form.schema().arguments.iter().map(|argument| {
@@ -83,7 +83,7 @@ impl Out<'_> {
         arguments.collect()
     }
 
-    /// Whether the dtype of the result is what that of `out` is.
+    /// Whether `out` determines the dtype of the result: only the functional form has a `dtype` argument.
     fn says_dtype(&self) -> bool {
         self.case.operator.schema().argument("dtype").is_some() && self.form.schema().argument("dtype").is_none()
     }
@@ -109,7 +109,7 @@ impl Out<'_> {
         derived.verdict(Extent::Values).of("into an empty `out`")
     }
 
-    /// The call with the first out of a kind that must be refused.
+    /// Checks that a call with a wrong first `out` argument is refused.
     fn mistaken(&self, mistake: &str, out: impl Fn(&Array) -> Option<Array>) -> Result<Option<Verdict>> {
         let Some(wrong) = self.results.first().and_then(|result| out(result)) else { return Ok(None) };
         let others = self.results.iter().skip(1).map(|result| result.contiguous());
@@ -118,7 +118,7 @@ impl Out<'_> {
         Ok(Some(refused(self.form, values, mistake, &culprits)))
     }
 
-    /// Calls in which `out` is one of the arguments, all of it or in part.
+    /// Checks calls whose `out` is one of the arguments, or partly overlaps it.
     fn overlapping(&self) -> Result<Vec<Verdict>> {
         let (&[result], [(out, name)]) = (&self.results[..], &self.outs()[..]) else { return Ok(Vec::new()) };
         let mut verdicts = Vec::new();
@@ -140,20 +140,20 @@ impl Out<'_> {
         Ok(verdicts)
     }
 
-    /// What the call without `out` gives.
+    /// Returns the result of the call without `out`.
     fn plain_result(&self) -> Option<Datum> {
         let values = to_values(&self.case.arguments, self.case.device).ok()?;
         Datum::read(call(self.case.operator, values).ok()?.results.first()?).ok()
     }
 
-    /// An operator may refuse to write over what it still has to read; what it must not do is to write something else.
+    /// Checks a call whose `out` is an argument. The operator may refuse it, but must not write another result.
     fn over_argument(&self, values: Vec<Value>, out: &str, read: &str) -> Verdict {
         let variant = format!("with `{read}` itself as `{out}`");
         let again = values.clone();
         match call(self.form, values) {
             Ok(outcome) => match Datum::read(&outcome.results[0]) {
                 Ok(actual) => {
-                    // A result that is nearer to the truth than the recording is as right here as in the call without `out`.
+                    // The functional call may be more precise than the recording: its result is then the reference.
                     let extent = outcome.known(Extent::Values);
                     let compared = compare_to(extent, &actual, &self.case.expected[0]).or_else(|difference| {
                         let plain = self.plain_result();

@@ -1,4 +1,4 @@
-//! Written arguments that share memory with read ones.
+//! Creates written arguments that share memory with read arguments.
 
 use dispatch_runtime::{Tensor, Value};
 
@@ -8,7 +8,7 @@ use crate::datum::Datum;
 use crate::error::Result;
 use crate::tensors::{to_tensor, window};
 
-/// The arguments that are arrays of this dtype and these sizes, by position.
+/// Returns the positions of the arguments that have the dtype and sizes of `array`.
 pub(crate) fn alike(case: &Case, array: &Array) -> Vec<usize> {
     let is_alike = |datum: &Datum| {
         datum.as_array().is_some_and(|other| (other.dtype, &other.sizes) == (array.dtype, &array.sizes))
@@ -16,7 +16,7 @@ pub(crate) fn alike(case: &Case, array: &Array) -> Vec<usize> {
     (0..case.arguments.len()).filter(|&i| is_alike(&case.arguments[i])).collect()
 }
 
-/// Two tensors of this shape, of which the second begins one element after the first. None where they would have no element in common.
+/// Creates two tensors of this shape in one storage, the second one element after the first. Returns `None` if they would not overlap.
 pub(crate) fn partly_overlapping(case: &Case, array: &Array) -> Result<Option<(Tensor, Tensor)>> {
     let Ok(count) = i64::try_from(array.elements.len()) else { return Ok(None) };
     if count < 2 {
@@ -30,7 +30,7 @@ pub(crate) fn partly_overlapping(case: &Case, array: &Array) -> Result<Option<(T
     Ok(Some((part(0)?, part(1)?)))
 }
 
-/// The values of a call in which these positions hold these tensors.
+/// Returns the values with the tensors at these positions replaced.
 pub(crate) fn with_tensors(mut values: Vec<Value>, tensors: &[(usize, &Tensor)]) -> Vec<Value> {
     for &(position, tensor) in tensors {
         values[position] = tensor.clone().into();

@@ -1,10 +1,10 @@
-//! Calls that must be refused, with an error that says where the mistake is.
+//! Checks that calls are refused with an error that names the operator and the argument.
 
 use dispatch_runtime::{BadArgument, Error, ErrorKind, Operator, Value};
 
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
-/// Makes a call that is a mistake, which one of the `culprits` is to blame for.
+/// Checks that a wrong call is refused, by an error that names the operator and one of the `culprits`.
 pub(crate) fn refused(operator: &Operator, values: Vec<Value>, mistake: &str, culprits: &[&str]) -> Verdict {
     let error = match invoke(operator, values) {
         Ok(_) => return Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() }),
@@ -23,7 +23,7 @@ pub(crate) fn refused(operator: &Operator, values: Vec<Value>, mistake: &str, cu
     Verdict::Failed(Failure::Unnamed { mistake: mistake.to_owned(), lacks, message: error.to_string() })
 }
 
-/// The argument that an error names, in its fields and not only in its words.
+/// Returns the argument that an error names in its fields (the message alone does not count).
 fn blamed(error: &Error) -> Option<&str> {
     match error.kind() {
         ErrorKind::Kernel { source, .. } => source.downcast_ref::<BadArgument>().map(|bad| &*bad.argument),

@@ -1,4 +1,4 @@
-//! The values that mistakes like.
+//! Boundary values: numbers, strings and dtypes that often reveal mistakes.
 
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 
@@ -58,11 +58,11 @@ const FLOATS: [f64; 21] = [
     f64::MAX,
 ];
 
-/// Sizes that no memory holds, and those just below.
+/// Sizes that are too large for any memory, and sizes just below such limits.
 pub(super) const HUGE: [i64; 9] =
     [1 << 31, (1 << 31) - 1, 1 << 32, 1 << 40, 1 << 60, 1 << 62, (1 << 62) - 1, i64::MAX, i64::MAX - 1];
 
-/// Words that operators know, and some that none does.
+/// String arguments that operators accept, and some that no operator accepts.
 const WORDS: [&str; 24] = [
     "",
     "none",
@@ -107,7 +107,7 @@ pub(super) fn scalar(random: &mut Random) -> Scalar {
     }
 }
 
-/// Elements of a tensor.
+/// Draws one to four elements of a tensor.
 pub(super) fn elements(random: &mut Random, dtype: DType) -> Vec<Scalar> {
     let count = 1 + random.below(4);
     let one = |random: &mut Random| if dtype.is_integral() { integer(random).into() } else { scalar(random) };
@@ -136,7 +136,7 @@ pub(super) fn device(random: &mut Random) -> Device {
     if random.percent(90) { device } else { device.with_index(3).unwrap_or(device) }
 }
 
-/// A value of any kind but tensors.
+/// Draws a value of any kind except tensors.
 pub(super) fn any(random: &mut Random) -> Value {
     let count = random.pick(&[0, 1, 2, 3, 4, 5, 70]);
     match random.below(15) {

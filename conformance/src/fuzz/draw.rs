@@ -1,4 +1,4 @@
-//! The trial of a seed and a number.
+//! Draws the trial of a seed and a trial number.
 
 use dispatch_runtime::Operator;
 
@@ -9,15 +9,17 @@ use super::random::Random;
 use super::trial::{Subject, Trial};
 use crate::error::Result;
 
-/// The source of trials.
+/// A source of trials: the operators, the recordings and the seed.
 pub(super) struct Source {
-    /// In the order of their names, so that a number means the same operator in every build.
+    /// Sorted by name, so that a trial number selects the same operator in every build.
     operators: Vec<&'static Operator>,
     recorded: Recorded,
     seed: u64,
 }
 
 impl Source {
+    /// Creates the source of trials for a seed, of one operator or of all.
+    ///
     /// # Errors
     ///
     /// Returns an error if the recordings cannot be read.
@@ -27,12 +29,12 @@ impl Source {
         Ok(Self { operators, recorded: Recorded::load()?, seed })
     }
 
-    /// The operator of a trial.
+    /// Returns the operator of a trial.
     pub(super) fn operator(&self, number: u64) -> &'static Operator {
         Random::new(self.seed, number).pick(&self.operators)
     }
 
-    /// The trial. Some are graphs, for which operators are called on Meta.
+    /// Draws the trial of this number. Some trials are graphs: these call operators on Meta.
     pub(super) fn trial(&self, number: u64) -> Trial {
         let mut random = Random::new(self.seed, number);
         let operator = random.pick(&self.operators);

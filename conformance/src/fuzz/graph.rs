@@ -1,4 +1,4 @@
-//! Graphs as untrusted text.
+//! Trials of graphs as untrusted text.
 
 use dispatch_runtime::{Operator, Result, Storage, Tensor, Value};
 use dispatch_trace::{Graph, trace};
@@ -9,7 +9,7 @@ use super::run::{Outcome, judge};
 use super::trial::Call;
 use crate::batches::filled;
 
-/// The text of the traced call on Meta. None if the call cannot be traced, or holds constants.
+/// Traces the call on Meta and returns the text of the graph. Returns `None` if the call cannot be traced, or if the graph has constants.
 pub(super) fn text(call: &Call) -> Option<String> {
     let mut call = call.clone();
     call.samples_mut().for_each(|sample| sample.is_meta = true);
@@ -24,7 +24,7 @@ pub(super) fn text(call: &Call) -> Option<String> {
     graph.constants().is_empty().then(|| graph.to_string())
 }
 
-/// The text with one to three of its numbers changed.
+/// Changes one to three of the numbers in the text.
 pub(super) fn mutate(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
     for _ in 0..random.pick(&[1, 1, 2, 3]) {
@@ -39,7 +39,7 @@ pub(super) fn mutate(text: &str, random: &mut Random) -> String {
     text
 }
 
-/// The positions of whole numbers that are no part of a word.
+/// Returns the byte ranges of integers that are not part of a word.
 fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

@@ -1,10 +1,10 @@
-//! Calls with unusual arguments. An operator must give results or a typed error for all of them.
+//! A fuzzer of operators: calls with unusual arguments, for which an operator must return results or a typed error.
 //!
-//! A *trial* is a recorded call, or one made from the schema, with a few arguments replaced by boundary values; or the text of a graph
-//! with other numbers in it. Trials are drawn from a seed and a number, so any of them can be repeated. The program `fuzz` makes them
-//! one after the other in a process of its own, which another one watches, because aborts and endless loops are findings too.
+//! A *trial* is a call, recorded or made from the schema, with a few arguments replaced by boundary values; or the text of a graph with
+//! changed numbers. Trials are drawn from a seed and a number, so any trial can be repeated. The program `fuzz` runs trials in a worker
+//! process that another process watches, because aborts and endless loops are findings too.
 //!
-//! Trials that were findings once are kept as text in `golden/found.jsonl`, and a test repeats them.
+//! Trials that once were findings are stored in `golden/found.jsonl`, and a test repeats them.
 
 mod boundaries;
 mod draw;

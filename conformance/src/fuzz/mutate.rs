@@ -1,4 +1,4 @@
-//! One to three steps from a plausible call to one that a check has to refuse, or a kernel to get right.
+//! Mutates a plausible call in up to three steps. A check must refuse the new call, or a kernel must compute it correctly.
 
 use dispatch_runtime::{Device, Value};
 
@@ -16,7 +16,7 @@ pub(super) fn mutate(call: &mut Call, random: &mut Random) {
     for _ in 0..steps {
         step(call, random);
     }
-    // What no memory of the CPU holds, or takes long to go through, is only tried where no memory is needed.
+    // Tensors that are too large for the CPU's memory or time are only tried on Meta.
     let is_too_large =
         |sample: &Sample| !sample.is_meta && sample.reach().is_none_or(|reach| reach.max(sample.count()) > LARGEST);
     if call.samples().any(is_too_large) {
@@ -61,14 +61,14 @@ fn step(call: &mut Call, random: &mut Random) {
     }
 }
 
-/// One size, wherever it stands, becomes one that no memory holds: the sizes still go together.
+/// Replaces every occurrence of one size by a size too large for memory, so that the sizes still fit each other.
 fn enlarge(call: &mut Call, random: &mut Random) {
     let sizes: Vec<i64> = call.samples().flat_map(|sample| sample.sizes.iter().copied()).collect();
     if sizes.is_empty() {
         return;
     }
     let (size, huge) = (random.pick(&sizes), random.pick(&boundaries::HUGE));
-    // Beside a size of zero, no memory is needed for it, and the CPU has a turn, too.
+    // With another size of zero, the tensors need no memory and can stay on the CPU.
     let empty = sizes.iter().copied().find(|&other| other != size).filter(|_| random.percent(40));
     if empty.is_none() {
         move_to_meta(call);
@@ -84,7 +84,7 @@ fn enlarge(call: &mut Call, random: &mut Random) {
     }
 }
 
-/// Two tensors show one memory.
+/// Makes two tensors share one storage.
 fn share(call: &mut Call, random: &mut Random) {
     let count = call.samples().count();
     let (one, other) = (random.below(count), random.below(count));
@@ -123,7 +123,7 @@ fn change_list<T: Clone>(list: &mut Vec<T>, random: &mut Random, change: impl Fn
     }
 }
 
-/// Whether the list became shorter or longer.
+/// Makes a list shorter or longer at random. Returns whether it did so.
 fn change_length<T: Clone>(list: &mut Vec<T>, random: &mut Random) -> bool {
     match random.below(8) {
         0 => list.clear(),
@@ -201,19 +201,19 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             ]);
         }),
         9 => {
-            // A size of 1, whose stride leads to no element.
+            // A size of 1: its stride reaches no element.
             let at = random.below(rank);
             change_sizes(sample, |sizes| sizes[at] = 1);
             sample.strides[at] = random.pick(&[0, 2, 77, 1 << 31, 1 << 60, 1 << 62, i64::MAX, -1, i64::MIN]);
         }
         10 => {
-            // Expanded.
+            // An expanded dimension.
             let at = random.below(rank);
             sample.strides[at] = 0;
             sample.sizes[at] = random.pick(&[sample.sizes[at], 2, 5, 1000, 1 << 31, 1 << 62]);
         }
         11 => {
-            // Transposed.
+            // Two transposed dimensions.
             let (one, other) = (random.below(rank), random.below(rank));
             sample.sizes.swap(one, other);
             sample.strides.swap(one, other);
@@ -235,7 +235,7 @@ fn change_sizes(sample: &mut Sample, change: impl FnOnce(&mut Vec<i64>)) {
     sample.resize(sizes);
 }
 
-/// A number of a graph's text, changed.
+/// Returns a changed number for a graph's text.
 pub(super) fn number_in_text(old: &str, random: &mut Random) -> String {
     let old: i64 = old.parse().unwrap_or(0);
     let new = if random.percent(30) { random.pick(&boundaries::HUGE) } else { integer_near(old, random) };

@@ -1,4 +1,4 @@
-//! Calls that an operator accepts, or nearly so: recorded ones, and others made from the schema.
+//! Plausible calls, which an operator accepts or nearly accepts: recorded calls, and calls made from the schema.
 
 use std::collections::HashMap;
 
@@ -50,10 +50,12 @@ const DTYPES: [DType; 12] = [
     DType::I32,
 ];
 
-/// The recorded calls, by the names of operators without overloads and marks of their forms.
+/// The lines of recorded calls, by the operator's base name without overload or trailing `_`.
 pub(super) struct Recorded(HashMap<String, Vec<String>>);
 
 impl Recorded {
+    /// Loads the recordings.
+    ///
     /// # Errors
     ///
     /// Returns an error if the recordings cannot be read.
@@ -66,7 +68,7 @@ impl Recorded {
         Ok(Self(lines))
     }
 
-    /// A recorded call of an operator of this name, or of another of its forms or overloads.
+    /// Picks a recorded call of the operator, or of another form or overload of it.
     fn call(&self, name: &str, random: &mut Random) -> Option<(&'static Operator, Vec<Datum>)> {
         let lines = self.0.get(stem(name))?;
         let call = recording::Call::parse(&random.pick(lines)).ok()?;
@@ -75,12 +77,12 @@ impl Recorded {
     }
 }
 
-/// `aten::add` of `aten::add_.Tensor`.
+/// Returns the name without overload and trailing `_`: `aten::add` for `aten::add_.Tensor`.
 fn stem(name: &str) -> &str {
     name.split('.').next().unwrap_or(name).trim_end_matches('_')
 }
 
-/// A call of this operator.
+/// Draws a plausible call of an operator, from a recording or from its schema.
 pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mut Random) -> Call {
     let name = operator.name().to_string();
     let found = if random.percent(85) { recorded.call(&name, random) } else { None };
@@ -96,7 +98,7 @@ pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mu
     Call { operator: name, arguments, way: Way::Plain }
 }
 
-/// Whether what is recorded for one type can be given for the other.
+/// Whether a recorded argument of one type can be used for an argument of the other type.
 fn are_alike(recorded: &Type, wanted: &Type) -> bool {
     recorded.required().kind == wanted.required().kind
 }
@@ -112,7 +114,7 @@ fn of_datum(datum: Datum) -> Given {
     }
 }
 
-/// What the arguments of one call have in common.
+/// The sizes and dtype that the arguments of one call have in common.
 struct Context {
     sizes: Vec<i64>,
     dtype: DType,

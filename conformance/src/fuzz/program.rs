@@ -1,4 +1,4 @@
-//! The program `fuzz`.
+//! The command line of the program `fuzz`.
 
 use std::io;
 use std::process::ExitCode;
@@ -22,15 +22,15 @@ struct Options {
     seconds: u64,
     seed: u64,
     only: Option<&'static Operator>,
-    /// One trial alone.
+    /// The number of the only trial to run.
     case: Option<u64>,
-    /// This is the process that makes trials, from this one on.
+    /// For a worker process, the number of its first trial.
     worker: Option<u64>,
 }
 
-/// Runs the fuzzer with the process's arguments.
+/// Runs the fuzzer with the command-line arguments of the process.
 ///
-/// A program links the backends that it wants to try, and then calls this:
+/// A program links the backends that it tests, and calls this function:
 ///
 /// ```no_run
 /// # use std::process::ExitCode;

@@ -1,10 +1,10 @@
-//! Seeded random choices: the same seed and number give the same trial on every machine.
+//! A seeded random number generator: the same seed and number give the same trial on every machine.
 
 /// A stream of random words (`SplitMix64`).
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The stream of one trial of a run.
+    /// Creates the stream of one trial of a seed.
     pub(super) fn new(seed: u64, number: u64) -> Self {
         let mut seeded = Self(seed);
         Self(seeded.word() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -18,24 +18,24 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    /// A number below this one, which is not zero.
+    /// Draws a number below `end`, which must not be zero.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.word() % end).unwrap_or(0)
     }
 
-    /// A number from the first to the second.
+    /// Draws a number from `first` to `last`, both included.
     pub(super) fn between(&mut self, first: i64, last: i64) -> i64 {
         let count = usize::try_from(last - first + 1).unwrap_or(1);
         first + i64::try_from(self.below(count)).unwrap_or(0)
     }
 
-    /// True in so many cases of a hundred.
+    /// Returns true with a probability of `percent` %.
     pub(super) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of these, of which there is at least one.
+    /// Draws one item of a list that is not empty.
     pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())].clone()
     }

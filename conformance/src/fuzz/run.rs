@@ -1,4 +1,4 @@
-//! What comes of a trial.
+//! Runs trials and judges their outcomes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use crate::batches::{filled, mapped};
 use crate::tensors::to_array;
 use crate::verdict::{Failure, Stop, said};
 
-/// What came of a trial.
+/// The outcome of a trial.
 ///
 /// ```
 /// use conformance::fuzz::{Outcome, Trial};
@@ -24,11 +24,11 @@ use crate::verdict::{Failure, Stop, said};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Results, whose geometries fit their memory.
+    /// The call returned results whose geometries fit their storages.
     Results,
-    /// A typed error, and its text.
+    /// The call returned a typed error, with this text.
     Refused(String),
-    /// Anything else: a defect.
+    /// A defect: a panic, an impossible result, or an error of the framework itself.
     Found(String),
 }
 
@@ -43,7 +43,7 @@ impl Outcome {
 }
 
 impl Trial {
-    /// Makes the call, or parses and runs the graph. A panic is an outcome; an abort or an endless loop ends the process, or does not.
+    /// Makes the call, or parses and runs the graph. A panic is an outcome. An abort ends the process, and an endless loop does not return.
     #[must_use]
     pub fn run(&self) -> Outcome {
         let run = || match &self.0 {
@@ -82,7 +82,7 @@ impl Call {
     }
 }
 
-/// The results of a call and the gradients by its floating arguments.
+/// Returns the results of a call, and their gradients with respect to its floating-point arguments.
 fn differentiated(operator: &'static Operator, values: &[Value]) -> Result<Vec<Value>> {
     let require = |tensor: &Tensor| {
         let can = tensor.dtype().is_floating() && !tensor.is_number();
@@ -109,7 +109,7 @@ fn over_slices(operator: &'static Operator, values: &[Value], batches: u64) -> s
     mapped(operator, values, &[dims], Randomness::Different)
 }
 
-/// Whether all that the results show is there.
+/// Checks that the geometry of each result fits its storage.
 pub(super) fn judge<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
     for (at, result) in results.enumerate() {
         if let Err(problem) = fits(result) {

@@ -1,7 +1,7 @@
-//! Trials as lines of JSON: in findings, and in the file of those that were repaired.
+//! Prints and parses trials as lines of JSON, for findings and for the file of repaired findings.
 //!
-//! The tags are those of the recordings where the recordings have one, but here a tag says the kind of the value, which may be a wrong
-//! one.
+//! The tags are those of the recordings if the recordings have one. Here a tag says the kind of the value, which may not be what the schema
+//! requires.
 
 use std::fmt;
 
@@ -23,11 +23,11 @@ impl fmt::Display for Trial {
 }
 
 impl Trial {
-    /// Reads what a trial prints.
+    /// Parses the text of a trial.
     ///
     /// # Errors
     ///
-    /// Returns an [`Error`] if the line is no trial.
+    /// Returns an [`Error`] if the line is not a trial.
     pub fn parse(line: &str) -> Result<Self> {
         let json: Map<String, Json> = serde_json::from_str(line).map_err(|source| Error::Json { line: 1, source })?;
         if let Some(text) = json.get("graph").and_then(Json::as_str) {
@@ -157,7 +157,7 @@ fn plain_to_json(value: &Value) -> Json {
         Value::Device(device) => json!({ "device": device.to_string() }),
         Value::Generator(generator) => json!({ "generator": generator.device().to_string() }),
         Value::List(values) => json!({ "list": values.iter().map(plain_to_json).collect::<Vec<_>>() }),
-        // Nothing else is tried.
+        // Trials have no other values.
         _ => json!({ "none": true }),
     }
 }

@@ -1,4 +1,4 @@
-//! One call of an operator, with arguments that no check has looked at yet.
+//! A trial: a call of an operator with unchecked arguments, or the text of a graph.
 
 use dispatch_runtime::{DType, Geometry, Scalar, Storage, Tensor, Value};
 
@@ -6,10 +6,10 @@ use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::tensors::{HOST, to_tensor};
 
-/// The most elements that a tensor of the CPU reaches here.
+/// The largest number of elements, of a CPU tensor or of its storage.
 pub(super) const LARGEST: i64 = 1 << 18;
 
-/// What is tried: a call of an operator, or a graph that is parsed and run.
+/// A trial: a call of an operator, or a graph that is parsed and run.
 ///
 /// ```
 /// use conformance::fuzz::{Outcome, Trial};
@@ -35,13 +35,13 @@ pub(super) struct Call {
     pub(super) way: Way,
 }
 
-/// Through which layers the call goes.
+/// The layers that the call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
     Plain,
-    /// Floating tensors require gradients, and the results are differentiated.
+    /// Autograd: floating-point tensors require gradients, and the results are differentiated.
     Gradients,
-    /// As a function of slices. For each tensor a bit, counted from the lowest: whether its dimension 0 is the batch.
+    /// Vmap. Bit `i`, counted from the lowest, says whether dimension 0 of tensor `i` is the batch dimension.
     Mapped(u64),
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Given {
     Plain(Value),
 }
 
-/// A tensor to be made.
+/// The description of a tensor that the call creates.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Sample {
     pub(super) dtype: DType,
@@ -61,16 +61,16 @@ pub(super) struct Sample {
     pub(super) strides: Vec<i64>,
     pub(super) offset: i64,
     pub(super) is_meta: bool,
-    /// Tensors of a call with the same number share their memory. The first one says what is in it.
+    /// The number of the storage: tensors of a call with the same number share it. The first one defines its elements.
     pub(super) memory: Option<usize>,
-    /// The memory, from its start: these, again and again.
+    /// The elements of the storage from its start, repeated to fill it.
     pub(super) elements: Vec<Scalar>,
-    /// Whether it is a plain number (`Tensor::number`) with the first of the elements.
+    /// Whether the tensor is a wrapped scalar (`Tensor::number`) of the first element.
     pub(super) is_number: bool,
 }
 
 impl Sample {
-    /// Elements side by side on the CPU.
+    /// Creates a contiguous sample on the CPU.
     pub(super) fn new(dtype: DType, sizes: &[i64], elements: Vec<Scalar>) -> Self {
         let strides = Geometry::contiguous(sizes).strides().to_vec();
         let (offset, is_meta, memory, is_number) = (0, false, None, false);
@@ -83,7 +83,7 @@ impl Sample {
         Self { strides, offset, ..Self::new(array.dtype, &array.sizes, elements) }
     }
 
-    /// Gives it other sizes, with elements side by side.
+    /// Changes the sizes and makes the strides contiguous.
     pub(super) fn resize(&mut self, sizes: Vec<i64>) {
         self.strides = Geometry::contiguous(&sizes).strides().to_vec();
         self.sizes = sizes;
@@ -93,12 +93,12 @@ impl Sample {
         Geometry::strided(&self.sizes, &self.strides, self.offset).ok_or(Error::NotAGeometry)
     }
 
-    /// How many elements its memory needs, as far as that is a number.
+    /// Returns the number of elements that the storage must hold, or `None` if the geometry is invalid or too large.
     pub(super) fn reach(&self) -> Option<i64> {
         self.geometry().ok()?.end()
     }
 
-    /// How many elements it shows, some perhaps twice.
+    /// Returns the number of elements of the tensor. Some may share memory.
     pub(super) fn count(&self) -> i64 {
         self.geometry().map_or(0, |geometry| geometry.count())
     }
@@ -119,7 +119,7 @@ impl Sample {
 
 /// The storages of a call.
 struct Memory {
-    /// By number, how many bytes the largest of its tensors needs.
+    /// For each tensor with a storage number, this number and the bytes that the tensor needs.
     needed: Vec<(usize, i64)>,
     made: Vec<(usize, Storage)>,
 }
@@ -192,7 +192,7 @@ impl Call {
         self.arguments.iter_mut().flat_map(Given::samples_mut)
     }
 
-    /// The arguments, with fresh memory.
+    /// Creates the arguments, in new storages.
     pub(super) fn values(&self) -> Result<Vec<Value>> {
         let needed = self.samples().filter_map(|sample| Some((sample.memory?, sample.bytes()))).collect();
         let mut memory = Memory { needed, made: Vec::new() };

@@ -1,4 +1,4 @@
-//! The process that watches the one which makes the trials, and tells what it found.
+//! The watching process of the fuzzer: starts worker processes, which run the trials, and prints findings.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::worker::{Line, innermost};
 
-/// A trial that takes longer does not end.
+/// The time after which a trial counts as an endless loop.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the worker may have, in KiB, so that a process dies of an allocation in place of the machine. So little that a kernel without
-/// optimisation goes through all of it in less time than a trial may take.
+/// The memory limit of a worker in KiB, so that a large allocation ends the worker and not the machine. It is small enough that an
+/// unoptimised kernel can process all of it within [`PATIENCE`].
 const MEMORY: u32 = 4 << 18;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Tally {
     calls: u64,
     results: u64,
     refused: u64,
-    /// By what tells findings apart, how often.
+    /// The number of findings by operator and cause.
     pub(super) findings: BTreeMap<String, u64>,
 }
 
@@ -38,14 +38,15 @@ impl Tally {
     }
 }
 
-/// Watches workers until the time is over. `arguments` are for the worker, and `repeat` is what a command needs to make a trial again.
+/// Starts and watches workers until the time is over. `arguments` are the worker's arguments, and `repeat` returns the command that repeats
+/// a trial.
 pub(super) fn watch(arguments: &[String], repeat: &dyn Fn(u64) -> String, time: Duration) -> io::Result<Tally> {
     let (end, mut tally, mut next) = (Instant::now() + time, Tally::default(), 0);
     while Instant::now() < end {
         let mut worker = start(arguments, next)?;
         let mut last = Last::default();
         let died = follow(&mut worker, end, &mut last, &mut tally, repeat);
-        // Whether it hangs or has died, it is over.
+        // The worker may still run: the time is over, or the trial hangs.
         _ = worker.child.kill();
         let status = worker.child.wait()?;
         if let Some(died) = died {
@@ -71,7 +72,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// What it said of its end, and the first function of a backtrace that is not of the standard library.
+    /// Returns the worker's last error message, and the first function of its backtrace that is not of the standard library.
     fn last_words(&mut self) -> String {
         let all = self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let before = all.split("stack backtrace:").next().unwrap_or_default();
@@ -118,7 +119,7 @@ enum Died {
     Gone,
 }
 
-/// Reads what a worker says, until the time is over or it says no more.
+/// Reads the lines of a worker until the time is over, a trial takes too long, or the worker ends.
 fn follow(
     worker: &mut Worker,
     end: Instant,
@@ -161,9 +162,9 @@ fn follow(
     }
 }
 
-/// Tells a finding, unless it was told before.
+/// Counts a finding, and prints it if it is the first of its operator and cause.
 fn note(last: &Last, what: &str, tally: &mut Tally, repeat: &dyn Fn(u64) -> String) {
-    // The numbers of a message differ from trial to trial; those of a place do not.
+    // The numbers in a message differ between trials, but a source location does not.
     let (before, place) = what.rsplit_once(" at ").unwrap_or((what, ""));
     let cause = if place.is_empty() { before.split(':').next().unwrap_or_default() } else { place };
     let count = tally.findings.entry(format!("{} {cause}", last.operator)).or_default();

@@ -1,4 +1,4 @@
-//! The process that makes the trials. It says each step before it takes it, as the next one may be its last.
+//! The worker process of the fuzzer: runs the trials. It prints each step before it runs it, because the step may abort the process.
 
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -9,15 +9,15 @@ use std::sync::{Mutex, PoisonError};
 use super::draw::Source;
 use super::run::Outcome;
 
-/// One line to the process that watches.
+/// A line of the protocol between the worker and the watching process.
 #[derive(Debug)]
 pub(super) enum Line<'a> {
-    /// This trial comes now.
+    /// A trial begins.
     Begins {
         number: u64,
         operator: &'a str,
     },
-    /// What it is.
+    /// The text of the trial.
     Is(&'a str),
     Results,
     Refused,
@@ -53,7 +53,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The first function of a backtrace that is not of the standard library, nor of what looks for panics.
+/// Returns the first function of a backtrace that is neither of the standard library nor of the fuzzer.
 pub(super) fn innermost(trace: &str) -> Option<&str> {
     const OTHERS: [&str; 6] = ["std::", "core::", "alloc::", "__rust", "<", "conformance::fuzz::"];
     let mut functions = trace.lines().filter_map(|line| line.trim_start().split_once(": "));
@@ -61,13 +61,13 @@ pub(super) fn innermost(trace: &str) -> Option<&str> {
     functions.find(|(number, function)| number.parse::<u32>().is_ok() && !is_others(function)).map(|found| found.1)
 }
 
-/// Makes all trials from this number on, until the pipe is closed.
+/// Runs all trials from number `from` on, until the pipe is closed.
 pub(super) fn work(source: &Source, from: u64) -> io::Result<()> {
     static PLACE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
         let (trace, location) = (Backtrace::force_capture().to_string(), info.location());
         let (function, place) = (innermost(&trace), location.map(ToString::to_string).unwrap_or_default());
-        // The library's own checks are not to blame.
+        // If the panic is in the standard library, the function that called it is to blame.
         let function = function.filter(|_| place.starts_with("/rustc/")).map(|function| format!(", for {function}"));
         *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place + &function.unwrap_or_default();
     }));

@@ -1,4 +1,4 @@
-//! A call in double precision, and the way back through it.
+//! Makes calls in double precision, and computes their gradients.
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::{DType, Device, Operator, Scalar, Tensor, Value};
@@ -12,26 +12,27 @@ use crate::error::Result;
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, attempt, invoke};
 
-/// What a call is made with.
+/// The arguments of a call, and the leaves among them.
 pub(super) struct Inputs {
     pub(super) values: Vec<Value>,
     pub(super) leaves: Vec<Leaf>,
 }
 
-/// A tensor whose gradient is asked for.
+/// A tensor whose gradient is computed.
 pub(super) struct Leaf {
     pub(super) name: String,
     pub(super) tensor: Tensor,
 }
 
 impl Inputs {
-    /// The arguments of a call. The leaves are the recorded tensors that could be differentiated by, whether or not the operator can.
+    /// Creates the recorded arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
+    /// respect to them.
     pub(super) fn of(case: &Case) -> Result<Self, Stop> {
         let widened: Vec<Datum> = case.arguments.iter().map(Datum::widened).collect();
         Self::with(case, &widened)
     }
 
-    /// The same, but with these for the arguments in double precision.
+    /// Creates the inputs of a call from these arguments, which are in double precision.
     pub(super) fn with(case: &Case, arguments: &[Datum]) -> Result<Self, Stop> {
         let mut values = to_values(arguments, case.device)?;
         let mut leaves = Vec::new();
@@ -47,19 +48,19 @@ impl Inputs {
                 }
             }
             if let (Value::Tensor(tensor), true) = (&mut *value, argument.is_written()) {
-                // What is a leaf is not written.
+                // A leaf must not be written, so the call writes a copy.
                 *tensor = attempt(|| aten::clone(tensor, None))?;
             }
         }
         Ok(Self { values, leaves })
     }
 
-    /// Makes the call, and gives those of its results that can be differentiated.
+    /// Makes the call, and returns the differentiable tensors of its results.
     pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, Stop> {
         Ok(differentiable(&invoke(operator, self.values.clone())?))
     }
 
-    /// The gradients by the leaves, of these tensors with these cotangents.
+    /// Computes the gradients of tensors with respect to the leaves, for these cotangents.
     pub(super) fn gradients(&self, of: &[Tensor], seeds: &[Array]) -> Result<Vec<Option<Array>>, Stop> {
         let seeds = seeds.iter().map(|seed| to_tensor(seed, of[0].device())).collect::<Result<Vec<_>>>()?;
         let (of, seeds): (Vec<&Tensor>, Vec<&Tensor>) = (of.iter().collect(), seeds.iter().collect());
@@ -71,15 +72,15 @@ impl Inputs {
         Ok(gradients.iter().map(|gradient| gradient.as_ref().map(to_array).transpose()).collect::<Result<_>>()?)
     }
 
-    /// Whether the gradients by the leaves are these.
+    /// Compares the gradients of the leaves with the expected ones.
     pub(super) fn compare(&self, actual: &[Option<Array>], expected: &[Option<Vec<f64>>]) -> Result<(), Stop> {
         let mut all = self.leaves.iter().zip(actual.iter().zip(expected));
         all.try_for_each(|(leaf, (actual, expected))| Ok(compare(&leaf.name, actual.as_ref(), expected.as_deref())?))
     }
 }
 
-/// Whether the argument at this position is one of the tensors that gradients were recorded for. What is written and not given back
-/// is but updated.
+/// Whether an argument is a tensor for which gradients were recorded. An argument that is written but not returned is only updated, and is
+/// no leaf.
 pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
     let schema = case.operator.schema();
     let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_return(i) == Some(position));
@@ -90,26 +91,26 @@ pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
         && !is_written_silently(case.operator, position)
 }
 
-/// A tensor that requires gradients.
+/// Creates a tensor that requires gradients.
 pub(super) fn leaf(array: &Array, device: Device) -> Result<Tensor, Stop> {
     let tensor = to_tensor(array, device)?;
     attempt(|| tensor.requires_grad_(true))
 }
 
-/// The tensors among these that gradients can be asked of.
+/// Returns the floating-point tensors among the results that require gradients.
 pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
     let all = results.iter().flat_map(Value::tensors);
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }
 
-/// The cosine of 1, 2, and so on.
+/// Returns the cotangent of a tensor: the cosines of 1, 2, and so on.
 pub(crate) fn cosines(tensor: &Tensor) -> Array {
     let count = tensor.sizes().iter().product();
     let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
     Array::floats(tensor.sizes(), &elements.collect::<Vec<f64>>())
 }
 
-/// Whether a gradient is this one. None is as good as zeros.
+/// Compares a gradient with the expected one. A missing gradient counts as zeros.
 fn compare(of: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result<(), Failure> {
     let elements: Vec<f64> = match (actual, expected) {
         (_, Some(expected)) => expected.to_vec(),
@@ -128,7 +129,7 @@ fn compare(of: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result
     differing(tolerance, found, &expected).map_or(Ok(()), |difference| Err(failure(difference)))
 }
 
-/// The number in a gradient's element.
+/// Returns the elements of a gradient as floats.
 pub(super) fn floats(array: &Array) -> Vec<f64> {
     array.elements.iter().map(|element| element.to_f64().unwrap_or(f64::NAN)).collect()
 }

@@ -1,11 +1,11 @@
-//! Where differences say nothing about a gradient, and why.
+//! Calls whose gradients cannot be checked by finite differences, with the reasons.
 
 use dispatch_runtime::Value;
 
 use crate::case::Case;
 use crate::datum::Datum;
 
-/// Calls of which the gradient is, in PyTorch as here, not that of the results.
+/// Returns the reason why the gradient of a call differs from the derivative of its results, if it does so in PyTorch too.
 pub(super) fn first_order(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_arbitrary() => "its results are arbitrary",
@@ -24,20 +24,20 @@ pub(super) fn first_order(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// Whether the magnitude of a number that it is given, other than 0, is like that.
+/// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.
 fn has(case: &Case, like_that: impl Fn(f64) -> bool) -> bool {
     let arrays = case.arguments.iter().flat_map(Datum::arrays).filter(|array| array.dtype.is_floating());
     let mut numbers = arrays.flat_map(|array| &array.elements).filter_map(|number| number.to_f64());
     numbers.any(|number| number != 0.0 && like_that(number.abs()))
 }
 
-/// Recorded gradients that are not right to double precision.
+/// Returns the reason why a recorded gradient is not accurate to double precision, if it is not.
 pub(super) fn recorded(case: &Case) -> Option<&'static str> {
     let imprecise = ["special_bessel_j0", "special_bessel_j1", "special_bessel_y0", "special_bessel_y1"];
     imprecise.contains(&case.operator.name().base).then_some("PyTorch's own values are right to seven digits")
 }
 
-/// Calls without gradients of gradients, in PyTorch as here.
+/// Returns the reason why a call has no second-order gradient to check, if it has none.
 pub(super) fn second_order(case: &Case) -> Option<&'static str> {
     first_order(case).or_else(|| match case.operator.name().base {
         "_scaled_dot_product_flash_attention_for_cpu" => Some("its gradient has none in PyTorch"),
@@ -45,7 +45,7 @@ pub(super) fn second_order(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// Operators of symmetric matrices, of which they read only one half.
+/// Whether an operator expects symmetric matrices and reads only one triangle of them.
 pub(super) fn symmetric(base: &str) -> bool {
     matches!(base, "linalg_cholesky_ex" | "_linalg_eigh")
 }

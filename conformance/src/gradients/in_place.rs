@@ -1,4 +1,4 @@
-//! The form that writes its first argument, differentiated: what it writes to is a copy of a leaf, and then a view of one.
+//! Checks gradients of in-place forms. The written tensor is a copy of a leaf, and then a view of such a copy.
 
 use aten::prelude::*;
 use dispatch_runtime::{Geometry, Operator, Tensor};
@@ -35,7 +35,7 @@ pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     vec![made(through_a_base, "through a base"), made(through_a_view, "through a view")]
 }
 
-/// What the functional form gives: its gradients for some cotangent.
+/// The gradients of the functional form for one cotangent.
 struct Expected {
     seed: Array,
     gradients: Vec<Option<Vec<f64>>>,
@@ -60,8 +60,8 @@ fn through_a_base(case: &Case, form: &'static Operator, expected: &Expected) -> 
     inputs.compare(&gradients, &expected.gradients)
 }
 
-/// What is written is the second half of a larger tensor, seen the other way round. The gradient comes half through the view and half
-/// through the whole, the first half of which goes straight back.
+/// Checks the form on a view: the second half of a larger tensor, with reversed dimensions. Half of the cotangent comes through the view
+/// and half through the base. The base's first half is not written, so its cotangent is its gradient.
 fn through_a_view(case: &Case, form: &'static Operator, expected: &Expected) -> Result<(), Stop> {
     let mut inputs = Inputs::of(case)?;
     let half = Half::of(&expected.seed.sizes);
@@ -103,7 +103,7 @@ impl Half {
         Self { places: places(sizes, &strides, first), sizes: whole }
     }
 
-    /// `all`, but with `half` in the second half.
+    /// Returns `all` with the second half replaced by `half`.
     fn whole(&self, all: &[f64], half: &[f64]) -> Array {
         let mut all = all.to_vec();
         self.places.iter().zip(half).for_each(|(&place, &element)| all[place] = element);

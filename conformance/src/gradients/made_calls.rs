@@ -1,7 +1,8 @@
-//! Calls for operators that nobody recorded, or only where they have no slope.
+//! Calls for gradient checks of operators without recordings, or whose recordings have no useful gradient.
 //!
-//! Arguments are JSON. A text that begins with `T` is a tensor of the sizes that follow, such as `T2x3`, with numbers between -2 and 2;
-//! with `+` behind, between 0.5 and 1.5; with `i4`, positions below 4; with `?`, a mask.
+//! Arguments are JSON. A string that begins with `T` is a tensor of the sizes that follow, such as `T2x3`, with numbers between -2 and 2. A
+//! suffix changes the elements: `+` for numbers between 0.5 and 1.5, `u` for numbers between 0.1 and 0.9, `i4` for indices below 4, `?` for
+//! a mask.
 
 use dispatch_runtime::{DType, Geometry};
 use serde_json::{Value as Json, json};
@@ -10,7 +11,7 @@ use super::numeric::numbers;
 use crate::error::{Error, Result};
 use crate::recording::Call;
 
-/// An operator, and what it is called with.
+/// The operators and the arguments of their calls.
 const MADE: [(&str, &str); 102] = [
     ("_adaptive_avg_pool2d_backward", r#"["T1x2x3x3", "T1x2x5x4"]"#),
     ("_adaptive_avg_pool3d", r#"["T1x2x3x4x3", [2, 2, 2]]"#),
@@ -122,7 +123,7 @@ const MADE: [(&str, &str); 102] = [
     ("square", r#"["T2x3"]"#),
 ];
 
-/// The calls, numbered after those that were recorded.
+/// Returns the calls. Their number is [`NUMBER`].
 pub(crate) fn calls() -> Result<Vec<Call>> {
     MADE.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
 }
@@ -135,7 +136,7 @@ fn call(operator: &str, arguments: &str) -> Result<Call> {
     Ok(Call { number: NUMBER, ..Call::parse(&line.to_string())? })
 }
 
-/// What distinguishes a made call from recorded ones.
+/// The number of these calls: recorded calls have smaller numbers.
 const NUMBER: usize = 1000;
 
 fn tagged(json: &Json, seed: &mut u64) -> Json {
@@ -159,7 +160,7 @@ fn tensor(text: &str, seed: &mut u64) -> Json {
         ("u", _) => (DType::F64, numbers.iter().map(|x| json!(0.5 + 0.4 * x)).collect()),
         ("i", below) => {
             let below: i64 = below.parse().unwrap_or(1);
-            // As far apart as they can be, so that none is hit twice before all are hit once.
+            // Every index occurs once before one occurs twice.
             (DType::I64, (0..count).map(|k| json!(k * 7 % below)).collect())
         }
         ("?", _) => (DType::Bool, (0..count).map(|k| json!(k % 2 == 0)).collect()),

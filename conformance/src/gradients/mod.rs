@@ -1,4 +1,4 @@
-//! Gradients, all in double precision.
+//! Checks of gradients, in double precision.
 
 mod differentiated;
 mod exceptions;

@@ -1,7 +1,7 @@
-//! Gradients against differences, and gradients of gradients against differences of gradients.
+//! Checks gradients against finite differences: first order, and second order.
 //!
-//! One number says whether a gradient of thousands is right: the slope along a direction that has a part in every element. The slope of
-//! the gradients themselves, along with that of the cotangent that they are for, is the second order.
+//! A directional derivative is one scalar, but every element of the gradient contributes to it. For the second order, the differentiated
+//! function is the gradient, as a function of the leaves and the cotangents.
 
 use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
@@ -15,14 +15,14 @@ use crate::datum::Datum;
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, Verdict, attempt};
 
-/// How far the points are apart between which the coarsest difference is taken, halved.
+/// Half of the distance between the two points of the coarsest finite difference.
 const STEP: f64 = 1.0 / 4096.0;
-/// What differs by less is as good as equal.
+/// The absolute error that is always allowed.
 const LEAST: f64 = 1e-12;
-/// How far arguments are moved away from where they were recorded, which may be where nothing is smooth.
+/// The distance by which arguments move if the function is not smooth at the recorded point.
 const AWAY: f64 = 0.01;
 
-/// One verdict for each order; none where nothing can be differentiated by.
+/// Returns one verdict per order, or none if the call has no leaf or no differentiable result.
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     if case.operator.schema().kind() == SchemaKind::Out {
         return Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     vec![first.of("first order"), second.of("second order")]
 }
 
-/// Checks at a point, or, where nothing is smooth there, beside it.
+/// Checks one order at a point, or next to it if the function is not smooth there.
 fn somewhere(point: &Point<'_>, order: fn(&Point<'_>, u64) -> Result<Slopes, Stop>) -> Verdict {
     for point in [point, &point.moved(&point.direction(0), AWAY)] {
         let agree = (1..=2).try_fold(true, |smooth, seed| Ok::<_, Stop>(smooth && order(point, seed)?.agree()?));
@@ -52,19 +52,20 @@ fn somewhere(point: &Point<'_>, order: fn(&Point<'_>, u64) -> Result<Slopes, Sto
     Verdict::LeftOut("nothing is smooth there")
 }
 
-/// What a slope should be, and what it is.
+/// A directional derivative: by the gradient, and by finite differences.
 struct Slopes {
     actual: f64,
     expected: f64,
-    /// What the sum that it is was made of.
+    /// The sum of the magnitudes of the terms of `actual`.
     scale: f64,
-    /// How much differences change as they become finer, and what rounding makes of them.
+    /// The uncertainty of the finite differences: their change at half of the step, and the size of a kink.
     doubt: f64,
+    /// The rounding error of the finite differences.
     noise: f64,
 }
 
 impl Slopes {
-    /// Whether it could be told; an error where they disagree.
+    /// Returns whether the differences are precise enough to tell. Returns an error if the two derivatives disagree.
     fn agree(&self) -> Result<bool, Stop> {
         let Self { actual, expected, scale, doubt, noise } = *self;
         if !(expected.is_finite() && doubt <= 1e-4 * scale.max(expected.abs()) + noise) {
@@ -90,7 +91,7 @@ impl Slopes {
             step /= 2.0;
         }
         let [coarse, fine] = differences;
-        // What is smooth bends half as much over half the step, and what has a kink right here just as much.
+        // For a smooth function this value halves with the step. If there is a kink at the point, it stays.
         let kink = (2.0 * bends[1] - bends[0]).abs();
         let parts = || actual.iter().zip(direction).map(|(a, b)| a * b);
         Ok(Self {
@@ -103,22 +104,22 @@ impl Slopes {
     }
 }
 
-/// Arguments of a call, and the cotangent of its results.
+/// The arguments of a call, and the cotangents of its results.
 struct Point<'a> {
     case: &'a Case,
     arguments: Vec<Datum>,
     seeds: Vec<Array>,
-    /// How many elements the leaves have.
+    /// The number of elements of all leaves.
     count: usize,
 }
 
-/// The gradients against the values.
+/// Compares the gradient with differences of the results.
 fn first(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
     let direction = &point.direction(seed)[..point.count];
     Slopes::of(&point.gradient()?, direction, |step| point.moved(direction, step).value_if_any())
 }
 
-/// The gradients of a mixture of the gradients against that mixture.
+/// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
 fn second(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
     let (direction, mixture) = (point.direction(seed), &point.direction(seed + 100)[..point.count]);
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
@@ -139,7 +140,7 @@ impl<'a> Point<'a> {
         Ok(Self { case, arguments, seeds, count })
     }
 
-    /// Numbers between -1 and 1, one for each element of the leaves and then of the seeds.
+    /// Returns a direction: a number between -1 and 1 for each element of the leaves and then of the cotangents.
     fn direction(&self, seed: u64) -> Vec<f64> {
         let mut state = seed;
         let mut arrays = Vec::new();
@@ -155,7 +156,7 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// The point that lies in this direction; the seeds stay where it ends before them.
+    /// Returns the point moved along a direction. If the direction ends before the cotangents, they stay.
     fn moved(&self, direction: &[f64], by: f64) -> Self {
         let mut direction = direction.iter();
         let mut step = |array: &Array| {
@@ -172,7 +173,7 @@ impl<'a> Point<'a> {
         Self { case: self.case, arguments, seeds: self.seeds.iter().map(step).collect(), count: self.count }
     }
 
-    /// The results, as one number.
+    /// Returns the sum of the results, weighted by the cotangents.
     fn value(&self) -> Result<f64, Stop> {
         let results = Inputs::with(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
@@ -182,7 +183,7 @@ impl<'a> Point<'a> {
         Ok(sum)
     }
 
-    /// The same, and no number where the point is beside what the operator takes.
+    /// Returns the weighted sum of the results, or NaN if the operator refuses the arguments.
     fn value_if_any(&self) -> Result<f64, Stop> {
         match self.value() {
             Err(Stop::Failed(Failure::Refused(_))) => Ok(f64::NAN),
@@ -190,7 +191,7 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// The gradients by the leaves, one after the other.
+    /// Returns the gradients with respect to all leaves, concatenated.
     fn gradient(&self) -> Result<Vec<f64>, Stop> {
         let inputs = Inputs::with(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
@@ -199,7 +200,7 @@ impl<'a> Point<'a> {
         Ok(flat(leaves.zip(&gradients)))
     }
 
-    /// The gradients of a mixture of these gradients by the leaves and by the seeds.
+    /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.
     fn second_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, Stop> {
         let inputs = Inputs::with(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
@@ -238,7 +239,7 @@ fn elements(tensor: &Tensor) -> usize {
     usize::try_from(tensor.geometry().count()).unwrap_or(0)
 }
 
-/// All elements, zeros where there is no gradient.
+/// Concatenates the elements of all gradients, with zeros for a missing gradient.
 fn flat<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
     let all = gradients.flat_map(|(of, gradient)| match gradient {
         Some(gradient) => floats(gradient),
@@ -247,7 +248,7 @@ fn flat<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) ->
     all.collect()
 }
 
-/// Numbers that look random and are the same everywhere.
+/// Returns pseudorandom numbers between -1 and 1 for an array, the same on every machine. If `is_symmetric`, square matrices are symmetric.
 pub(crate) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
     let count: i64 = sizes.iter().product();
     let mut numbers: Vec<f64> = (0..count).map(|_| number(state)).collect();
@@ -263,7 +264,7 @@ pub(crate) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec
     numbers
 }
 
-/// The next of a sequence by Steele, Lea and Flood (`SplitMix`).
+/// Returns the next number of the `SplitMix` generator of Steele, Lea and Flood.
 fn number(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;

@@ -1,4 +1,4 @@
-//! The recorded call again, and the gradients that were recorded with it.
+//! Checks gradients of recorded calls against the recorded gradients.
 
 use super::differentiated::{Inputs, cosines, differentiable};
 use super::exceptions;
@@ -8,7 +8,7 @@ use crate::datum::Datum;
 use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
 
-/// Nothing where no gradients were recorded.
+/// Checks the gradients of a call. Returns `None` if no gradients were recorded.
 pub(crate) fn check(case: &Case) -> Option<Verdict> {
     let recorded = case.gradients.as_ref()?;
     if case.is_arbitrary() {

@@ -1,13 +1,13 @@
-//! Which operators belong to the families that large calls are made of.
+//! Checks that every operator of the covered families has a large call.
 
 use dispatch_runtime::Operator;
 
 use super::is_covered;
 
-/// The families.
+/// The families whose operators need large calls.
 const FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
 
-/// Operators without a large call, and why. A name stands for all its overloads.
+/// Operators that need no large call, with the reason. A name stands for all its overloads.
 const WITHOUT: [(&str, &str); 24] = [
     ("aten::_local_scalar_dense", "it takes one element"),
     ("aten::item", "it takes one element"),
@@ -41,8 +41,8 @@ const WITHOUT: [(&str, &str); 24] = [
     ("aten::searchsorted.Scalar_out", "it is the form of `searchsorted.Tensor`"),
 ];
 
-/// The operators of the families that no large call is made of, and of which nothing says why. Other forms of an operator write what it
-/// gives, and need none of their own.
+/// Returns the operators of the families that have neither a large call nor a reason to need none. In-place and `out=` forms write what the
+/// operator computes and need no call of their own.
 ///
 /// ```
 /// assert_eq!(conformance::large::uncovered(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Elements read at positions.
+//! Large calls of operators that read elements at indices.
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
@@ -49,9 +49,9 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
     Ok(trials)
 }
 
-/// A position below `end`, all over the place; among `end` of them there are all.
+/// Returns a scattered index below `end`. Over `end` consecutive `i`, every index occurs.
 pub(super) fn scattered(i: i64, end: i64) -> i64 {
-    // A prime, so every position has its turn.
+    // The factor is a prime that does not divide `end`.
     (i * 7919 + 3) % end
 }
 
@@ -63,7 +63,7 @@ pub(super) fn usized(number: i64) -> usize {
     usize::try_from(number).unwrap_or(0)
 }
 
-/// The elements at these places, with these sizes.
+/// Returns an array of the elements at these logical indices.
 fn read(data: &Array, sizes: &[i64], places: impl Iterator<Item = i64>) -> Expected {
     Expected::Numbers(Array::new(data.dtype, sizes, places.map(|place| data.elements[usized(place)]).collect()))
 }
@@ -73,7 +73,7 @@ fn along(base: &str, lines: Lines, kind: Kind) -> Trial {
     let (_, length, inner) = array.split(lines.dim);
     let (length, inner) = (i64::try_from(length).unwrap_or(1), i64::try_from(inner).unwrap_or(1));
     let dim = ("dim", fixed(i64::try_from(lines.dim).unwrap_or(0)));
-    // Of a place: the line's first element, and which it is of the line.
+    // Splits a logical index into that of the line's first element, and the index within the line.
     let split = move |place: i64| (place / (length * inner) * length * inner + place % inner, place / inner % length);
     let of = array.contiguous();
     let all = 0..of.sizes.iter().product();
@@ -101,7 +101,7 @@ fn taken(kind: Kind) -> Trial {
     Trial::new("of [3, 23417]", vec![("self", array.into()), ("index", positions(index))], vec![expected])
 }
 
-/// Rows and columns by lists.
+/// Creates a trial of advanced indexing with lists of rows and columns.
 fn indexed(base: &str, kind: Kind) -> Trial {
     let array = kind.array(&[300, 301], varied);
     let (rows, columns) = (numbers(&[COUNT], |i| scattered(i, 300)), numbers(&[COUNT], |i| scattered(i + 7, 301)));
@@ -129,12 +129,12 @@ fn embedded(kind: Kind) -> Trial {
 fn one_hot() -> Trial {
     let classes = numbers(&[COUNT / 3], |i| scattered(i, 4));
     let expected = numbers(&[COUNT / 3, 4], |place| i64::from(scattered(place / 4, 4) == place % 4));
-    // It takes no other dtype.
+    // The operator accepts only this dtype.
     let given = vec![("self", positions(classes)), ("num_classes", fixed(4_i64))];
     Trial::new("of four", given, vec![Expected::Numbers(expected)])
 }
 
-/// Where elements are not zero, or a mask is set.
+/// Creates a trial of an operator that selects nonzero or masked elements.
 fn where_set(base: &str, lines: Lines, kind: Kind) -> Trial {
     let array = lines.array(kind, |i| if i % 5 == 0 || i % 7 == 0 { varied(i) } else { 0 });
     let of = array.contiguous();
@@ -162,7 +162,7 @@ pub(super) fn number(at: usize) -> i64 {
     i64::try_from(at).unwrap_or(0)
 }
 
-/// The position in each dimension of what is at this place in logical order.
+/// Returns the index in each dimension of the element at a logical index.
 pub(super) fn position(mut place: i64, sizes: &[i64]) -> Vec<i64> {
     let mut position = sizes.to_vec();
     for (at, size) in position.iter_mut().zip(sizes).rev() {

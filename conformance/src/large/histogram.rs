@@ -1,4 +1,4 @@
-//! Histograms: those of parts add up.
+//! Large calls of histograms: the expected counts are sums of the counts of slices.
 
 use dispatch_runtime::{Operator, Scalar, Value};
 
@@ -41,7 +41,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         }
         ("histc", _) => vec![
             (line.clone(), vec![("bins", fixed(7_i64)), ("min", fixed(-100_i64)), ("max", fixed(100_i64))]),
-            // All in one bin.
+            // All elements are in one bin.
             (line, vec![("bins", fixed(1_i64)), ("min", fixed(-101_i64)), ("max", fixed(101_i64))]),
         ],
         ("histogram", "bin_ct") => vec![(line, vec![("bins", fixed(9_i64)), ("range", fixed(ends))])],

@@ -1,10 +1,10 @@
-//! Large inputs.
+//! Arrays with many elements, and the numbers in them.
 
 use dispatch_runtime::{Complex64, DType, Scalar};
 
 use crate::array::Array;
 
-/// Numbers that the same expectation holds for.
+/// The categories of numbers: all dtypes of a category have the same expected results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Real,
@@ -17,10 +17,10 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const ALL: [Self; 5] = [Self::Real, Self::Whole, Self::Natural, Self::Truth, Self::Complex];
 
-    /// Those whose numbers have an order.
+    /// The categories whose numbers are ordered.
     pub(super) const ORDERED: &[Self] = &[Self::Real, Self::Whole, Self::Natural, Self::Truth];
 
-    /// The dtypes that hold such numbers, the one that every backend has first.
+    /// Returns the dtypes of the category. The first is one that every backend supports.
     pub(super) const fn dtypes(self) -> &'static [DType] {
         match self {
             Self::Real => &[DType::F32, DType::F64, DType::F16, DType::BF16],
@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The dtype in which expectations are computed.
+    /// Returns the dtype in which expected results are computed.
     pub(super) const fn wide(self) -> DType {
         match self {
             Self::Real => DType::F64,
@@ -40,7 +40,8 @@ impl Kind {
         }
     }
 
-    /// This number, or the nearest that is of the kind.
+    /// Converts a number to the category. Naturals take its magnitude, truth values whether it is nonzero, and complex numbers get an
+    /// imaginary part.
     #[expect(clippy::cast_precision_loss, reason = "numbers are small")]
     pub(super) fn number(self, number: i64) -> Scalar {
         match self {
@@ -48,7 +49,7 @@ impl Kind {
             Self::Whole => Scalar::Int(number),
             Self::Natural => Scalar::Int(number.abs()),
             Self::Truth => Scalar::Int(i64::from(number != 0)),
-            // Products of small ones stay real, and do not grow.
+            // Numbers up to 2 stay real, so that products of them do not grow.
             Self::Complex => {
                 let imaginary = if number.abs() > 2 { number * 3 % 5 } else { 0 };
                 Scalar::Complex(Complex64::new(number as f64, imaginary as f64))
@@ -56,27 +57,28 @@ impl Kind {
         }
     }
 
-    /// An array whose element number `i` is `f(i)`.
+    /// Creates a contiguous array with `f(i)` at logical index `i`.
     pub(super) fn array(self, sizes: &[i64], f: impl Fn(i64) -> i64) -> Array {
         let count: i64 = sizes.iter().product();
         Array::new(self.wide(), sizes, (0..count).map(|i| self.number(f(i))).collect())
     }
 }
 
-/// Lines of numbers along one dimension of an array of one or two.
+/// The layout of an array of one or two dimensions, and the dimension along which operators work. A line is the elements along this
+/// dimension at a fixed index of the other one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines {
     pub(super) sizes: &'static [i64],
     pub(super) dim: usize,
-    /// The first dimension is the innermost in memory.
+    /// Whether the array is in column-major order: the first dimension is innermost in memory.
     pub(super) turned: bool,
 }
 
-/// Long lines along memory and across.
+/// Few long lines: contiguous, and strided.
 pub(super) const FEW_LINES: &[Lines] =
     &[Lines { sizes: &[3, 23_417], dim: 1, turned: false }, Lines { sizes: &[23_417, 3], dim: 0, turned: false }];
 
-/// One line, many lines along memory and across, and lines along a memory whose first dimension is the innermost.
+/// One line; many lines, contiguous and strided; and lines of an array in column-major order.
 pub(super) const OTHER_LINES: &[Lines] = &[
     Lines { sizes: &[70_253], dim: 0, turned: false },
     Lines { sizes: &[901, 100], dim: 1, turned: false },
@@ -85,7 +87,7 @@ pub(super) const OTHER_LINES: &[Lines] = &[
 ];
 
 impl Lines {
-    /// The numbers `f(i)`.
+    /// Creates an array with this layout and `f(i)` at logical index `i`.
     pub(super) fn array(self, kind: Kind, f: impl Fn(i64) -> i64) -> Array {
         let array = kind.array(self.sizes, f);
         match (self.turned, self.sizes) {
@@ -99,19 +101,19 @@ impl Lines {
     }
 }
 
-/// Numbers from -4 to 4, most of them zero: sums of 90,000 of them stay below what halves hold.
+/// Returns a number from -4 to 4, mostly zero: sums of 90,000 of them stay in the range of `F16`.
 pub(super) fn sparse(i: i64) -> i64 {
     let hash = (i * 37 + i / 101 + i / 7919) % 1009;
     if hash % 5 == 0 { hash / 5 % 9 - 4 } else { 0 }
 }
 
-/// Numbers from -100 to 100.
+/// Returns a number from -100 to 100.
 pub(super) fn varied(i: i64) -> i64 {
     (i * 7919 + i / 211) % 201 - 100
 }
 
 impl Array {
-    /// What is at these positions of a dimension.
+    /// Returns the slice of `count` indices from `from` along a dimension.
     pub(super) fn part(&self, dim: usize, from: usize, count: usize) -> Self {
         let (outer, length, inner) = self.split(dim);
         let line = |at: usize| (at * length + from) * inner..(at * length + from + count) * inner;
@@ -120,7 +122,7 @@ impl Array {
         Self::new(self.dtype, &sizes, (0..outer).flat_map(|at| &self.elements[line(at)]).copied().collect())
     }
 
-    /// Several arrays behind each other.
+    /// Concatenates arrays along a dimension.
     pub(super) fn joined(parts: &[Self], dim: usize) -> Self {
         let mut sizes = parts[0].sizes.clone();
         sizes[dim] = parts.iter().map(|part| part.sizes[dim]).sum();
@@ -135,25 +137,25 @@ impl Array {
         Self::new(parts[0].dtype, &sizes, elements)
     }
 
-    /// How many positions are outside of a dimension, along it, and inside of it.
+    /// Returns the products of the sizes before, of, and after a dimension.
     pub(super) fn split(&self, dim: usize) -> (usize, usize, usize) {
         let count = |sizes: &[i64]| usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
         (count(&self.sizes[..dim]), count(&self.sizes[dim..=dim]), count(&self.sizes[dim + 1..]))
     }
 
-    /// The numbers of the elements of each line along a dimension, in order.
+    /// Returns, for each line along a dimension, the logical indices of its elements.
     pub(super) fn lines(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<> {
         let (outer, length, inner) = self.split(dim);
         let line = move |at, within| (0..length).map(|i| (at * length + i) * inner + within).collect();
         (0..outer).flat_map(move |at| (0..inner).map(move |within| line(at, within)))
     }
 
-    /// All elements in one dimension.
+    /// Returns the array flattened to one dimension.
     pub(super) fn row(&self) -> Self {
         self.sized(&[i64::try_from(self.elements.len()).unwrap_or(0)])
     }
 
-    /// The same elements with other sizes.
+    /// Returns the array reshaped to other sizes.
     pub(super) fn sized(&self, sizes: &[i64]) -> Self {
         Self::new(self.dtype, sizes, self.elements.clone())
     }

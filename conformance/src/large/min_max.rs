@@ -1,4 +1,4 @@
-//! Extremes that are told by their positions, of which any that holds the extreme will do.
+//! Large calls of operators that return indices of extremes. Any index of an extreme element is correct.
 
 use dispatch_runtime::Operator;
 

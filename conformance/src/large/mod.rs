@@ -1,12 +1,11 @@
-//! Calls with more elements than any recording has. A counter that is too narrow, a sum that loses what is small, and parts that are put
-//! together wrongly do not show in a few elements.
+//! Large calls: checks with more elements than any recording has. Narrow counters, sums that lose small terms, and partial results that are
+//! combined wrongly do not show with few elements.
 //!
-//! What must come out is put together from calls of the same operator on the host with at most `FEW` elements each, in double precision
-//! or in `i64`, which the recordings vouch for, by what is known of the operator: a sum is the sum of sums. Where that says nothing,
-//! results follow from how the input is made, or from one plain loop for an engine: a stable sort, reading and writing at positions, and
-//! the formula of normalisations.
+//! The expected results are combined from calls of the same operator on the host, in double precision or `i64`, with at most `FEW` elements
+//! each: the recordings cover such calls. For example, a sum is the sum of partial sums. If results cannot be combined, they follow from
+//! the construction of the input or from a plain loop: for stable sorts, for reads and writes at indices, and for normalisations.
 //!
-//! Numbers are small and whole, so every dtype holds them, and sums of them are exact.
+//! Elements are small integers: every dtype represents them, and their sums are exact.
 
 mod coverage;
 mod gather;
@@ -36,22 +35,22 @@ use crate::verdict::{Failure, Stop, Verdict};
 
 pub use coverage::uncovered;
 
-/// How many elements a call may have that is believed.
+/// The largest number of elements of a call whose result is trusted.
 const FEW: usize = 100;
 
-/// How large inputs lie in memory.
+/// The layouts of large inputs.
 type Layouts = &'static [Lines];
 
-/// Operators whose large calls are made in the same way.
+/// Operators whose large calls are created in the same way.
 struct Family {
     names: &'static [&'static str],
-    /// The kinds of numbers that they take.
+    /// The categories of numbers that the operators accept.
     kinds: &'static [Kind],
-    /// The trials of an operator for inputs of a kind, in these layouts.
+    /// Creates the trials of an operator for inputs of a category, in these layouts.
     trials: fn(&'static Operator, Kind, Layouts) -> Result<Vec<Trial>, Stop>,
 }
 
-/// Families whose inputs lie in lines.
+/// Families whose operators work along lines of [`Lines`].
 const OF_LINES: [Family; 8] = [
     reduction::FAMILY,
     variance::FAMILY,
@@ -63,16 +62,16 @@ const OF_LINES: [Family; 8] = [
     scatter::FAMILY,
 ];
 
-/// Families whose inputs have sizes of their own.
+/// Families that choose the sizes of their inputs themselves.
 const OTHERS: [Family; 4] = [histogram::FAMILY, pooling::FAMILY, segment_reduce::FAMILY, norm::FAMILY];
 
-/// Whether there is a trial of this operator.
+/// Whether an operator has large calls.
 fn is_covered(name: &str) -> bool {
     OF_LINES.iter().chain(&OTHERS).any(|family| family.names.contains(&name))
 }
 
-/// Makes the large calls of an operator, in every dtype that it has: those in other layouts in one dtype. If the target is sampled, in one
-/// dtype of each kind. A dtype that is refused must be one that no recorded call has.
+/// Makes the large calls of an operator in every dtype, and in one dtype with the other layouts. A sampled target uses one dtype of each
+/// category. A dtype may be refused only if no recorded call has it.
 pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Call]) -> Vec<Verdict> {
     let Target { device, without, is_sampled, .. } = target;
     let name = operator.name().to_string();
@@ -107,18 +106,18 @@ pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Ca
     judge.finish()
 }
 
-/// What the results of an operator's calls say about it.
+/// Collects the verdicts of an operator's large calls.
 struct Judge {
-    /// The dtypes that recorded calls have.
+    /// The dtypes of recorded calls.
     recorded: Vec<DType>,
     verdicts: Vec<Verdict>,
-    /// A refusal of a dtype that no recorded call has.
+    /// The last refusal of a dtype that no recorded call has.
     refused: Option<Stop>,
 }
 
 impl Judge {
-    /// Takes the results of all calls of a family in these dtypes. Some of the calls may be refused for their dtype, but not all of them
-    /// if a recorded call has one of the dtypes.
+    /// Adds the results of all calls of a family in these dtypes. Some calls may be refused because of the dtype. But if a recorded call
+    /// has one of the dtypes, a refusal of all calls is a failure.
     fn take(&mut self, dtypes: &[DType], results: Vec<Result<(), Stop>>) {
         let are_refused = |result: &Result<(), Stop>| result.as_ref().is_err_and(is_about_dtype);
         let is_missing = results.iter().all(are_refused) && dtypes.iter().any(|dtype| self.recorded.contains(dtype));
@@ -131,14 +130,14 @@ impl Judge {
         }
     }
 
-    /// An operator that was refused in every dtype fails.
+    /// Returns the verdicts. An operator that was refused in every dtype gets the verdict of the refusal.
     fn finish(self) -> Vec<Verdict> {
         let Self { verdicts, refused, .. } = self;
         if verdicts.is_empty() { refused.map(Verdict::from).into_iter().collect() } else { verdicts }
     }
 }
 
-/// The dtypes that recorded calls of an operator have in their first tensor, if the call is not told to compute in another.
+/// Returns the dtypes of the first tensor of an operator's recorded calls, without calls that have a `dtype` argument.
 fn recorded_dtypes(operator: &Operator, calls: &[Call]) -> Vec<DType> {
     let (schema, name) = (operator.schema(), operator.name().to_string());
     let converts = |data: &[Datum]| {
@@ -156,7 +155,7 @@ fn recorded_dtypes(operator: &Operator, calls: &[Call]) -> Vec<DType> {
     dtypes
 }
 
-/// Makes a call in a dtype. A wrong result is named after the call.
+/// Makes a call in a dtype. The failure of a wrong result has the label of the call.
 fn labelled(trial: &Trial, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
     trial.run(operator, dtype, device).map_err(|stop| match stop {
         Stop::Failed(failure) if !is_refusal(&failure) => {

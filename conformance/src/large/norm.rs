@@ -1,4 +1,5 @@
-//! Normalisations and their gradients, held to the formula: elements of a group share a mean and a scale, and those of a channel a weight.
+//! Large calls of normalisations and their gradients: the expected results are computed by the formula. The elements of a group share a
+//! mean and a scale, those of a channel a weight.
 
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
@@ -42,15 +43,15 @@ pub(super) const FAMILY: Family = Family {
 
 const EPS: f64 = 0.25;
 
-/// Which group and which channel each place belongs to.
+/// The normalised sizes, and the group and channel of each logical index.
 struct Parts {
     sizes: Vec<i64>,
     group: fn(&[i64], i64) -> i64,
     channel: fn(&[i64], i64) -> i64,
-    /// The sizes of what a group has one of, and of what a channel has.
+    /// The sizes of tensors with one element per group, and of those with one per channel.
     groups: Vec<i64>,
     channels: Vec<i64>,
-    /// Numbers are scaled, and not moved.
+    /// RMS normalisation: elements are scaled, and no mean is subtracted.
     is_scaled: bool,
     named: Named,
 }
@@ -112,13 +113,13 @@ fn count(sizes: &[i64]) -> usize {
 }
 
 impl Parts {
-    /// The group and the channel of each place.
+    /// Returns each logical index with its group and its channel.
     fn each(&self) -> impl Iterator<Item = (usize, [usize; 2])> + '_ {
         let of = move |place: i64| [(self.group)(&self.sizes, place), (self.channel)(&self.sizes, place)].map(usized);
         (0..self.sizes.iter().product()).map(move |place| (usized(place), of(place)))
     }
 
-    /// The mean over each group of what `f` says of its places.
+    /// Returns the mean of `f` over each group.
     fn means(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); count(&self.groups)];
         self.each().for_each(|(place, at)| {
@@ -128,7 +129,7 @@ impl Parts {
         sums.iter().map(|(sum, count)| sum / count).collect()
     }
 
-    /// The sum over each channel.
+    /// Returns the sum of `f` over each channel.
     fn sums(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Array {
         let mut sums = vec![0.0; count(&self.channels)];
         self.each().for_each(|(place, at)| sums[at[1]] += f(place, at));
@@ -194,7 +195,7 @@ fn forward(operator: &'static Operator, parts: &Parts) -> Trial {
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
-/// The gradients, with means and scales that every dtype holds.
+/// Creates a trial of a backward operator, with means and scales that every dtype represents exactly.
 fn back(parts: &Parts) -> Trial {
     const MEAN: f64 = 1.0;
     const SCALE: f64 = 0.5;
@@ -231,7 +232,7 @@ fn back(parts: &Parts) -> Trial {
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
-/// Weights as directions and lengths: a norm for each position of a dimension.
+/// Creates a trial of a weight normalisation: each slice along `dim` has a direction and a norm.
 fn weights(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<Trial, Stop> {
     let base = operator.name().base;
     let v = Kind::Real.array(sizes, sparse);
@@ -240,7 +241,7 @@ fn weights(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<
     let g = Kind::Real.array(&kept, |i| i + 1);
     let is_backward = base.contains("backward");
     if is_backward {
-        // What every dtype holds.
+        // Every dtype represents these norms exactly.
         norms = Kind::Real.array(&kept, |_| 2);
     }
     let of = |place: usize| if dim == 0 { place / count(&sizes[1..]) } else { place % count(&sizes[1..]) };

@@ -1,4 +1,4 @@
-//! Pooling: an image whose windows do not overlap is pooled tile by tile.
+//! Large calls of pooling operators: the windows do not overlap, so the expected image is pooled tile by tile.
 
 use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
@@ -47,7 +47,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// How an image is cut: sizes with the channels, of the whole, of a tile, and how large a window is.
+/// A partition of an image: the sizes of the image and of a tile, with the channels first, and the size of a window.
 struct Tiling {
     rank: usize,
     image: &'static [i64],
@@ -62,17 +62,17 @@ const TILINGS: [Tiling; 3] = [
 ];
 
 impl Tiling {
-    /// The sizes of what windows leave of these.
+    /// Returns the sizes after pooling.
     fn pooled(&self, sizes: &[i64]) -> Vec<i64> {
         sizes[..1].iter().copied().chain(sizes[1..].iter().map(|size| size / self.window)).collect()
     }
 
-    /// An image, a line for each channel.
+    /// Returns the image reshaped to one row per channel.
     fn channels(&self, image: &Array) -> Array {
         image.sized(&[self.image[0], self.image[1..].iter().product()])
     }
 
-    /// Where in an array of these sizes each tile of these sizes begins.
+    /// Returns the index of the first element of each tile in an array of these sizes.
     fn origins(sizes: &[i64], tile: &[i64]) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new()];
         for (&size, &tile) in sizes.iter().zip(tile) {
@@ -82,7 +82,7 @@ impl Tiling {
         all
     }
 
-    /// The arguments beside tensors, for an image of these sizes.
+    /// Returns the arguments that are no tensors, for an image of these sizes.
     fn told(&self, operator: &Operator, sizes: &[i64]) -> Named {
         let window = || fixed(vec![self.window; self.rank]);
         let pooled = self.pooled(sizes)[1..].to_vec();
@@ -157,7 +157,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
     let mut expected = Vec::new();
     for (at, result) in results.iter().enumerate() {
         expected.push(if at == 1 {
-            // Of several that are the largest, any will do.
+            // Any index of a largest element is correct.
             Expected::Positions { of: tiling.channels(&image), dim: Some(1), values: results[0].clone() }
         } else {
             Expected::Numbers(result.clone())
@@ -170,7 +170,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
     Ok(trials)
 }
 
-/// The whole image under one window.
+/// Creates a trial that pools each channel of the image to one element.
 fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, Stop> {
     let flat = tiling.channels(image);
     let is_average = operator.name().base.contains("avg");
@@ -192,7 +192,7 @@ fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<
     Ok(Trial::new("under one window", given, expected))
 }
 
-/// For each window, the place in its channel of one of the elements that it has.
+/// Returns, for each window, the index within the channel of one of its elements.
 fn places(tiling: &Tiling) -> Array {
     let sizes = tiling.pooled(tiling.image);
     let count: i64 = sizes.iter().product();
@@ -204,7 +204,7 @@ fn places(tiling: &Tiling) -> Array {
     Array::new(DType::I64, &sizes, (0..count).map(place).collect())
 }
 
-/// Places in a channel of a tile as places in a channel of the image, or back.
+/// Converts indices within a channel of a tile to indices within a channel of the image, or back.
 fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
     let (from, to) = if outwards { (tiling.tile, tiling.image) } else { (tiling.image, tiling.tile) };
     let (whole, sign) = (Geometry::contiguous(&to[1..]), if outwards { 1 } else { -1 });
@@ -216,20 +216,20 @@ fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> A
     Array::new(DType::I64, &places.sizes, elements)
 }
 
-/// The place in the whole of each element of a tile.
+/// Returns the logical index in the whole array of each element of a tile.
 fn tiled(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
     let whole = Geometry::contiguous(whole);
     let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| number(at) * stride).sum();
     crate::array::places(tile, whole.strides(), start)
 }
 
-/// A tile of the whole.
+/// Returns a tile of the whole array.
 fn taken(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
     let places = tiled(&whole.sizes, origin, tile);
     Array::new(whole.dtype, tile, places.iter().map(|&at| whole.elements[at]).collect())
 }
 
-/// Writes a tile into the whole.
+/// Writes a tile into the whole array.
 fn put(whole: &mut Array, tile: &Array, origin: &[usize], sizes: &[i64]) {
     let places = tiled(&whole.sizes, origin, sizes);
     places.iter().zip(&tile.elements).for_each(|(&at, &element)| whole.elements[at] = element);

@@ -1,4 +1,4 @@
-//! Reductions whose parts merge by the same reduction, or by a sum: a product is the product of products.
+//! Large calls of reductions: the expected results are merged from partial results, by the same or by another reduction.
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Scalar, Value};
@@ -46,13 +46,13 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// How the results of parts become one.
+/// The way to merge partial results.
 #[derive(Clone, Copy)]
 enum Merge {
     Itself,
-    /// By other operators, one for each result.
+    /// Merge by other operators, one for each result.
     By(&'static [&'static str]),
-    /// By their means, weighted by how many elements each is of.
+    /// Merge by a mean, weighted by the number of elements of each partial result.
     Mean,
 }
 
@@ -67,7 +67,7 @@ fn merge(base: &str) -> Merge {
     }
 }
 
-/// Arguments beside the dimension. The last is how parts merge.
+/// Returns the variants of a reduction: a label, arguments other than the dimension, and a merge that replaces the usual one.
 fn variants(base: &str) -> Vec<(&'static str, Named, Option<Merge>)> {
     let order = |name, order: f64| (name, fixed(Scalar::Float(order)));
     let by = |name: &'static str| {
@@ -83,11 +83,11 @@ fn variants(base: &str) -> Vec<(&'static str, Named, Option<Merge>)> {
     }
 }
 
-/// The numbers to fold: products and extremes have a few that stand out.
+/// Returns the elements to reduce. For products and extremes, a few elements differ from the others.
 fn numbers(base: &str) -> fn(i64) -> i64 {
     match base {
         "prod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
-        // One that is not like the others, late in each line.
+        // One element differs, near the end of each line.
         "all" => |i| i64::from(i % 23_417 != 23_390),
         "any" => |i| i64::from(i % 23_417 == 23_390),
         "amax" | "amin" | "aminmax" | "max" | "min" => |i| varied(i) / 2 + if i == 23_390 { 60 } else { 0 },
@@ -114,7 +114,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
     Ok(trials)
 }
 
-/// The arguments that reduce an array over a dimension, or over all if the operator cannot be told which.
+/// Returns the arguments that reduce an array over a dimension, or over all elements if the operator has no `dim`.
 fn over(operator: &Operator, array: Array, dim: usize, extra: Named) -> Named {
     let mut given = extra;
     given.push(("self", Given::Data(array)));
@@ -132,7 +132,7 @@ fn over(operator: &Operator, array: Array, dim: usize, extra: Named) -> Named {
     given
 }
 
-/// The results of a reduction, from those of parts with few elements.
+/// Computes the results of a reduction from partial results of few elements.
 fn folded(
     operator: &'static Operator,
     array: &Array,
@@ -157,7 +157,7 @@ fn folded(
     Ok(results)
 }
 
-/// Over a dimension, of which one position is left.
+/// Computes the results of a reduction over a dimension, which is kept with size 1.
 fn parts_folded(
     operator: &'static Operator,
     array: &Array,
@@ -174,7 +174,7 @@ fn parts_folded(
         return Ok(results.iter().map(|result| result.sized(&kept)).collect());
     }
     if length <= FEW && lines > 1 {
-        // Many short lines: some at a time.
+        // Many short lines: reduce a few lines per call.
         let other = usize::from(dim == 0);
         let parts = cut(array, other, (FEW / length).max(1), |part| parts_folded(operator, part, dim, extra, merge))?;
         return Ok(together(&parts, other));
@@ -203,13 +203,13 @@ fn cut<T>(
     (0..length).step_by(each).map(|from| f(&array.part(dim, from, each.min(length - from)))).collect()
 }
 
-/// For each result, those of all parts behind each other.
+/// Concatenates, for each result, the partial results.
 fn together(parts: &[Vec<Array>], dim: usize) -> Vec<Array> {
     let of = |at: usize| parts.iter().map(|part| part[at].clone()).collect::<Vec<_>>();
     (0..parts[0].len()).map(|at| Array::joined(&of(at), dim)).collect()
 }
 
-/// What another reduction makes of partial results.
+/// Reduces an array by the operator of this name, along a dimension that is kept with size 1.
 pub(super) fn merged_by(name: &str, partial: &Array, dim: usize) -> Result<Array, Stop> {
     let operator = Operator::find(name).map_err(|error| Stop::NotImplemented(error.to_string()))?;
     Ok(parts_folded(operator, partial, dim, &Vec::new(), Merge::Itself)?.swap_remove(0))
@@ -230,11 +230,11 @@ fn mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
     Array::new(partial.dtype, &sizes, means)
 }
 
-/// The sum of a diagonal.
+/// Creates the trial of `trace`, the sum of the diagonal of a matrix.
 fn trace(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, Stop> {
     let side: usize = 300;
     let array = kind.array(&[300, 300], sparse);
-    // A matrix of few elements that has the same diagonal, in parts.
+    // Blocks along the diagonal have few elements and together the same diagonal.
     let mut parts = Vec::new();
     for first in (0..side).step_by(10) {
         let block = array.part(0, first, 10).part(1, first, 10);

@@ -1,4 +1,4 @@
-//! Scans, from those of parts: what comes before a part is carried into it.
+//! Large calls of scans: the expected results are scans of parts, with the last result carried into the next part.
 
 use dispatch_runtime::{Operator, Scalar};
 
@@ -23,7 +23,7 @@ fn numbers(base: &str) -> fn(i64) -> i64 {
     }
 }
 
-/// A number of a part, with what is carried into it.
+/// Combines an element of a part's scan with the carry of the parts before it.
 fn carried(base: &str, carry: Scalar, own: Scalar) -> Scalar {
     let ordered = |is_first: bool| if is_first { carry } else { own };
     match (base, carry, own) {
@@ -44,7 +44,7 @@ fn carried(base: &str, carry: Scalar, own: Scalar) -> Scalar {
 
 fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    // A complex logarithm has branches, and complex numbers no order.
+    // Complex numbers have no order, and a complex logarithm has branches.
     let is_unfit = kind == Kind::Complex && !matches!(name.base, "cumsum" | "cumprod");
     if is_unfit {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Elements written at positions, one after the other.
+//! Large calls of operators that write elements at indices: the expected results are computed by a loop.
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
@@ -61,7 +61,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
     Ok(trials)
 }
 
-/// How elements become one with those that are there.
+/// The combination of an old element with a written one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     Replace,
@@ -89,10 +89,10 @@ impl How {
         }
     }
 
-    /// Numbers of which many become one that a narrow dtype holds, at the place `i` of a line.
+    /// Returns the elements to write, by the index in a line. Their combination fits a narrow dtype.
     fn numbers(self) -> fn(i64) -> i64 {
         match self {
-            // Neighbours cancel, but for the first of them.
+            // Neighbours cancel, except for the 1 that the first 200 have in addition.
             Self::Add | Self::Mean => |i| varied(i / 2) / 8 * (1 - 2 * (i % 2)) + i64::from(i < 200),
             Self::Multiply => |i| if i % 3001 == 7 { 2 } else { [1, -1, 1][usized(i % 3)] },
             _ => |i| varied(i) / 2,
@@ -104,7 +104,7 @@ impl How {
     }
 }
 
-/// Writes to places of an array; where `fresh`, what was there counts for nothing once it is written to.
+/// Writes elements at logical indices of an array. If `fresh`, the first write to an element replaces the old value.
 fn written(base: &Array, writes: impl Iterator<Item = (i64, Scalar)>, how: How, fresh: bool) -> Array {
     let mut out = base.contiguous();
     let mut counts = vec![i32::from(!fresh); out.elements.len()];
@@ -123,12 +123,12 @@ fn written(base: &Array, writes: impl Iterator<Item = (i64, Scalar)>, how: How, 
     out
 }
 
-/// Where a line's position `at` goes: each to another, or many to few.
+/// Returns the target index of index `at` of a line. If `once`, no two indices have the same target; otherwise many have the same.
 fn target(at: i64, line: i64, length: i64, once: bool) -> i64 {
     if once { (scattered(at, length) + line) % length } else { at / 2 % length.min(3) }
 }
 
-/// The first place of the line that a place is on, the line's number, and the position on it.
+/// Splits a logical index into that of its line's first element, the number of the line, and the index within the line.
 fn split(place: i64, length: i64, inner: i64) -> (i64, i64, i64) {
     let start = place / (length * inner) * length * inner + place % inner;
     (start, place / (length * inner) * inner + place % inner, place / inner % length)
@@ -176,7 +176,7 @@ fn scatter(base: &str, overload: &str, lines: Lines, kind: Kind) -> Vec<Trial> {
             (start, target(at, line, length, how.is_once()))
         };
         let index = numbers(lines.sizes, |place| to(place).1);
-        // A number that is multiplied with a thousand times stays as it is.
+        // Repeated multiplication with -1 does not grow.
         let value = if how == How::Multiply { -1 } else { 3 };
         let from = source.contiguous();
         let number = if kind == Kind::Complex { Scalar::Int(value) } else { kind.number(value) };
@@ -205,7 +205,7 @@ fn by_index(base: &str, overload: &str, lines: Lines, kind: Kind) -> Vec<Trial> 
         let source = lines.array(kind, |place| how.numbers()(split(place, length, inner).2));
         let to = |at: i64| target(at, 0, length, how.is_once());
         let fills = base == "index_fill";
-        // Of a filled dimension, some stay as they are.
+        // Some indices of a filled dimension are not written.
         let some = if fills { length / 2 + 1 } else { length };
         let index = numbers(&[some], to);
         let from = source.contiguous();
@@ -229,14 +229,14 @@ fn by_index(base: &str, overload: &str, lines: Lines, kind: Kind) -> Vec<Trial> 
     ways(base, overload, kind).into_iter().map(trial).collect()
 }
 
-/// By lists of rows and columns, or by positions in all.
+/// Creates trials that write at lists of rows and columns, or at indices of the flattened array.
 fn put(base: &str, kind: Kind) -> Vec<Trial> {
     let is_masked = base.contains("masked");
     let ways: &[How] = if is_masked { &[How::Add] } else { &[How::Replace, How::Add] };
     let trial = |&how: &How| {
         let this = kind.array(&[300, 301], |i| i % 4);
         let source = kind.array(&[COUNT], how.numbers());
-        // Two go to each place, or one.
+        // Each index is written twice, or once.
         let place = |i: i64| ((if how.is_once() { i } else { i / 2 }) * 7919 + 3) % 90_300;
         let writes = (0..COUNT).filter(|i| !is_masked || i % 3 != 0);
         let writes = writes.map(|i| (place(i), source.elements[usized(i)]));
@@ -286,7 +286,7 @@ fn embedding(kind: Kind) -> Trial {
     Trial::new("of [101, 3]", given, vec![Expected::Numbers(expected)])
 }
 
-/// A zero of the number's kind.
+/// Returns zero, as the same variant of scalar.
 fn zero_of(number: Scalar) -> Scalar {
     match number {
         Scalar::Int(_) | Scalar::Bool(_) => Scalar::Int(0),
@@ -295,10 +295,10 @@ fn zero_of(number: Scalar) -> Scalar {
     }
 }
 
-/// Another tensor in place of what a view shows.
+/// Creates a trial that replaces the elements of a view.
 fn view(base: &str, kind: Kind) -> Trial {
     let this = kind.array(&[300, 301], varied);
-    // The sizes of the view, the steps between its places, and the first of them.
+    // The view's sizes, strides and offset, and the arguments that select it.
     let (sizes, steps, first, told): (Vec<i64>, [i64; 2], i64, Named) = match base {
         "select_scatter" => (vec![300], [301, 0], 7, vec![("dim", fixed(1_i64)), ("index", fixed(7_i64))]),
         "slice_scatter" => {

@@ -1,4 +1,4 @@
-//! Segments of a dimension, and bags of rows, each made one.
+//! Large calls of segment reductions and embedding bags: each segment of rows is reduced to one row.
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// One long segment, and many short ones.
+/// The lengths of the segments: long ones and short ones.
 const LENGTHS: [i64; 6] = [60_000, 1, 2, 99, 100, 10_000];
 const ROWS: i64 = 70_202;
 const WIDTH: usize = 3;
@@ -46,7 +46,7 @@ fn numbers_for(reduce: &str) -> fn(i64) -> i64 {
     if reduce == "prod" { |i| if i % 3001 == 7 { 2 } else { 1 } } else { |i| varied(i) / 8 }
 }
 
-/// Each segment of some rows as one.
+/// Reduces each segment of rows to one row.
 fn each(data: &Array, lengths: &[i64], reduce: &str) -> Result<Array, Stop> {
     let (mut start, mut rows) = (0, Vec::new());
     for &length in lengths {
@@ -79,7 +79,7 @@ fn reduced(reduce: &'static str) -> Result<Trial, Stop> {
     Ok(Trial::new(reduce, given, vec![Expected::Numbers(expected)]))
 }
 
-/// The segment of each row.
+/// Returns the segment number of each row.
 fn segment_of_rows() -> Vec<usize> {
     LENGTHS.iter().enumerate().flat_map(|(segment, &length)| vec![segment; usized(length)]).collect()
 }
@@ -148,7 +148,8 @@ fn bagged(base: &str, word: &'static str, mode: i64) -> Result<Trial, Stop> {
     Ok(Trial::new(word, given, vec![Expected::Numbers(expected)]))
 }
 
-/// Of sums, whose gradient goes to each row, and whose weights' gradients are products.
+/// Creates a trial of an embedding bag's backward operator in mode sum. Each row gets the gradient of its bag, and per-sample weights get
+/// products.
 fn bags_back(base: &str) -> Vec<Trial> {
     let (segments, table) = (segment_of_rows(), table());
     let grad = Kind::Real.array(&[6, 3], |i| i % 5 - 2);

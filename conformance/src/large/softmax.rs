@@ -1,4 +1,4 @@
-//! Softmax, from that of parts: each has its share of the sum of all exponentials.
+//! Large calls of softmax: the expected results are combined from softmaxes of parts, weighted by the parts' sums of exponentials.
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
@@ -41,8 +41,8 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(output)]));
             continue;
         }
-        // Gradients that are zero but for a few places, so that sums of them are exact in every dtype; and an output that is a power
-        // of two everywhere, as a softmax of a line of two numbers.
+        // The gradients are mostly zero, so that sums of them are exact in every dtype. The output is a constant power of two, as from a
+        // softmax of two equal elements.
         let slopes = lines.array(kind, |i| sparse(i + 11));
         let output = map(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
         let mut expected = output.clone();
@@ -73,7 +73,7 @@ fn map(array: &Array, f: impl Fn(usize, f64) -> f64) -> Array {
     Array::new(array.dtype, &array.sizes, elements)
 }
 
-/// The logarithms of softmax along a dimension.
+/// Returns the log-softmax along a dimension.
 fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
     let mut result = array.clone();
     for line in array.lines(dim) {
@@ -84,7 +84,7 @@ fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
             let own = Array::new(DType::F64, &[i64::try_from(part.len()).unwrap_or(0)], elements);
             let given: Named = vec![("self", own.into()), ("dim", fixed(0_i64)), ("half_to_float", fixed(false))];
             let own = first_of("aten::_log_softmax", &given)?;
-            // What was taken off is the logarithm of the part's sum.
+            // Log-softmax subtracts the logarithm of the part's sum of exponentials.
             let sum = first - complex(own.elements[0]).re;
             for (&at, &x) in part.iter().zip(&own.elements) {
                 result.elements[at] = x;

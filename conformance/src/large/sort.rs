@@ -1,4 +1,4 @@
-//! What an order decides, held to one stable sort.
+//! Large calls of operators that sort or compare: the expected results are computed by one stable sort.
 
 use std::cmp::Ordering;
 
@@ -65,7 +65,7 @@ fn compare(a: Scalar, b: Scalar) -> Ordering {
     real(a).total_cmp(&real(b))
 }
 
-/// The positions of the elements of each line in their order.
+/// Returns, for each line along a dimension, its logical indices, and the order of its elements.
 fn sorted(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<usize>)> {
     let sorted = array.lines(dim).map(|line| {
         let mut order: Vec<usize> = (0..line.len()).collect();
@@ -122,7 +122,7 @@ fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial>
     directions.iter().map(trial).collect()
 }
 
-/// Operators that choose some elements of each line.
+/// Creates trials of operators that select elements of each line by rank or frequency.
 fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
     let (name, of) = (operator.name(), array.contiguous());
     let of_all = operator.schema().argument("dim").is_none();
@@ -160,7 +160,7 @@ fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial
     vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values), positions])]
 }
 
-/// Of sorted numbers; of several that are as frequent, the least.
+/// Returns the most frequent of sorted scalars, and the least of several that are equally frequent.
 fn most_frequent(sorted: &[Scalar]) -> Scalar {
     let runs = sorted.chunk_by(|&a, &b| compare(a, b).is_eq());
     let longest = runs.reduce(|best, run| if run.len() > best.len() { run } else { best });
@@ -197,7 +197,7 @@ fn quantiles(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Tr
 
 fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
     let is_consecutive = operator.name().base == "unique_consecutive";
-    // Runs of nine, some of which follow one of the same number.
+    // Runs of nine equal elements. Neighbouring runs may be equal.
     let array = lines.array(kind, |i| if is_consecutive { varied(i / 9) / 3 } else { varied(i) });
     let of = array.contiguous();
     let mut order: Vec<usize> = (0..of.elements.len()).collect();
@@ -226,7 +226,7 @@ fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial>
     vec![Trial::new(lines.label(), given, expected)]
 }
 
-/// Operators that look for numbers among others.
+/// Creates trials of operators that search elements in a tensor.
 fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
     let name = operator.name();
     let length = lines.sizes.iter().product::<i64>();

@@ -1,4 +1,4 @@
-//! One large call, and what must come of it.
+//! A large call, and its expected results.
 
 use std::collections::HashSet;
 use std::error::Error as _;
@@ -16,13 +16,13 @@ use crate::verdict::{Failure, Stop, invoke};
 /// An argument of a large call.
 #[derive(Clone, Debug)]
 pub(super) enum Given {
-    /// Numbers, in the dtype that is tried.
+    /// A tensor in the dtype under test.
     Data(Array),
-    /// A list of tensors of such numbers.
+    /// A list of tensors in the dtype under test.
     List(Vec<Array>),
-    /// The dtype that is tried.
+    /// The dtype under test.
     Dtype,
-    /// What is the same for every dtype.
+    /// A value that is the same for every dtype.
     Fixed(Datum),
 }
 
@@ -37,7 +37,7 @@ impl Given {
         }
     }
 
-    /// How many elements the largest tensor has.
+    /// Returns the number of elements of the largest tensor.
     fn largest(&self) -> usize {
         let arrays = match self {
             Self::Data(array) => vec![array],
@@ -59,7 +59,7 @@ pub(super) fn fixed(value: impl Into<Value>) -> Given {
     Given::Fixed(Datum::Plain(value.into()))
 }
 
-/// Positions, which are `i64` beside every dtype.
+/// Creates an argument whose dtype, such as `i64` of indices, does not depend on the dtype under test.
 pub(super) fn positions(array: Array) -> Given {
     Given::Fixed(Datum::Array(array))
 }
@@ -67,11 +67,12 @@ pub(super) fn positions(array: Array) -> Given {
 /// A result of a large call.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// These numbers, in whatever dtype the recordings say.
+    /// These elements, rounded to the dtype of the actual result. The recordings check that dtype.
     Numbers(Array),
-    /// Positions of elements with these values in `of`, along a dimension or in all; in each line all different.
+    /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
+    /// distinct.
     Positions { of: Array, dim: Option<usize>, values: Array },
-    /// Nothing that can be said.
+    /// Any result.
     Anything,
 }
 
@@ -89,7 +90,7 @@ impl Trial {
         Self { label: label.into(), given, expected }
     }
 
-    /// Makes the call.
+    /// Makes the call, and compares the results with the expected ones.
     pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
         let values = arguments(operator, &self.given, Some(dtype), device)?;
         let written: Vec<Value> = values.clone();
@@ -129,14 +130,14 @@ impl Expected {
     }
 }
 
-/// What is at these positions. None if one is outside, or a line has one twice.
+/// Returns the elements at these indices. Returns `None` if an index is out of range or occurs twice in a line.
 fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     let index = |at: usize| usize::try_from(whole(positions.elements[at])).ok();
     let Some(dim) = dim else {
         let elements = (0..positions.elements.len()).map(|at| of.elements.get(index(at)?).copied());
         return Some(Array::new(of.dtype, &positions.sizes, elements.collect::<Option<_>>()?));
     };
-    // A dimension that is gone had one position; several that took its place are one.
+    // A removed dimension had size 1. Several dimensions in place of one are flattened.
     let mut sizes = positions.sizes.clone();
     if sizes.len() < of.sizes.len() {
         sizes.insert(dim, 1);
@@ -154,13 +155,13 @@ fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     lines.next().is_none().then(|| Array::new(of.dtype, &positions.sizes, elements))
 }
 
-/// All arguments, in the schema's order; numbers in this dtype, if it is said.
+/// Creates all arguments in the schema's order, in this dtype or in that of the expected results.
 fn arguments(operator: &Operator, given: &Named, dtype: Option<DType>, device: Device) -> Result<Vec<Value>, Stop> {
     let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.datum(dtype));
     Ok(to_values(&decode::by_name(operator.schema(), of_name)?, device)?)
 }
 
-/// The results of a call, those in lists one by one.
+/// Reads the results of a call, with lists flattened.
 fn read(results: &[Value]) -> Result<Vec<Datum>, Stop> {
     let mut found = Vec::new();
     for result in results {
@@ -172,7 +173,7 @@ fn read(results: &[Value]) -> Result<Vec<Datum>, Stop> {
     Ok(found)
 }
 
-/// The results of a call that is believed, as it is small.
+/// Returns the results of a call on the host. The call is small, so its results are trusted.
 pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Array>, Stop> {
     for (name, argument) in given {
         let count = argument.largest();
@@ -182,14 +183,14 @@ pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Ar
     Ok(results.iter().filter_map(Datum::as_array).map(Array::contiguous).collect())
 }
 
-/// The first result of another operator, of few elements.
+/// Returns the first result of a small call of another operator.
 pub(super) fn first_of(name: &str, given: &Named) -> Result<Array, Stop> {
     let operator = Operator::find(name).map_err(|error| Stop::NotImplemented(error.to_string()))?;
     let expected = Failure::Results { actual: 0, expected: 1 };
     small(operator, given)?.into_iter().next().ok_or(Stop::Failed(expected))
 }
 
-/// Whether an operator was refused for the dtype, which it does not have.
+/// Whether a call was refused because the operator does not support the dtype.
 pub(super) fn is_about_dtype(stop: &Stop) -> bool {
     let Stop::Failed(Failure::Refused(error)) = stop else { return false };
     let cause = error.source().and_then(|source| source.downcast_ref::<BadArgument>());

@@ -1,4 +1,4 @@
-//! Variances, from those of parts: by the algorithm of Chan, Golub and `LeVeque`.
+//! Large calls of variances: the expected results are combined from parts by the algorithm of Chan, Golub and `LeVeque`.
 
 use dispatch_runtime::{Complex64, Operator, Scalar};
 
@@ -28,7 +28,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// How many numbers, their mean, and the sum of the squares of what they differ by.
+/// The count and mean of some numbers, and the sum of their squared deviations.
 #[derive(Clone, Copy)]
 pub(super) struct Moments {
     count: f64,
@@ -50,7 +50,7 @@ impl Moments {
     }
 }
 
-/// The moments of each line, from `var_mean` of parts.
+/// Computes the moments of each line from `var_mean` of parts.
 pub(super) fn of_lines(array: &Array, dim: usize) -> Result<Vec<Moments>, Stop> {
     let operator = Operator::find("aten::var_mean.correction");
     let operator = operator.map_err(|error| Stop::NotImplemented(error.to_string()))?;

@@ -1,25 +1,25 @@
-//! Intended differences from PyTorch in what becomes of numbers; docs/differences.md tells users of them.
+//! Intended differences from PyTorch in the results for extreme scalar arguments. docs/differences.md describes them to users.
 
 use dispatch_runtime::{DType, Scalar};
 
-/// Calls of these operators in a dtype, with a number for an argument.
+/// A set of calls with a scalar argument: by operators, arguments, and a condition on dtype and scalar.
 struct Difference {
-    /// Names without overloads, and without the `_` of a form in place.
+    /// Operator names without overload, and without the `_` of an in-place form.
     bases: &'static [&'static str],
     arguments: &'static [&'static str],
     is_one: fn(DType, Scalar) -> bool,
 }
 
 const DIFFERENCES: [Difference; 16] = [
-    // A factor of booleans counts as it is: true + -1 * true is 0, which is false.
+    // `alpha` of booleans is not converted to bool: true + -1 * true is 0, which is false.
     Difference { bases: &["add"], arguments: &["alpha"], is_one: |dtype, _| dtype == DType::Bool },
-    // PyTorch adds the negated number, and the least integer has no opposite.
+    // PyTorch adds the negated scalar, and the negation of the least integer overflows.
     Difference {
         bases: &["sub", "subtract", "rsub"],
         arguments: &["alpha"],
         is_one: |dtype, number| is_least(dtype, number),
     },
-    // Numbers are compared as they are, and not wrapped to the dtype of the others first.
+    // Scalars are compared without wrapping them to the dtype of the tensor first.
     Difference {
         bases: &["bucketize", "searchsorted"],
         arguments: &["self"],
@@ -36,7 +36,7 @@ const DIFFERENCES: [Difference; 16] = [
         arguments: &["start", "end"],
         is_one: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
     },
-    // Floats that an integer does not hold become the nearest that it does.
+    // Floats out of an integer dtype's range become the nearest integer of the dtype.
     Difference { bases: &["fill"], arguments: &["value"], is_one: |_, number| !number.fits(DType::I32) },
     Difference {
         bases: &["linspace"],
@@ -48,14 +48,14 @@ const DIFFERENCES: [Difference; 16] = [
         arguments: &["start", "end"],
         is_one: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real(number)),
     },
-    // A complex number makes a complex sequence, and fills no boolean tensor.
+    // A complex scalar makes a complex sequence, and cannot fill a boolean tensor.
     Difference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
         is_one: |_, number| matches!(number, Scalar::Complex(_)),
     },
     Difference { bases: &["masked_fill"], arguments: &["value"], is_one: |dtype, _| dtype == DType::Bool },
-    // Computed in double precision, where PyTorch's single precision is infinite or NaN.
+    // Computed in double precision: in PyTorch's single precision, the result is infinite or NaN.
     Difference {
         bases: &["norm", "linalg_vector_norm", "dist", "renorm"],
         arguments: &["p", "ord"],
@@ -72,7 +72,7 @@ const DIFFERENCES: [Difference; 16] = [
         is_one: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real(number)),
     },
     Difference { bases: &["special_zeta"], arguments: &["self"], is_one: |_, number| real(number) > 1e15 },
-    // Refused or taken as other operators do.
+    // Refused or accepted as by similar operators.
     Difference {
         bases: &["multi_margin_loss", "multi_margin_loss_backward"],
         arguments: &["p"],
@@ -80,10 +80,10 @@ const DIFFERENCES: [Difference; 16] = [
     },
 ];
 
-/// Whether what becomes of this number is meant to differ.
+/// Whether the result for a scalar argument intentionally differs from PyTorch's.
 pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: Scalar) -> bool {
     let base = base_of(operator);
-    // Recurrences overflow earlier or later.
+    // Recurrences may overflow at another step.
     let is_polynomial = base.contains("_polynomial_") && real(number).abs() > 1e38;
     is_polynomial
         || DIFFERENCES.iter().any(|difference| {
@@ -96,36 +96,37 @@ pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: 
         || base.starts_with("rrelu_with_noise") && matches!(number, Scalar::Complex(_))
 }
 
-/// What PyTorch's devices do otherwise than its CPU, or the host cannot know without waiting for the device.
+/// Whether the result for a scalar argument differs between PyTorch's devices and its CPU, or cannot be known on the host without
+/// synchronization.
 pub(super) fn is_of_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
     match base_of(operator) {
-        // A number beside halves is not rounded to one.
+        // A scalar argument of an `F16` call is not rounded to `F16`.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
-        // An order is taken in the precision of the elements.
+        // The order of a norm is rounded to the dtype of the elements.
         "norm" | "linalg_vector_norm" | "dist" | "renorm" => real(number).abs() < 1e-38,
-        // A tensor on the device is cast.
+        // A value that is a tensor on the device is cast without a check.
         base => base == "masked_fill" && operator.contains("Tensor"),
     }
 }
 
-/// The name of an operator without namespace, overload and the mark of a form that writes.
+/// Returns the name of an operator without namespace, overload, and the trailing `_` of an in-place form.
 fn base_of(operator: &str) -> &str {
     operator.trim_start_matches("aten::").split('.').next().unwrap_or_default().trim_end_matches('_')
 }
 
-/// Whether an integer is another once it is cast to the dtype.
+/// Whether an integer is out of the dtype's range, so that a cast changes it.
 fn wraps(dtype: DType, number: Scalar) -> bool {
     let Scalar::Int(number) = number else { return false };
     dtype.integers().is_some_and(|(least, most)| !(least..=most).contains(&number))
 }
 
-/// Whether the number has no opposite in the dtype, or is the opposite of such a number.
+/// Whether the scalar is the least integer of the dtype, or its negation.
 fn is_least(dtype: DType, number: Scalar) -> bool {
     let least = dtype.integers().map_or(i64::MIN, |(least, _)| least);
     number == Scalar::Int(least) || number == Scalar::Int(least.wrapping_neg())
 }
 
-/// NaN for what is not real.
+/// Returns the scalar as a float, or NaN if it is not real.
 fn real(number: Scalar) -> f64 {
     number.to_f64().unwrap_or(f64::NAN)
 }

@@ -1,5 +1,5 @@
-//! Numbers at the edges of dtypes: each recorded one is given to each operator that takes numbers, in each dtype. The operator refuses what
-//! PyTorch refuses to convert, and gives what PyTorch gives for the rest.
+//! Checks of scalar arguments at the limits of dtypes. Each recorded scalar is passed to each operator with scalar arguments, in each
+//! dtype. The operator must refuse the scalars that PyTorch refuses to convert, and return PyTorch's results for the others.
 
 mod differences;
 
@@ -19,23 +19,23 @@ use crate::verdict::{Failure, Stop, Verdict};
 
 use differences::{is_intended, is_of_devices};
 
-/// The recorded calls of all operators, by number.
+/// The recorded scalars, and the calls of all operators with them.
 pub(crate) struct Numbers {
     numbers: Vec<Json>,
     lines: Vec<Line>,
 }
 
-/// The calls of an operator in one dtype, with each number for one argument.
+/// The calls of an operator in one dtype, with each scalar for one argument.
 struct Line {
     operator: String,
-    /// The argument that the numbers are for.
+    /// The name of the argument that gets the scalars.
     at: String,
     dtype: String,
     /// All arguments by name.
     named: Map<String, Json>,
-    /// For each number: results, `"overflow"`, `"error"`, or null for a call that was not made.
+    /// For each scalar: the results, `"overflow"`, `"error"`, or null for a call that was not made.
     cells: Vec<Json>,
-    /// By the place of a number, the arguments that change with it.
+    /// The arguments that change with the scalar, by its index.
     with: Map<String, Json>,
 }
 
@@ -51,14 +51,14 @@ impl Numbers {
         Ok(Self { numbers, lines: lines.map(|(at, line)| Line::parse(line, at + 1)).collect::<Result<_>>()? })
     }
 
-    /// The operators that take numbers.
+    /// Returns the names of the operators with recorded scalar arguments.
     pub(crate) fn operators(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.lines.iter().map(|line| &*line.operator).collect();
         names.dedup();
         names
     }
 
-    /// Makes the calls of an operator in the dtypes that the device has. If the target is sampled, each call takes every third number.
+    /// Makes the calls of an operator in the dtypes of the device. A sampled target uses every third scalar.
     pub(crate) fn check(&self, operator: &'static Operator, target: Target<'_>) -> Vec<Verdict> {
         let Target { without, is_sampled, .. } = target;
         let name = operator.name().to_string();
@@ -124,7 +124,7 @@ impl Line {
             || self.named.values().any(|json| json.pointer("/tensor/dtype").and_then(Json::as_str).is_some_and(is_it))
     }
 
-    /// Makes one call.
+    /// Makes the call with one scalar, and compares its outcome with the recorded cell.
     fn made(
         &self,
         operator: &'static Operator,
@@ -163,7 +163,7 @@ impl Line {
     }
 }
 
-/// The number in the form that another has.
+/// Returns the scalar in the form of the recorded argument: a list, a tensor or a plain scalar.
 fn like(given: &Json, number: &Json) -> Json {
     if given.get("list").is_some() {
         return json!({ "list": [number] });
@@ -178,7 +178,7 @@ fn like(given: &Json, number: &Json) -> Json {
     json!({ "tensor": { "dtype": dtype, "shape": [], "strides": [], "data": [value] } })
 }
 
-/// Compares dtype and elements.
+/// Compares the dtype and the elements of a result with the recorded ones.
 fn compared(actual: &Array, expected: &Json) -> Result<(), Difference> {
     let Some((dtype, elements)) = expected.as_array().and_then(|list| list.split_first()) else { return Ok(()) };
     let dtype = dtype.as_str().and_then(|name| name.parse().ok()).unwrap_or(actual.dtype);

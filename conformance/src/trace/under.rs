@@ -1,4 +1,4 @@
-//! What may be above a call, and above a graph that is run.
+//! Runs a call or a graph under a layer: autocast, autograd or vmap.
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::{DType, Result, Tensor, manual_seed};
@@ -9,10 +9,10 @@ use crate::gradients::cosines;
 use crate::tensors::HOST;
 use crate::verdict::{Stop, attempt};
 
-/// A call or a graph, of the tensors in the arguments.
+/// A call or a graph as a function of the tensors in its arguments.
 pub(super) type Function<'a> = dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + 'a;
 
-/// The tensors of something that was run: those that it was given, and those that came out.
+/// The tensors of a run: the inputs, and the results.
 pub(super) struct Made {
     pub(super) given: Vec<Tensor>,
     pub(super) results: Vec<Tensor>,
@@ -33,7 +33,7 @@ impl Under {
         (Self::Vmap, "run under vmap"),
     ];
 
-    /// Runs it on these tensors. Of those that `others` has, a batch is made.
+    /// Runs a function on tensors under the layer. Vmap gets the batch of `given` and `others`.
     pub(super) fn run(
         self,
         f: &Function<'_>,
@@ -67,7 +67,7 @@ impl Under {
     }
 }
 
-/// What comes out, and then the gradients by all that may have some.
+/// Runs a function under autograd. Returns its results, and then the gradients with respect to its leaves.
 fn recorded(f: &Function<'_>, given: Vec<Tensor>, is_written: impl Fn(usize) -> bool) -> Result<Made, Stop> {
     let leaf = |(at, tensor): (usize, Tensor)| {
         let is_leaf = matches!(tensor.dtype(), DType::F32 | DType::F64) && !is_written(at);
@@ -87,7 +87,7 @@ fn recorded(f: &Function<'_>, given: Vec<Tensor>, is_written: impl Fn(usize) -> 
     Ok(Made { given, results })
 }
 
-/// Where gradients begin.
+/// Returns the cotangent of a result.
 fn seed(tensor: &Tensor) -> Result<Tensor, Stop> {
     let seed = crate::tensors::to_tensor(&cosines(tensor), tensor.device())?;
     attempt(|| aten::to_dtype(&seed, tensor.dtype(), false, false, None))

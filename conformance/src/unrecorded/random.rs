@@ -1,4 +1,4 @@
-//! Random results: nobody can say what they are, but how they are distributed, and that a seed brings them back.
+//! Checks random operators by the distribution of their results. The same seed must give the same results.
 
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
@@ -13,7 +13,7 @@ use crate::verdict::{Failure, Stop, Verdict};
 
 const COUNT: usize = 10_000;
 
-/// The random operators that are checked whether they are core or not.
+/// The random operators to check, in the core set or not.
 pub(crate) const OPERATORS: [&str; 40] = [
     "aten::_sample_dirichlet",
     "aten::_standard_gamma",
@@ -57,28 +57,28 @@ pub(crate) const OPERATORS: [&str; 40] = [
     "aten::uniform_",
 ];
 
-/// How results are distributed.
+/// The expected distribution of random results.
 enum Distribution {
-    /// With this mean and variance, and none below the first bound, nor at or above the second.
+    /// Results with this mean and variance, not below `from` and below `to`.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
-    /// With such shares of them below such bounds, where there is no mean.
+    /// Results with these fractions below these bounds, for a distribution without a mean.
     Shares(Shares),
-    /// With this mean and variance, none below zero, and shares below bounds that reach into the tails.
+    /// Results with this mean and variance, not below zero, with these fractions below these bounds.
     Shaped { mean: f64, variance: f64, shares: Shares },
-    /// Every number once.
+    /// Each number from 0 on, exactly once.
     Permutation,
-    /// Ones, left out or scaled up, and the mask.
+    /// Dropout of ones: the results (zero, or scaled up), and then the mask.
     Dropout,
 }
 
-/// Bounds, and the share of numbers below each.
+/// Bounds, and the fraction of the results below each bound.
 type Shares = &'static [(f64, f64)];
 
-/// What an operator is called with, and what must come out of it.
+/// Returns the arguments of a random operator's call, and the expected distribution.
 fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
     let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
-    // Half of one and half of another, where a distribution has several ways to be drawn from.
+    // Alternates two parameters, because some kernels sample differently for small and large ones.
     let halves = |values: [f64; 2]| {
         let elements = values.iter().cycle().take(COUNT).map(|&value| Scalar::Float(value));
         Datum::Array(Array::new(dtype, &[count], elements.collect()))
@@ -179,13 +179,13 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distri
     })
 }
 
-/// A call of a random operator; none of any other.
+/// Returns the arguments of a random operator's call, or `None` for other operators.
 pub(crate) fn call_of(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
     let (given, _) = trial(&operator.name().to_string(), DType::F32)?;
     Some(arguments(operator, &given, &Datum::Plain(Value::None), device))
 }
 
-/// Checks the distribution of a random operator; none for any other.
+/// Checks the distribution of a random operator. Returns `None` for other operators.
 pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdict> {
     let name = operator.name().to_string();
     trial(&name, DType::F32)?;
@@ -237,7 +237,7 @@ fn tried(
     })
 }
 
-/// The numbers in the results, or in what was written.
+/// Makes the call, and returns the elements of its results.
 fn numbers(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
@@ -262,7 +262,7 @@ fn arguments(
     })
 }
 
-/// Mean and variance, where they are further from what they should be than chance explains.
+/// Describes mean and variance if they differ from the expected ones by more than random deviation explains.
 fn moments_differ(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
     if numbers.len() != count {
         return Some(format!("{} numbers", numbers.len()));
@@ -276,7 +276,7 @@ fn moments_differ(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Op
     (!near || !alike).then(|| format!("numbers of mean {actual_mean} and variance {actual_variance}"))
 }
 
-/// The first share that is further from what it should be than chance explains.
+/// Describes the first fraction that differs from the expected one by more than random deviation explains.
 fn shares_differ(numbers: &[f64], shares: Shares) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
@@ -289,7 +289,7 @@ fn shares_differ(numbers: &[f64], shares: Shares) -> Option<String> {
     })
 }
 
-/// The results of dropout over ones: what is kept is scaled up, and the mask says what is.
+/// Describes what is wrong with a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
 fn dropped(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);

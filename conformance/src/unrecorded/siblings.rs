@@ -1,4 +1,4 @@
-//! Which recorded operator each unrecorded one is compared with, and how.
+//! Siblings: the recorded operator with which each unrecorded one is compared, and the compared calls.
 
 use dispatch_runtime::{DType, Scalar, Value};
 
@@ -6,7 +6,7 @@ use super::{Expected, Sibling, Twin, plain};
 use crate::array::Array;
 use crate::datum::Datum;
 
-/// Operators that are compared with others without being core.
+/// Operators outside the core set that are compared with a sibling.
 pub(super) const OPERATORS: [&str; 6] = [
     "aten::reflection_pad1d_backward",
     "aten::reflection_pad2d_backward",
@@ -16,7 +16,7 @@ pub(super) const OPERATORS: [&str; 6] = [
     "aten::replication_pad3d_backward",
 ];
 
-/// The recorded operator that this one is compared with.
+/// Returns the name of the recorded operator with which an operator is compared.
 pub(super) fn of(name: &str) -> Option<&'static str> {
     if let Some(backward) = OPERATORS.into_iter().find(|&operator| operator == name) {
         return backward.strip_suffix("_backward");
@@ -47,7 +47,7 @@ pub(super) fn of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The call that follows from a recorded one. None where nothing follows from it.
+/// Derives a call of the operator from a recorded call of its sibling. Returns `None` if that is not possible.
 pub(super) fn twin(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     match name {
         "aten::bitwise_and.Scalar"
@@ -105,13 +105,14 @@ pub(super) fn twin(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     }
 }
 
-/// The sibling's own arguments, by their names.
+/// Creates a twin with the named arguments of the sibling.
 fn same(sibling: &Sibling<'_>, names: &[&'static str], results: Vec<Datum>) -> Twin {
     let given = names.iter().filter_map(|&name| sibling.get(name).map(|datum| (name, datum))).collect();
     Twin { given, expected: Expected::Results(results) }
 }
 
-/// A number is as good as a tensor that holds it, has no dimensions, and is of the other's kind.
+/// Creates a twin with a scalar argument. The sibling gets a tensor without dimensions with this scalar, which must have the dtype category
+/// of the other argument.
 fn with_scalar(
     sibling: &Sibling<'_>,
     scalar: &'static str,
@@ -130,7 +131,7 @@ fn with_scalar(
     Some(Twin { expected: Expected::Sibling(reference), ..twin })
 }
 
-/// What a tensor says about itself.
+/// Creates a twin that returns a property of a tensor's geometry.
 fn geometry(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     let array = sibling.array("self")?;
     let last = array.sizes.len().wrapping_sub(1);
@@ -145,7 +146,7 @@ fn geometry(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     Some(Twin { given, expected: Expected::Results(vec![plain(answer)]) })
 }
 
-/// A backward operator gives the recorded gradient for the cotangent that it was recorded with.
+/// Creates a twin of a backward operator: it must return the recorded gradient for the recorded cotangent.
 fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     let double = Sibling {
         schema: sibling.schema,

@@ -1,4 +1,4 @@
-//! A browser without a window, for a test.
+//! A headless browser for tests.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -10,11 +10,11 @@ use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
-/// The programs that a browser needs, which Debian's packages `chromium` and `chromium-driver` bring.
+/// The names of browser programs. Debian's packages `chromium` and `chromium-driver` have a browser and its driver.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const DRIVER: &str = "chromedriver";
 
-/// What a browser is started with: it shows no window and asks the network for nothing of its own.
+/// The flags of the browser: it shows no window, and makes no network requests by itself.
 const FLAGS: [&str; 8] = [
     "--headless",
     "--no-sandbox",
@@ -26,22 +26,22 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// A browser that ends with this.
+/// A running browser and its driver. Call [`stop`](Self::stop) to end them.
 #[derive(Debug)]
 pub struct Browser {
-    /// Who is told what to do.
+    /// The connection that controls the browser.
     pub client: Client,
     driver: Child,
-    /// What it remembers, which is nothing at first.
+    /// The folder of the browser's profile, empty at the start.
     profile: PathBuf,
 }
 
 impl Browser {
-    /// Starts one with a window of this size that nobody sees, or says `None` where no browser is installed.
+    /// Starts a browser with an invisible window of this size. Returns `None` if no browser is installed.
     ///
     /// # Errors
     ///
-    /// Where there is one that does not start.
+    /// Returns an error if an installed browser does not start.
     pub async fn start(width: u32, height: u32) -> Result<Option<Self>, Box<dyn Error>> {
         let (Some(browser), Some(driver)) = (BROWSERS.into_iter().find_map(installed), installed(DRIVER)) else {
             return Ok(None);
@@ -71,11 +71,11 @@ impl Browser {
         }
     }
 
-    /// Ends it.
+    /// Ends the browser and its driver, and removes the profile.
     ///
     /// # Errors
     ///
-    /// Where it does not end.
+    /// Returns an error if one of them does not end.
     pub async fn stop(mut self) -> Result<(), Box<dyn Error>> {
         let closed = self.client.close().await;
         self.driver.kill()?;
@@ -85,16 +85,16 @@ impl Browser {
     }
 }
 
-/// Where a program is, if it is anywhere.
+/// Returns the path of a program, if it is installed.
 fn installed(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| Path::is_file(path))
 }
 
-/// The port that a driver chose, which it says when it listens.
+/// Returns the port on which a driver listens, from its output.
 fn port(driver: &mut Child) -> Option<u16> {
     let lines = BufReader::new(driver.stdout.take()?).lines().map_while(Result::ok);
     let mut said = lines.filter_map(|line| line.trim_end_matches('.').rsplit_once("on port ")?.1.parse::<u16>().ok());
-    // It says first which one it was asked for, and that is none.
+    // The driver first prints the requested port, which is 0 for any.
     said.find(|&port| port != 0)
 }

@@ -1,4 +1,4 @@
-//! What the page knows, as compact data: names are few and rows of the table alike, so each is kept once and meant by its place.
+//! The data of the page in compact form: names and rows of the table, which often repeat, are stored once and referred to by index.
 
 use dispatch_runtime::keys::{
     Autocast, Autograd, CompositeExplicitAutograd, CompositeExplicitAutogradNonFunctional, CompositeImplicitAutograd,
@@ -11,7 +11,7 @@ use super::intern::Interned;
 use crate::guards::NAMED;
 use crate::{Coverage, Kernel, KernelKind, OperatorInfo, Place, call_arguments, doc_comment};
 
-/// Aliases in the order in which a cell asks for them.
+/// The aliases in the order in which a cell looks for their kernels.
 const ALIASES: [Key; 7] = [
     CompositeExplicitAutogradNonFunctional,
     CompositeExplicitAutograd,
@@ -24,23 +24,23 @@ const ALIASES: [Key; 7] = [
 
 #[derive(Serialize)]
 pub(super) struct Data {
-    /// The columns, lowest first; the first is that of calls without keys.
+    /// The columns, the lowest key first. The first column is that of calls without keys.
     keys: Vec<Column>,
     aliases: Vec<Alias>,
-    /// The words for what serves a cell, best first, and what they mean.
+    /// The kinds of kernels with their meanings, the most specific first.
     served: [(&'static str, &'static str); KernelKind::ALL.len()],
     devices: Vec<Words>,
     guards: Vec<State>,
-    /// What a thread that holds no guard adds to every call and takes from it.
+    /// The keys that a thread without guards adds to every call, and those that it removes.
     thread: [Bits; 2],
     strings: Interned<String>,
     cells: Interned<Cell>,
-    /// Rows of cells, by key.
+    /// Rows of cells, by key, as indices into `cells`.
     rows: Interned<Vec<usize>>,
     operators: Vec<Entry>,
 }
 
-/// The bits of a key set: more than a number of JavaScript's can hold.
+/// The bits of a key set. They are written as a string, as a JavaScript number cannot hold them.
 #[derive(PartialEq, Eq, Hash)]
 struct Bits(u64);
 
@@ -61,7 +61,7 @@ struct Column {
     name: String,
     bits: Bits,
     group: &'static str,
-    /// Whether a backend that is linked or a kernel that is registered makes this key worth a look.
+    /// Whether the key is shown at first: a backend is linked or a kernel is registered for it.
     used: bool,
     storage: bool,
 }
@@ -72,16 +72,17 @@ struct Alias {
     covers: Vec<usize>,
 }
 
-/// A word for an argument, and what is carried: by a tensor, by one that was made in inference mode, and by a device argument.
+/// A word for a device argument, and the keys that it adds: for a tensor, for a tensor made in inference mode, and for an argument of type
+/// `Device`.
 #[derive(Serialize)]
 struct Words {
     word: String,
-    /// Whether a backend that is linked or a kernel that is registered makes this device worth a look.
+    /// Whether the device is shown at first: its backend is linked or a kernel is registered for it.
     used: bool,
     tensor: Bits,
     inference: Bits,
     device: Bits,
-    /// How tensors there are marked, whatever else is said of them.
+    /// The marks of all tensors on the device.
     marks: Vec<&'static str>,
 }
 
@@ -92,18 +93,18 @@ struct State {
     note: Option<&'static str>,
 }
 
-/// What is in a cell, if it is read with the operator's kernels at hand.
+/// The contents of a cell, except for the operator's own kernels.
 #[derive(PartialEq, Eq, Hash, Serialize)]
 struct Cell {
-    /// The place in `served`.
+    /// The index into `Data::served`.
     served: usize,
     why: &'static str,
-    /// The key of the kernels, as a string.
+    /// The key of the kernels, as an index into `Data::strings`.
     by: Option<usize>,
-    /// Where the operator has no kernel for it: the fallbacks.
+    /// The fallbacks, if the operator has no kernel for the key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fallback: Vec<String>,
-    /// Without any of these marks on a tensor, a typed call passes over it.
+    /// Typed calls skip the key if no tensor has one of these marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     marks: Option<Vec<&'static str>>,
 }
@@ -119,19 +120,19 @@ struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<String>,
     derivative: String,
-    /// Title and words.
+    /// Titles and texts, as indices of strings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<(usize, usize)>,
     kernels: Vec<Registered>,
     /// Type, file and line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<(usize, usize, u32)>,
-    /// The arguments that can add keys: each name, and 1 for a tensor, 2 for a device, 4 where it may be absent.
+    /// The arguments that can add keys: the name, and a sum of 1 for a tensor, 2 for a device, 4 if it is optional.
     arguments: Vec<(usize, u8)>,
     row: usize,
 }
 
-/// Key, name, file, line, kind, whether it is active, and its condition.
+/// A registered kernel: key, name, file, line, kind, whether it is active, and its condition.
 #[derive(Serialize)]
 struct Registered(usize, usize, usize, u32, usize, u8, Option<usize>);
 
@@ -239,7 +240,7 @@ fn expansion(alias: Key, keys: &[Key]) -> Alias {
     Alias { name: alias.to_string(), covers: covered.map(|(at, _)| at).collect() }
 }
 
-/// Those that are linked, and then all others that a key is for.
+/// Returns the linked devices, and then those of all other backends.
 fn devices(keys: &[Key]) -> Vec<Device> {
     let mut devices = Device::linked();
     let of_key = |&key: &Key| KeySet::from(key).device().filter(|device| device.key() == key);
@@ -264,7 +265,7 @@ fn device(device: Device, used: &[String]) -> Words {
     }
 }
 
-/// Those of the marks that words can give an argument.
+/// Returns the names of those marks that words can give to an argument.
 fn marks(marks: Marks) -> Vec<&'static str> {
     let words = [
         ("requires_grad", Marks::REQUIRES_GRAD),

@@ -1,7 +1,7 @@
 "use strict";
 
-// Where a call goes, and why. The same arithmetic as the dispatcher's, over its own tables, told in the same words as
-// `dispatch-inspect explain` tells it: a test holds the two to be one text.
+// Explains which kernel a call reaches, and why. It computes keys as the dispatcher does, over the dispatcher's tables. The text is that
+// of `dispatch-inspect explain`: a test compares the two.
 
 const BACKEND_BITS = 16n;
 const BACKENDS = (1n << BACKEND_BITS) - 1n;
@@ -16,7 +16,7 @@ class Dispatcher {
     this.guards = new Map(data.guards.map((guard) => [guard.word, guard]));
     this.operators = data.operators.map((entry, at) => this.operator(entry, at));
     this.operatorByName = new Map(this.operators.map((operator) => [operator.name, operator]));
-    // The keys of each layer, by backend where it is multiplied by backend, highest layer first.
+    // The keys of each layer, the highest layer first. Some layers have one key per backend.
     const layers = new Map();
     for (const key of this.keys.slice(1)) {
       const layer = key.bits & ~BACKENDS;
@@ -60,7 +60,7 @@ class Dispatcher {
     };
   }
 
-  /** What is in an operator's cell, with the kernels that run from it. */
+  /** Returns an operator's cell, with the kernels that run from it. */
   cell(operator, at) {
     const cell = this.data.cells[this.data.rows[operator.row][at]];
     const by = cell.by === null ? null : this.data.strings[cell.by];
@@ -78,7 +78,7 @@ class Dispatcher {
     return { key: this.keys[at], served, meaning, why: cell.why, by, own, fallback, texts, marks: cell.marks ?? null };
   }
 
-  /** The keys of a set, lowest first. */
+  /** Returns the keys of a set, the lowest first. */
   members(bits) {
     return this.keys.filter((key) => key.bits !== 0n && (bits & key.bits) === key.bits);
   }
@@ -87,13 +87,13 @@ class Dispatcher {
     return `{${this.members(bits).map((key) => key.name).join(", ")}}`;
   }
 
-  /** The keys of one set that another does not have. */
+  /** Returns the keys of one set that another does not have. */
   without(bits, other) {
     const left = this.members(bits).filter((key) => (other & key.bits) !== key.bits);
     return left.reduce((all, key) => all | key.bits, 0n);
   }
 
-  /** The highest key of a set, of those that `stops` says yes to. */
+  /** Returns the highest key of a set for which `stops` returns true. */
   highest(bits, stops = () => true) {
     for (const [layer, keys] of this.layers) {
       if ((bits & layer) === 0n) continue;
@@ -103,7 +103,7 @@ class Dispatcher {
     return null;
   }
 
-  /** What words say about one argument: the keys that it carries, and how it is marked. */
+  /** Parses the words for one argument. Returns the keys that it adds, and its marks. */
   carried(text, isTensor) {
     let [keys, device] = [0n, null];
     const marks = new Set();
@@ -123,7 +123,7 @@ class Dispatcher {
     return { keys, marks };
   }
 
-  /** What each argument carries: one that is left out is as the one before it, and one that may be absent is. */
+  /** Returns the keys and marks of each argument. A tensor without words is like the one before it; an optional argument is absent. */
   carriedByEach(operator, words) {
     let last = this.carried("cpu", true);
     return operator.arguments.map((argument, at) => {
@@ -138,7 +138,7 @@ class Dispatcher {
     });
   }
 
-  /** What a thread under these guards adds to every call, and takes from it. */
+  /** Returns the keys that a thread under these guards adds to every call, and those that it removes. */
   thread(guards) {
     let [include, exclude] = this.data.thread.map(BigInt);
     const notes = [];
@@ -152,7 +152,7 @@ class Dispatcher {
     return { include, exclude, notes };
   }
 
-  /** The account of a call: its lines, and what they are about. */
+  /** Explains a call. Returns lines with their kinds, the key, and the kernel. */
   explain(operator, words, guards = []) {
     const carried = this.carriedByEach(operator, words);
     const marks = new Set(carried.flatMap((argument) => [...argument.marks]));
@@ -163,7 +163,7 @@ class Dispatcher {
     const stop = this.highest(keys, (key) => !this.passesOver(operator, key, marks));
     const here = stop ?? this.keys[0];
     const cell = this.cell(operator, here.at);
-    // Whatever lies above the layer where the call stops, on whichever backend.
+    // The keys up to the layer where the call stops, on every backend.
     const upTo = stop === null ? 0n : (((stop.bits & ~BACKENDS) << 1n) - 1n) & keys;
     const passed = this.without(keys, upTo);
 
@@ -195,14 +195,14 @@ class Dispatcher {
     return { lines, key: stop?.name ?? null, winner, runs: winner !== null || isChoice };
   }
 
-  /** Whether a call goes on below this key, because the operator has nothing to do there. */
+  /** Returns whether a call skips this key, because the operator has nothing to do there. */
   passesOver(operator, key, present) {
     const { served, marks } = this.cell(operator, key.at);
     const isUnconcerned = marks !== null && !marks.some((mark) => present.has(mark));
     return served === "fallthrough" || (served === "missing" && !key.storage) || isUnconcerned;
   }
 
-  /** Why a kernel does not run. */
+  /** Returns the reason why a kernel does not run. */
   reason(kernel, keys, here, cell) {
     if (cell.by === kernel.key) {
       const clashes = cell.own.length === 0 && cell.served !== "ambiguous";
@@ -217,7 +217,7 @@ class Dispatcher {
     return covers ? "something more specific is registered" : `does not stand for ${here.name}`;
   }
 
-  /** Where the call goes on, if each kernel hands it on below its own key. */
+  /** Adds the cells that the call enters if each kernel redispatches below its own key. */
   sayBelow(operator, keys, stop, say) {
     const rows = [];
     const below = (key) => keys & ((key.bits & ~BACKENDS) - 1n);
@@ -225,7 +225,7 @@ class Dispatcher {
     for (let key = stop && this.highest(below(stop)); key; key = this.highest(below(key))) {
       const cell = this.cell(operator, key.at);
       const missing = cell.served === "missing";
-      // Nothing at a layer is passed over; at the storage it is where the call ends.
+      // A layer without a kernel is skipped. A backend without a kernel ends the call.
       const isStop = missing ? key.storage && !arrived : cell.served !== "fallthrough";
       arrived ||= key.storage;
       if (!isStop) continue;

@@ -1,13 +1,13 @@
-// The table: operators down, keys across. Only the cells in sight are in the document, and a row that leaves it is used again for the
-// next that comes in, so it does not matter how many operators there are.
+// The table: a row for each operator and a column for each key. Only visible cells are in the document, and elements of rows that are
+// scrolled out are reused, so the number of operators does not matter.
 
 const ROW_HEIGHT = 25;
 const ROWS_AROUND = 6;
-// Columns come and go by so many, so most movements sideways change nothing.
+// Columns are added and removed in groups of this size, so most horizontal scrolling changes nothing.
 const COLUMNS_AT_ONCE = 16;
 const LETTERS = { kernel: "K", composite: "C", any: "A", fallback: "F", fallthrough: "›", ambiguous: "!", missing: "" };
 
-/** An element with attributes, handlers (`onclick`) and children. What comes from data is text, never markup. */
+/** Creates an element with attributes, handlers (`onclick`) and children. Strings become text, never markup. */
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -18,7 +18,7 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** A name with its namespace and overload set back. */
+/** Returns the elements of a name, with its namespace and overload less prominent. */
 function nameOf(operator) {
   const [, namespace, base, overload] = operator.name.match(/^(.*?::)?([^.]*)(.*)$/);
   const set = (text) => (text ? element("span", { class: "aside" }, text) : null);
@@ -69,7 +69,7 @@ class Grid {
     this.draw();
   }
 
-  /** Whether a key is the first of those of its kind, which begin with a gap. */
+  /** Returns whether a key is the first of its group. A gap separates groups. */
   isFirst(at) {
     const before = this.columns[this.columns.indexOf(at) - 1];
     return before !== undefined && this.dispatcher.keys[before].group !== this.dispatcher.keys[at].group;
@@ -83,7 +83,7 @@ class Grid {
     return element("div", { class: classes.join(" "), role: "columnheader", "data-key": at }, label);
   }
 
-  /** Puts into the document the rows that are in sight, and a few around them. */
+  /** Adds the visible rows to the document, and a few around them. */
   draw() {
     this.drawColumns();
     const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_HEIGHT) - ROWS_AROUND);
@@ -101,7 +101,7 @@ class Grid {
     this.mark();
   }
 
-  /** Decides which columns are in the document: those in sight, and a few around them. */
+  /** Adds the visible columns to the document, and a few around them. */
   drawColumns() {
     const inSight = Math.ceil(this.root.clientWidth / ROW_HEIGHT);
     const first = Math.floor(this.root.scrollLeft / ROW_HEIGHT / COLUMNS_AT_ONCE) - 1;
@@ -127,7 +127,7 @@ class Grid {
     return row;
   }
 
-  /** Many operators have the same row of cells, and neighbours most of all. */
+  /** Fills a row with cells. Many operators have equal rows, so a row that has the right cells already is not changed. */
   fill(row, operator) {
     const pattern = this.pattern(operator.row);
     if (row.pattern !== pattern) row.lastChild.replaceChildren(pattern.cloneNode(true));
@@ -154,7 +154,7 @@ class Grid {
     return this.patterns.get(row);
   }
 
-  /** Where in the table an element is; column -1 is the name. */
+  /** Returns the row and the column of an element; column -1 is the name. */
   find(target) {
     const row = target.closest(".row");
     if (!row) return null;
@@ -177,7 +177,7 @@ class Grid {
     if (found && found.column >= 0) target.title = this.describe(found.row, found.column);
   }
 
-  /** Marks the cell that keys move. */
+  /** Marks the current cell, which the keyboard moves. */
   mark() {
     const before = this.body.querySelector("#here");
     before?.removeAttribute("id");
@@ -218,7 +218,7 @@ class Grid {
     this.reveal();
   }
 
-  /** Scrolls as little as it takes to see the marked cell beside the names and below the keys. */
+  /** Scrolls just enough to show the marked cell, beside the names and below the keys. */
   reveal() {
     const [corner, key] = [this.head.firstChild, this.head.children[this.at.column + 1]];
     const [top, left] = [this.at.row * ROW_HEIGHT, this.at.column < 0 ? 0 : key.offsetLeft - corner.offsetWidth];

@@ -1,11 +1,11 @@
-//! Values that occur often, kept once.
+//! Interning: values that occur often are stored once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use serde::{Serialize, Serializer};
 
-/// A list without repetitions, by the order in which values came.
+/// A list of different values in the order of their first use.
 pub(super) struct Interned<T> {
     places: HashMap<T, usize>,
 }
@@ -17,7 +17,7 @@ impl<T> Default for Interned<T> {
 }
 
 impl<T: Eq + Hash> Interned<T> {
-    /// The place of a value in the list.
+    /// Returns the index of a value in the list, and adds the value if it is new.
     pub(super) fn place(&mut self, value: impl Into<T>) -> usize {
         let next = self.places.len();
         *self.places.entry(value.into()).or_insert(next)

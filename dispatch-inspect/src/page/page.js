@@ -1,4 +1,4 @@
-// The page: what is searched for and filtered, and which cell is chosen.
+// The page: its search, its filters, and the selected cell.
 
 const dispatcher = new Dispatcher(JSON.parse(document.getElementById("data").textContent));
 const GROUPS = ["backends", "storages", "autograd", "autocast", "layers"];
@@ -13,7 +13,7 @@ function servedBy(row, column) {
   return dispatcher.data.cells[dispatcher.data.rows[row][column]].served;
 }
 
-/** Shows what the state asks for. Operators whose rows of cells are alike are decided, and counted, together. */
+/** Shows the operators and keys that match the search and the filters. Operators with equal rows are tested and counted together. */
 function update() {
   const { keys, data, operators } = dispatcher;
   const wanted = keys.filter((key) => state.groups.has(key.group) && key.at !== 0 && (state.all || key.used));
@@ -46,7 +46,7 @@ function choose(operator, at) {
   history.replaceState(null, "", `#${encodeURIComponent(operator.name)}${key}`);
 }
 
-/** Chooses an operator wherever it is: what hides it is taken away. */
+/** Selects an operator and a cell. Filters that hide it are removed. */
 function go(operator, at) {
   if (!grid.operators.includes(operator)) {
     Object.assign(state, { words: [], namespace: "", served: new Set(), column: null });
@@ -134,7 +134,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/** Goes to the cell that the address names, if there is such a cell. */
+/** Selects the cell that the address names, if there is one. */
 function follow() {
   const [name, key] = location.hash.slice(1).split("/").map(decoded);
   const operator = dispatcher.operatorByName.get(name);

@@ -1,4 +1,4 @@
-// What is known about the operator and the cell that were chosen, and where calls of it go.
+// The panel of the selected operator and cell, with explanations of calls.
 
 class Panel {
   constructor(root, dispatcher, { onGo, onClose }) {
@@ -61,7 +61,7 @@ class Panel {
     return [element("h3", {}, "Where does a call go?"), form, command, account];
   }
 
-  /** What can be said about one argument. */
+  /** Returns the form fields for one argument. */
   argument({ name, isTensor, isDevice, mayBeAbsent }, at, start) {
     const option = (word, selected) => element("option", { value: word, selected }, word);
     const word = isDevice || !mayBeAbsent ? start.device : "none";
@@ -76,7 +76,7 @@ class Panel {
     return element("fieldset", { "data-argument": name }, element("legend", {}, name), where, ...marks);
   }
 
-  /** The words for the arguments, as a command line takes them. */
+  /** Returns the words for the arguments, as a command line takes them. */
   words(operator, form) {
     const chosen = new FormData(form);
     return operator.arguments.map((_, at) => {
@@ -89,7 +89,7 @@ class Panel {
     let words = this.words(operator, form);
     const guards = new FormData(form).getAll("guard");
     const told = this.dispatcher.explain(operator, words, guards);
-    // What is left out at the end means the same, as often as it can.
+    // Words at the end are left out if the call stays the same without them.
     const meaning = (words) => this.dispatcher.carriedByEach(operator, words).map(({ keys, marks }) => `${keys} ${[...marks]}`).join();
     while (words.length > 0 && meaning(words.slice(0, -1)) === meaning(words)) words = words.slice(0, -1);
     const line = ["dispatch-inspect explain", operator.name, ...words, ...guards.map((word) => `--${word}`)];
@@ -99,7 +99,7 @@ class Panel {
   }
 }
 
-/** A call that comes to this key, as far as words can say: on its backend, with the marks and guards that lead there. */
+/** Returns the device, marks and guards of a call that reaches this key, as far as words can describe one. */
 function startFor(dispatcher, key) {
   const start = { device: dispatcher.data.devices[0]?.word ?? "cpu", marks: new Set(), guards: new Set() };
   if (dispatcher.devices.has("cpu")) start.device = "cpu";
@@ -135,13 +135,13 @@ function registrations({ kernels, rules }) {
   return parts;
 }
 
-/** A line of text, with code between backticks. */
+/** Converts a line of text to elements, with code between backticks. */
 function inline(text) {
   const pieces = text.replace(/\[(`[^`]*`)\](\([^)]*\))?/g, "$1").split("`");
   return pieces.map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
 }
 
-/** An author's words: paragraphs, code between backticks and fences. Names of items are not links outside of rustdoc. */
+/** Converts an author's documentation to elements: paragraphs, and code between backticks and fences. Links to items become names. */
 function documentation(docs) {
   return docs.split("```").flatMap((part, at) => {
     if (at % 2) return [element("pre", { class: "example" }, part.replace(/^[^\n]*\n/, ""))];

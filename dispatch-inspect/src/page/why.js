@@ -1,4 +1,4 @@
-// How a cell came to hold what it holds: the steps of the table's rule, and the one that decided.
+// Explains how a cell got its kernel: the steps of the table's rule, and the step that decided.
 
 const DECIDED_BY = {
   "kernel": () => "exactly",
@@ -6,7 +6,7 @@ const DECIDED_BY = {
   "missing": () => "nothing",
 };
 
-/** The steps in order, each with what came of it: "no", "yes" where it decided, or "later" where nobody asked any more. */
+/** Returns the steps in order, each with its answer: "no", "yes" for the step that decided, or "later" for those after it. */
 function stepsOf(dispatcher, operator, at) {
   const cell = dispatcher.cell(operator, at);
   const key = cell.key;
@@ -29,7 +29,7 @@ function stepsOf(dispatcher, operator, at) {
   }));
 }
 
-/** Why an implicit composite that is there does not serve an autograd key. */
+/** Returns the reason why an existing implicit composite does not serve an autograd key. */
 function blocked(key, alias) {
   if (alias !== "CompositeImplicitAutograd" || key.group !== "autograd") return null;
   return "there is one, but the backend below has a kernel of its own, which is not made of those parts";

@@ -1,18 +1,18 @@
-//! Arguments of a call that is made, from words.
+//! Parser of the arguments of a call that is really made.
 //!
-//! A tensor is said as its device, its dtype and sizes, and whether it requires gradients: `cpu,f32[2,3],requires_grad`; tensors of a list
-//! have `;` between them. All else is written as a schema writes defaults, and is read by what reads those.
+//! A tensor is described by its device, dtype and sizes, and whether it requires gradients: `cpu,f32[2,3],requires_grad`. Tensors of a list
+//! are separated by `;`. Other arguments are written as defaults in a schema, and parsed by the schema parser.
 
 use dispatch_inspect::Failure;
 use opdispatch::prelude::*;
 use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
-/// The tensor of no words.
+/// The description of a tensor that has none.
 const PLAIN: &str = "f32[2,3]";
 
-/// Every argument of an operator: those with words in their order or as `name=word`; others by their defaults, or for a tensor as the one
-/// before it. Tensors are on `device` if the words do not name another.
+/// Returns all arguments of an operator. Words describe arguments in order, or as `name=word`. An argument without a word has its default;
+/// a tensor without a word is like the one before it. Tensors are on `device` if the words do not name another.
 pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
     let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
@@ -74,7 +74,7 @@ fn parse(word: &str, argument: &Argument, device: Device) -> Result<Value, Failu
         TypeKind::Str => Ok(Value::Str(Box::new(Str::from(word)))),
         TypeKind::ScalarType if word.parse::<DType>().is_ok() => word.parse().map(Value::DType).map_err(|_| wrong()),
         _ => {
-            // Rust's words, in which results are printed, do as well as those of schemas.
+            // Results are printed with Rust's `true` and `false`, so these are accepted beside Python's words of schemas.
             let word = word.replace("true", "True").replace("false", "False");
             let schema = Schema::parse(&format!("f({ty} x={word}) -> ()")).map_err(|_| wrong())?;
             schema.arguments.first().and_then(Value::default_of).ok_or_else(wrong)
@@ -86,7 +86,7 @@ fn cannot(argument: &Argument, word: &str) -> Failure {
     Failure::Usage(format!("`{}` is {}, which cannot be made of `{word}`", argument.name, argument.ty))
 }
 
-/// A tensor of ones, as a word says.
+/// Creates a tensor of ones from its description.
 fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor, Failure> {
     let (mut dtype, mut sizes) = (DType::F32, vec![2, 3]);
     let (mut requires_grad, mut is_inference) = (false, false);
@@ -109,7 +109,7 @@ fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor,
     Ok(if requires_grad { made.requires_grad_(true)? } else { made })
 }
 
-/// What stands between commas, but for those in brackets.
+/// Splits a word at its commas, except for those in brackets.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     word.split(move |character| {

@@ -1,7 +1,7 @@
-//! The inspector over everything that the facade links, which can make calls, too.
+//! The inspector with every operator that the facade links. It can make calls, too.
 //!
-//! Seeing calls takes a layer, and the library adds none to the programs that it is to tell about; so `trace` is of this program alone, and `plan`, whose arguments
-//! are made in the same way, too.
+//! Observing calls takes a layer, and the library adds no layer to the programs that it inspects. So only this program has `trace`, and
+//! `plan`, whose arguments are parsed in the same way.
 
 mod arguments;
 mod plan;

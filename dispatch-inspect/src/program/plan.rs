@@ -1,4 +1,4 @@
-//! The results of a call that is not made.
+//! The command `plan`: the dtypes, sizes and strides of a call's results, without the call.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::arguments;
 
-/// A result.
+/// A planned result.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Planned {
@@ -40,7 +40,7 @@ impl Planned {
     }
 }
 
-/// The command `plan OP [ARG..]`.
+/// Runs the command `plan OP [ARG..]`.
 pub(crate) fn run(words: &[String], out: &mut dyn Write) -> std::result::Result<Found, Failure> {
     let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
     if let Some(option) = options.iter().find(|option| option.as_str() != "--json") {

@@ -1,4 +1,4 @@
-//! One call, made, with the calls inside of it.
+//! The command `trace`: makes one call, and shows it with the calls inside of it.
 
 use std::fmt;
 use std::io::Write;
@@ -14,20 +14,21 @@ use crate::arguments;
 /// A call that was made.
 #[derive(Serialize)]
 struct Step {
-    /// How many calls it is inside of.
+    /// The number of calls around it.
     nesting: usize,
     operator: String,
-    /// As they are printed: a tensor as its dtype and sizes.
+    /// The arguments as printed: a tensor as its dtype and sizes.
     arguments: Vec<String>,
     /// The keys of the call, lowest first.
     keys: Vec<String>,
-    /// The kernel that had it first.
+    /// The kernel that the call entered first.
     first: Stop,
-    /// The kernel that it ends at, where that is another. What autocast casts begins anew, as a call inside of this one.
+    /// The backend's or the composite's kernel, if it differs from `first`. It is `None` for a call that autocast casts: autocast calls the
+    /// operator again, as a call inside of this one.
     last: Option<Stop>,
 }
 
-/// A key where a call stops, and its kernel, or all that may be it.
+/// A key whose cell a call enters, with its kernel or all candidates.
 #[derive(Serialize)]
 struct Stop {
     key: String,
@@ -51,7 +52,7 @@ impl fmt::Display for Stop {
     }
 }
 
-/// Notes every call when it comes.
+/// A mode that notes every call before it runs.
 #[derive(Default)]
 struct Notes(Mutex<Vec<Step>>);
 
@@ -75,7 +76,7 @@ impl Mode for Notes {
     }
 }
 
-/// The command `trace OP [ARG..]`.
+/// Runs the command `trace OP [ARG..]`.
 pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
     let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
     let (mut as_json, mut is_autocast) = (false, false);
@@ -121,7 +122,7 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result
     Ok(if results.is_ok() { Found::Answer } else { Found::Finding })
 }
 
-/// Where the tensors among these are.
+/// Returns the devices of the tensors among the values.
 fn devices(values: &[Value]) -> Vec<Device> {
     let mut devices = Vec::new();
     for value in values {

@@ -10,46 +10,45 @@ use crate::syntax::schema_source::Source;
 
 #[derive(Default)]
 pub(super) struct Attribute {
-    /// None where the schema is to be inferred.
+    /// `None` if the schema is to be inferred.
     pub(super) schema: Option<Source>,
     pub(super) claim: Option<Ident>,
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
-    /// The dtypes that it computes in.
+    /// The dtypes in which it computes.
     pub(super) dtypes: Option<Computed>,
-    /// A condition besides those of the shape word, or of a composite.
+    /// A condition that adds to the shape word, or the check of a composite.
     pub(super) check: Option<Check>,
     pub(super) data_dependent: Option<Ident>,
-    /// The key that the body serves, if it is another than `CompositeImplicitAutograd`.
+    /// The key of the body, if it is not `CompositeImplicitAutograd`.
     pub(super) body: Option<BodyKey>,
     pub(super) plan: Option<Ident>,
     pub(super) inplace: Option<Ident>,
     pub(super) out: Option<OutForm>,
-    /// The call of another operator that this one is.
-    /// A call, or the operator that is called with the same arguments.
+    /// The call of another operator that defines this one, or the other operator alone for a call with the same arguments.
     pub(super) calls: Option<Expr>,
 }
 
-/// `"dim_max"(max, max_values)`: the overload of the form that writes into tensors of the caller's, and what these are called where that is
-/// not what the results are called.
+/// The option `out = "dim_max"(max, max_values)`: the overload of the `out=` form, and the names of its outputs if they differ from those
+/// of the results.
 pub(super) struct OutForm {
     pub(super) overload: LitStr,
     pub(super) names: Vec<Ident>,
 }
 
-/// `dtypes(floating, integral)`.
+/// The option `dtypes(floating, integral)`.
 pub(super) struct Computed {
     pub(super) option: Ident,
     pub(super) words: Vec<Ident>,
 }
 
-/// `check = call(arguments)`.
+/// The option `check = call(arguments)`.
 pub(super) struct Check {
     pub(super) option: Ident,
     pub(super) condition: Expr,
 }
 
-/// `body = CompositeExplicitAutograd`.
+/// The option `body = CompositeExplicitAutograd`.
 pub(super) struct BodyKey {
     pub(super) option: Ident,
     pub(super) key: Expr,
@@ -68,9 +67,9 @@ impl Parse for OutForm {
     }
 }
 
-/// What the results look like.
+/// A shape word, which describes the results.
 pub(super) enum ShapeWord {
-    /// `pointwise`, or `pointwise(a, b)` where not all tensors count.
+    /// `pointwise`, or `pointwise(a, b)` if only some tensors are operands.
     Pointwise { operands: Vec<Ident> },
     /// `reduce`, or `reduce(dim)`.
     Reduce { dims: Option<Ident> },
@@ -202,7 +201,7 @@ fn source(part: TokenStream) -> Source {
     }
 }
 
-/// `name = value`, `dtypes(value)`, or a single name that is an option.
+/// Splits an option: `name = value`, `dtypes(value)`, or a single name.
 fn option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut trees = part.clone().into_iter();
     match (trees.next(), trees.next()) {

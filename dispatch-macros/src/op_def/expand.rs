@@ -1,4 +1,4 @@
-//! What a definition expands to.
+//! The expansion of a definition.
 
 use dispatch_schema::OperatorName;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
@@ -24,15 +24,15 @@ pub(super) fn definition(definition: &Definition) -> TokenStream {
     quote!(#function #body #types #plan #named #(#forms)* #form_calls #form_types)
 }
 
-/// The function: unite keys, find the kernel, jump.
+/// Generates the function: it unites the keys, looks up the kernel, and jumps to it.
 fn wrapper(definition: &Definition) -> TokenStream {
     let Definition { function, runtime, .. } = definition;
     let visibility = &function.visibility;
-    // A composite's lints are its body's.
+    // Lint attributes of a composite belong to its body.
     let attributes =
         function.attributes.iter().filter(|attribute| function.body.is_none() || !records::is_lint(attribute));
     let mut signature = function.signature.clone();
-    // The schema's names are the ones to be seen; the body has the patterns.
+    // The signature shows the schema's names. The body's function has the author's patterns.
     let names: Vec<Ident> = definition.schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
     for (input, name) in signature.inputs.iter_mut().zip(&names) {
         if let FnArg::Typed(input) = input {
@@ -58,7 +58,7 @@ fn wrapper(definition: &Definition) -> TokenStream {
     }
 }
 
-/// The enum, and everything that hangs on it.
+/// Generates the enum and its implementations.
 fn types(definition: &Definition) -> TokenStream {
     let Definition { function, types, names, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
@@ -94,14 +94,14 @@ fn types(definition: &Definition) -> TokenStream {
             }
 
             impl #name {
-                /// The operator itself.
+                /// Returns the operator.
                 #[allow(dead_code)]
                 #[inline(always)]
                 #visibility fn operator() -> &'static #runtime::Operator {
                     &__OPERATOR
                 }
 
-                /// Calls the operator with exactly these keys: how a layer hands a call on.
+                /// Calls the operator with exactly these keys; a layer redispatches a call with it.
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn redispatch(__keys: #runtime::KeySet, #(#names: #parameters),*) -> #runtime::Result<#output> {
@@ -109,7 +109,7 @@ fn types(definition: &Definition) -> TokenStream {
                     __kernel(#(#names,)* __keys, __table)
                 }
 
-                /// Calls the kernel for one runtime key, whatever the arguments' keys.
+                /// Calls the kernel for one runtime key, whatever the keys of the arguments.
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
@@ -130,7 +130,7 @@ fn types(definition: &Definition) -> TokenStream {
     }
 }
 
-/// The operator, with the kernels that come with it.
+/// Generates the static operator, with the kernels that the definition brings.
 fn static_definition(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
     let kernels: Vec<TokenStream> = kernels.collect();
     let count = kernels.len();
@@ -184,7 +184,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     }
 }
 
-/// The macro.
+/// Generates the macro: the named form of a call.
 fn named_form(definition: &Definition) -> TokenStream {
     let Definition { function, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
@@ -203,14 +203,14 @@ fn named_form(definition: &Definition) -> TokenStream {
     }
 }
 
-/// What the macro is called at the root of the crate. The lengths tell `sum_dim.IntList` from `sum.dim_IntList`.
+/// Returns the name of the macro at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
 fn hidden_name(operator: &OperatorName) -> Ident {
     let OperatorName { namespace, base, overload } = operator;
     let namespace = namespace.as_deref().unwrap_or("");
     format_ident!("__op_{namespace}_{base}_{overload}_{}_{}", base.len(), overload.len())
 }
 
-/// Which arguments have keys: one bit each.
+/// Returns a bit set of the arguments that have keys.
 fn carriers(definition: &Definition) -> u64 {
     let arguments = 0..definition.schema.arguments.len();
     arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
@@ -231,7 +231,7 @@ fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
     if each.is_empty() { quote!(#runtime::KeySet::EMPTY) } else { quote!(#(#each)|*) }
 }
 
-/// The operator's types without lifetimes.
+/// Generates the operator's argument and result types without lifetimes.
 fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream {
     let Definition { schema, types, runtime, .. } = definition;
     let device = schema.device_argument();
@@ -252,8 +252,8 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
     quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)
 }
 
-/// What the docs of a function do not show by themselves: the schema, and what else has its name. Only after docs of the author's own, or
-/// `missing_docs` would miss the operators without.
+/// Generates documentation that rustdoc does not show for a function: the schema, and the other items with its name. Only if the author
+/// wrote documentation, or `missing_docs` would not report operators without.
 fn more_docs(definition: &Definition) -> Option<TokenStream> {
     let Definition { function, schema, .. } = definition;
     let is_docs = |attribute: &Attribute| matches!(&attribute.meta, Meta::NameValue(pair) if pair.path.is_ident("doc"));
@@ -268,7 +268,7 @@ fn more_docs(definition: &Definition) -> Option<TokenStream> {
     Some(quote!(#[doc = #section]))
 }
 
-/// The author's docs as one text. A line may be an expression, as a macro writes it.
+/// Returns the author's documentation as one text. A line may be an expression, if a macro wrote it.
 fn docs(attributes: &[Attribute]) -> TokenStream {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(match &pair.value {

@@ -1,7 +1,7 @@
-//! The forms of an operator that write: in place, and into a tensor that the caller brings.
+//! The forms of an operator that write: in place, and into an output tensor of the caller (`out=`).
 //!
-//! Both follow from the functional definition. Each is an operator of its own, whose kernel, wherever a backend has none, calls the
-//! functional operator and copies.
+//! Both follow from the functional definition. Each is an operator with its own kernels. If a backend has no kernel for it, its default
+//! kernel calls the functional operator and copies the result.
 
 use dispatch_schema::{Alias, Argument, Return, Schema, Type, TypeKind};
 use proc_macro2::{Span, TokenStream};
@@ -15,7 +15,7 @@ use crate::syntax::function::Function;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_name;
 
-/// The schemas of the forms that the attribute asks for, the functional operator's being `schema`.
+/// Returns the schemas of the forms that the attribute requests. `schema` is that of the functional operator.
 pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Vec<Schema> {
     let mut forms = Vec::new();
     let operator = &schema.name;
@@ -51,7 +51,7 @@ fn written(alias: char) -> Type {
     Type { alias: Some(Alias::written(&alias.to_string())), kind: TypeKind::Tensor }
 }
 
-/// `Tensor[]`, of tensors with or without an alias.
+/// Returns the type `Tensor[]`, of tensors with or without an alias annotation.
 fn list(alias: Option<Alias>) -> Type {
     let tensor = Type { alias, kind: TypeKind::Tensor };
     Type { alias: None, kind: TypeKind::List(Box::new(tensor), None) }
@@ -65,7 +65,8 @@ fn in_place(schema: &Schema) -> Schema {
     form
 }
 
-/// What a tensor that is brought says itself. They come together, or else they say something else.
+/// The arguments of a factory that the output tensor determines. They are left out of the `out=` form only if all are there, as they
+/// otherwise mean something else.
 const OPTIONS: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
 fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
@@ -90,18 +91,18 @@ fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
     form
 }
 
-/// Whether a form writes into a tensor that the caller brings.
+/// Returns whether a form is the `out=` form.
 pub(super) fn is_out(form: &Schema, functional: &Schema) -> bool {
     form.name.base == functional.name.base
 }
 
-/// What the type of an operator calls its form.
+/// Returns the name of a form's function in the operator's type.
 fn call_of(is_out: bool) -> Ident {
     Ident::new(if is_out { "__out" } else { "__in_place" }, Span::call_site())
 }
 
 impl Definition {
-    /// The definition of one form.
+    /// Returns the definition of one form.
     pub(super) fn form(&self, schema: Schema) -> Self {
         let functional = &self.function.signature.ident;
         let span = functional.span();
@@ -124,7 +125,7 @@ impl Definition {
         let what = if is_out { "into a tensor of the caller's" } else { "in place" };
         let docs = format!("[`{functional}`], {what}.");
         let visibility = self.function.visibility.clone();
-        // Where it calls another operator, the arguments go by the names that its author gave them.
+        // If the definition is a call of another operator, the call uses the argument names that its author wrote.
         let seen = schema.arguments.iter().map(|argument| rust_name(&argument.name));
         let mut function = Function {
             attributes: vec![parse_quote!(#[doc = #docs])],
@@ -138,7 +139,7 @@ impl Definition {
             let written = schema.arguments.iter().filter(|argument| argument.is_out()).map(|out| rust_name(&out.name));
             let first = arguments.next();
             let rest: Vec<Ident> = (1..call.args.len()).map(|i| format_ident!("__argument{i}")).collect();
-            // What is made of the first argument is made before that is lent to be written.
+            // The other arguments are evaluated before the first argument is borrowed mutably, because they may be computed from it.
             function = function.that_is(&quote! {
                 match (#(#arguments,)*) { (#(#rest,)*) => #callee::#form(#first, #(#rest,)* #(#written),*) }
             });
@@ -163,7 +164,7 @@ impl Definition {
         }
     }
 
-    /// The forms as functions of the operator's type, which are called alike whatever the forms are called.
+    /// Generates functions of the operator's type that call the forms. Their names are the same for every operator.
     pub(super) fn form_calls(&self, forms: &[Self]) -> TokenStream {
         if forms.is_empty() {
             return TokenStream::new();
@@ -185,10 +186,10 @@ impl Definition {
         quote!(#[allow(clippy::inline_always)] impl #name { #(#calls)* })
     }
 
-    /// The records of kernels that follow from the definition: Meta's, and a form's.
+    /// Returns the records of kernels that follow from the definition: the Meta kernel, and the kernel of a form.
     pub(super) fn derived_kernels(&self) -> impl Iterator<Item = TokenStream> {
         let meta = if self.is_planned() {
-            // A composite runs on Meta as on any backend.
+            // A composite runs on Meta as on every backend.
             let is_composite = self.function.body.is_some() && self.body_key.is_none();
             (!is_composite).then(|| self.boxed_kernel("meta_planned", "Meta"))
         } else {

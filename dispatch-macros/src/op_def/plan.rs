@@ -1,4 +1,4 @@
-//! The properties of a definition that concern its plan.
+//! Expansion of the parts of a definition that concern its plan.
 
 use dispatch_schema::TypeKind;
 use proc_macro2::{Ident, TokenStream};
@@ -11,12 +11,12 @@ use crate::op_plan::with_lifetime;
 use crate::syntax::signature::rust_name;
 
 impl Definition {
-    /// Whether the operator has a plan: one under `#[op_plan]`, or a shape word.
+    /// Returns whether the operator has a plan: a function under `#[op_plan]`, or a shape word.
     pub(super) fn is_planned(&self) -> bool {
         self.plan || self.shape.is_some()
     }
 
-    /// The tokens that the macro of the operator passes beside the schema.
+    /// Returns the tokens that the operator's macro passes after the schema: the properties of the definition.
     pub(super) fn contract(&self) -> TokenStream {
         let plan = self.is_planned().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
@@ -27,7 +27,7 @@ impl Definition {
             }
             _ => None,
         };
-        // The forms of an operator that is a call of another one are calls of that one's forms.
+        // If the operator is a call of another operator, its forms call the forms of that one, and have no kernels here.
         let forms = self.forms.iter().filter(|_| self.is_planned() && self.calls.is_none()).map(|form| {
             let text = form.to_string();
             if is_out(form, &self.schema) { quote!(out #text) } else { quote!(in_place #text) }
@@ -35,7 +35,7 @@ impl Definition {
         quote!(#plan #data_dependent #pointwise #(#forms)*)
     }
 
-    /// The types of the forms, by the type of the operator.
+    /// Generates the implementations of `HasOut` and `HasInPlace`, which name the types of the forms.
     pub(super) fn form_types(&self, forms: &[Self]) -> TokenStream {
         let Self { runtime, function, schema, .. } = self;
         let name = &function.signature.ident;
@@ -47,7 +47,7 @@ impl Definition {
         quote!(#(#forms)*)
     }
 
-    /// `Option<Outline>`, which describes the results of a boxed call.
+    /// Generates the `Option<Outline>` that describes the results of a boxed call.
     pub(super) fn outline_tokens(&self) -> TokenStream {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
@@ -58,7 +58,7 @@ impl Definition {
         }
     }
 
-    /// The plan that a shape word is, as functions of the operator's type.
+    /// Generates the plan of a shape word, as functions of the operator's type.
     pub(super) fn word_plan(&self) -> Option<TokenStream> {
         let Self { runtime, function, types, schema, .. } = self;
         let shape = self.shape.as_ref()?;
@@ -90,7 +90,7 @@ impl Definition {
             #[allow(dead_code, unused_variables, unused_lifetimes, clippy::all, clippy::pedantic, non_local_definitions)]
             const _: () = {
                 impl #operator {
-                    /// What a call with these arguments gives, and what its kernels get to know about them.
+                    /// Checks the arguments of a call, and returns the plan: the descriptions of the results, and a value for the kernels.
                     #[inline]
                     pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#runtime::Plan<#value>> {
                         Self::__check(#(#names),*)?;
@@ -126,7 +126,7 @@ impl Definition {
         })
     }
 
-    /// The type of the plan's value, and the plan.
+    /// Returns the type of the plan's value, and the plan.
     fn value_and_plan(&self, shape: &Shape, names: &[Ident]) -> (TokenStream, TokenStream) {
         let Self { runtime, schema, .. } = self;
         let private = quote!(#runtime::__private);
@@ -169,7 +169,7 @@ impl Definition {
         }
     }
 
-    /// The plan's value and the memory of the result, on `__device`.
+    /// Generates the plan's value and the allocation of the result on `__device`.
     fn fresh(&self, shape: &Shape, names: &[Ident]) -> TokenStream {
         let Self { runtime, types, .. } = self;
         match shape {
@@ -187,7 +187,7 @@ impl Definition {
         }
     }
 
-    /// The plan of a product: the sizes of tensors that fit are taken from patterns; the runtime says what is wrong with all others.
+    /// Generates the plan of a product. Patterns match tensors whose sizes agree; the runtime reports the error for all others.
     fn product(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
         let runtime = &self.runtime;
         let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));

@@ -1,4 +1,4 @@
-//! What else a definition submits: its body as a kernel, and the Rust operator that it stands for.
+//! Records that a definition submits beside the operator: its body as a kernel, and the Rust operator that it implements.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -11,12 +11,13 @@ use crate::syntax::keys::static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_name;
 
-/// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
+/// Returns the name of the function of a composite's body. The function is beside the operator's type and not inside of it, as names that
+/// are generated there would hide the user's.
 fn body_name(definition: &Definition) -> Ident {
     format_ident!("__composite_{}", definition.function.signature.ident)
 }
 
-/// The body of a composite as a function, with what its author says about lints.
+/// Generates the function of a composite's body, with the author's lint attributes.
 pub(super) fn body(definition: &Definition) -> Option<TokenStream> {
     let function = &definition.function;
     let body = function.body.as_ref()?;
@@ -32,12 +33,12 @@ pub(super) fn body(definition: &Definition) -> Option<TokenStream> {
     })
 }
 
-/// Whether an attribute is about a function's body, and not about what is seen from outside.
+/// Returns whether an attribute sets a lint, and so concerns the function's body only.
 pub(super) fn is_lint(attribute: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attribute.path().is_ident(lint))
 }
 
-/// The body as the kernel of every key that nothing else serves: a function, and the expression of its record.
+/// Generates the kernel of a composite's body: a function, and the expression of its record.
 pub(super) fn composite(
     definition: &Definition,
     parameters: &[TokenStream],
@@ -64,7 +65,7 @@ pub(super) fn composite(
             }
         }
     } else if definition.is_planned() && reads_only {
-        // A plan says in the operator's own words what a part of the composite would say in its own.
+        // The plan reports an error in terms of this operator, where an inner operator would report it in its own.
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
@@ -105,7 +106,7 @@ pub(super) fn composite(
     Some((function, record))
 }
 
-/// The last of some names that an expression mentions, as it comes after the values that only prepare it.
+/// Returns the last of the names that an expression mentions. Earlier ones are only used to compute the value.
 fn last_named(expression: TokenStream, names: &[Ident]) -> Option<usize> {
     expression
         .into_iter()
@@ -118,7 +119,7 @@ fn last_named(expression: TokenStream, names: &[Ident]) -> Option<usize> {
 }
 
 impl Definition {
-    /// The operator that this one is a call of, and the arguments that its arguments are made of.
+    /// Returns the operator that this definition calls, and for each of its arguments the argument from which it is computed.
     fn renamed(&self) -> Option<(&Expr, Vec<&str>)> {
         let call = self.call.as_ref()?;
         let arguments = &self.schema.arguments;
@@ -129,12 +130,12 @@ impl Definition {
         Some((&call.func, call.args.iter().map(name_of).collect()))
     }
 
-    /// Whether a condition is asked if the body fails.
+    /// Returns whether a check runs if the body fails.
     fn is_checked(&self) -> bool {
         self.check.is_some() && !self.is_planned()
     }
 
-    /// The function that asks it. Its parameters have the schema's names, which the condition uses.
+    /// Generates the function that runs the check after an error of the body. Its parameters have the schema's names, which the check uses.
     fn explained(&self) -> Option<TokenStream> {
         let Self { runtime, types, schema, .. } = self;
         let check = self.check.as_ref().filter(|_| self.is_checked())?;
@@ -151,7 +152,7 @@ impl Definition {
     }
 }
 
-/// The operator behind `&a + &b`.
+/// Generates the record that makes the operator implement a Rust operator, such as `&a + &b`.
 pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
     let Definition { function, names, schema, types, runtime, claim, .. } = definition;
     let (name, claim) = (&function.signature.ident, claim.as_ref()?);

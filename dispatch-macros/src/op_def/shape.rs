@@ -1,4 +1,4 @@
-//! The shape word of a definition: checked against the schema, and as data on the operator.
+//! The shape word of a definition: its check against the schema, and its expansion to data of the operator.
 
 use dispatch_schema::{Argument, Schema, TypeKind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -9,7 +9,7 @@ use super::attribute::{Attribute, ShapeWord};
 use crate::errors::Errors;
 use crate::syntax::signature::rust_name;
 
-/// The words for dtypes, and the variant of `Promotion` for each.
+/// The words for the dtype of a result, and the variant of `Promotion` for each.
 const DTYPES: [(&str, &str); 7] = [
     ("common", "Common"),
     ("float", "Float"),
@@ -20,7 +20,7 @@ const DTYPES: [(&str, &str); 7] = [
     ("index", "Index"),
 ];
 
-/// The words for dtypes that are computed in, and the dtypes that stand for each.
+/// The words for the dtypes in which an operator computes, and their dtypes.
 const COMPUTED: [(&str, &[&str]); 4] = [
     ("floating", &["f32", "f64"]),
     ("integral", &["i64"]),
@@ -101,7 +101,7 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, 
     })
 }
 
-/// The dtypes that words stand for, by their names in Rust.
+/// Returns the dtypes for which the words stand, by their names in Rust.
 fn computed(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
     let mut dtypes = Vec::new();
     for word in words {
@@ -170,7 +170,7 @@ fn check_letters(at: impl ToTokens, text: &str, schema: &Schema, errors: &mut Er
 }
 
 impl Definition {
-    /// `Option<Shape>`, as data.
+    /// Generates the `Option<Shape>` of the operator.
     pub(super) fn shape_tokens(&self) -> TokenStream {
         let runtime = &self.runtime;
         let option = |position: &Option<usize>| match position {

@@ -1,4 +1,4 @@
-//! What is left of a definition with mistakes: enough that its callers and its kernels get no errors of their own.
+//! The expansion of a definition with mistakes: a stub, so that its callers and its kernels are not reported as errors, too.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -13,7 +13,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
     let runtime = crate_path::runtime();
     let mut function = function.with_body();
     let signature = &mut function.signature;
-    // Whatever is wrong here was reported, and the compiler would report it again.
+    // Mistakes here were reported, and the compiler would report them again.
     (signature.constness, signature.asyncness, signature.abi, signature.variadic) = (None, None, None, None);
     signature.safety = Safety::Default;
     signature.inputs =

@@ -1,4 +1,4 @@
-//! The arguments of `#[op_fallback(..)]`: a key, and which calls the fallback is for.
+//! The arguments of `#[op_fallback(..)]`: a key, and the calls that the fallback serves.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Path, Token, parenthesized, token};
 
-/// Parsed, not yet checked.
+/// The arguments, parsed and not yet checked.
 pub(super) struct Attribute {
     pub(super) key: Expr,
     aliasing: Option<Ident>,
@@ -15,7 +15,7 @@ pub(super) struct Attribute {
     marked: Option<Vec<Ident>>,
 }
 
-/// The options and how they are written.
+/// The options, and the form of each.
 const OPTIONS: [(&str, &str); 2] = [("aliasing", "aliasing"), ("marked", "marked(REQUIRES_GRAD)")];
 
 impl Parse for Attribute {
@@ -39,7 +39,7 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
-    /// What stands behind the record's constructor.
+    /// Generates the method calls after the record's constructor.
     pub(super) fn options(&self, runtime: &TokenStream) -> TokenStream {
         let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
         let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));
@@ -64,7 +64,7 @@ impl Attribute {
     }
 }
 
-/// `marked(NAME, ..)`.
+/// Parses `marked(NAME, ..)`.
 fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     let word: Ident = input.parse()?;
     let inside;
@@ -87,7 +87,7 @@ fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     Ok(marks)
 }
 
-/// What is wrong with a word after the key: an option that is written otherwise, one that there is not, or another key.
+/// Returns the error for a word after the key: an option in the wrong form, an unknown option, or another key.
 fn misused(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
     let written = word.to_string();
     let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);

@@ -1,4 +1,4 @@
-//! A derivative's signature against the schema of its operator.
+//! The check of a gradient formula's signature against the schema of its operator.
 
 use dispatch_schema::{Schema, Type, TypeKind};
 use proc_macro2::Ident;
@@ -10,9 +10,9 @@ use crate::errors::Errors;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter, rust_name};
 
-/// A derivative without mistakes.
+/// A gradient formula without mistakes.
 pub(super) struct Derivative {
-    /// The arguments that it can be differentiated by.
+    /// The indices of the arguments that have gradients.
     pub(super) inputs: Vec<usize>,
     /// For each tensor result, whether it has a gradient.
     pub(super) results: Vec<bool>,
@@ -20,7 +20,7 @@ pub(super) struct Derivative {
     pub(super) returns_result: bool,
 }
 
-/// What a parameter takes. Results are counted among those that are tensors.
+/// The source of a parameter. Results are counted among those that are tensors.
 pub(super) enum Taken {
     Gradient { result: usize, optional: bool },
     Gradients,
@@ -29,7 +29,7 @@ pub(super) enum Taken {
     Result { at: usize, outline: bool },
 }
 
-/// A result that is a tensor or tensors.
+/// A result that is a tensor or a list of tensors.
 struct TensorResult {
     name: Option<String>,
     ty: Type,
@@ -75,7 +75,7 @@ pub(super) fn check(
         .map(|parameter| taken(parameter, schema, &results, &differentiable, errors))
         .collect();
     let mut parameters: Vec<Taken> = parameters.into_iter().collect::<Option<_>>()?;
-    // A list has as many gradients as tensors, so that those of inputs have no fixed places.
+    // A list has as many gradients as tensors, so the gradients have no fixed positions.
     if !inputs.iter().any(|&input| is_list(&schema.arguments[input].ty)) {
         note_purposes(schema, function, &mut parameters);
     }
@@ -100,14 +100,14 @@ fn tensor_results(schema: &Schema) -> Vec<TensorResult> {
     let mut results: Vec<TensorResult> =
         returned.map(|ret| TensorResult { name: ret.name.clone(), ty: ret.ty.clone() }).collect();
     if schema.returns.is_empty() {
-        // What is written and not returned is the result.
+        // If nothing is returned, the written arguments are the results.
         let written = schema.arguments.iter().filter(|argument| argument.is_written());
         results.extend(written.map(|argument| TensorResult { name: None, ty: argument.ty.clone() }));
     }
     results
 }
 
-/// What a result may be called.
+/// Returns the names by which a formula may refer to a result.
 fn result_names(i: usize, results: &[TensorResult]) -> Vec<String> {
     let mut names = vec![if results.len() == 1 { "result".to_owned() } else { format!("result{i}") }];
     names.extend(results[i].name.as_deref().map(|name| rust_name(name).to_string()));
@@ -174,7 +174,7 @@ fn is_list(ty: &Type) -> bool {
     matches!(ty.required().kind, TypeKind::List(..))
 }
 
-/// Whether only the outline of a saved tensor is wanted, or of each in a list.
+/// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.
 fn saved(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
     let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
     (outline || expect(parameter, ty, &[want], errors)).then_some(outline)
@@ -190,7 +190,7 @@ fn expect(parameter: &Parameter, ty: &RustType, wanted: &[&str], errors: &mut Er
     fits
 }
 
-/// Which result a parameter is the gradient of: `grad`, `grad1`, or `grad_` and the name of the result.
+/// Returns the result whose gradient a parameter is: `grad`, `grad1`, or `grad_` and the name of the result.
 fn gradient_of(
     name: &Ident,
     results: &[TensorResult],
@@ -237,7 +237,7 @@ fn gradient_names(candidates: &[usize], results: &[TensorResult]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Notes results whose gradient nobody takes: it would be lost.
+/// Reports results whose gradient no parameter takes: it would be lost.
 fn check_gradients(
     schema: &Schema,
     results: &[TensorResult],
@@ -273,7 +273,7 @@ fn check_gradients(
     );
 }
 
-/// Notes a number of gradients that is not that of the inputs. Gives whether they come in a `Result`.
+/// Reports a number of gradients that differs from the number of inputs. Returns whether the gradients are returned in a `Result`.
 fn check_return(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");

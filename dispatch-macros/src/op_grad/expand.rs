@@ -1,4 +1,4 @@
-//! What a derivative expands to: a rule of the layer, and a kernel at Autograd that records.
+//! The expansion of a gradient formula: a rule of the autograd layer, and a kernel for Autograd that records the call.
 
 use dispatch_schema::{Schema, TypeKind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,7 +10,7 @@ use super::purpose::EVERY;
 use crate::crate_path;
 use crate::syntax::rust_type::RustType;
 
-/// Absolute paths to the runtime and to the layer.
+/// Absolute paths to the runtime and to the autograd layer.
 struct Paths {
     runtime: TokenStream,
     layer: TokenStream,
@@ -27,7 +27,7 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
     let paths = Paths::new();
     let Paths { layer, .. } = &paths;
     let (inputs, results) = (&derivative.inputs, &derivative.results);
-    // Arguments are saved before the call, and results after.
+    // Arguments are saved before the call, and results after it.
     let is_argument = |taken: &&Taken| matches!(taken, Taken::Argument { .. });
     let is_result = |taken: &&Taken| matches!(taken, Taken::Result { .. });
     let saved = derivative.parameters.iter().filter(is_argument).chain(derivative.parameters.iter().filter(is_result));
@@ -55,7 +55,7 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
     }
 }
 
-/// The statement that an operator has no derivative.
+/// Generates the declaration that an operator has no derivative.
 pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
     let paths = Paths::new();
     let rule =
@@ -74,7 +74,7 @@ pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
     }
 }
 
-/// An operator that writes is recorded by the layer's fallback, which knows how.
+/// Returns whether an operator writes to an argument. The layer's fallback records such operators.
 fn writes(schema: &Schema) -> bool {
     schema.arguments.iter().any(dispatch_schema::Argument::is_written)
 }
@@ -95,7 +95,7 @@ fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
     }
 }
 
-/// Calls the function with what it asks for, and takes what it gives.
+/// Generates the function that calls the formula with its parameters, and converts the gradients that it returns.
 fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     let arguments = derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. })).count();
@@ -166,7 +166,7 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
     }
 }
 
-/// The signature of a kernel, and what it hands on.
+/// The signature of a kernel: its arguments, their types, and the output.
 struct Call {
     arguments: Vec<Ident>,
     types: Vec<TokenStream>,
@@ -182,7 +182,7 @@ impl Call {
     }
 }
 
-/// Names for the results, and how to take an output apart and put it together again.
+/// Returns names for the results, and the tokens that take an output apart and put it together again.
 fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
     let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     let whole = match &names[..] {
@@ -204,7 +204,7 @@ fn is_list(schema: &Schema, argument: usize) -> bool {
     matches!(schema.arguments[argument].ty.kind, TypeKind::List(..))
 }
 
-/// Whether the call may write to a saved argument although the schema does not say so.
+/// Returns whether the call may write to a saved argument although the schema does not say so.
 fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
         Taken::Argument { at, outline: false, .. } => {
@@ -215,7 +215,7 @@ fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
     })
 }
 
-/// The kernel that records.
+/// Generates the kernel that records the call.
 fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     let Call { arguments, types, output } = Call::new(schema, runtime);
@@ -321,7 +321,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     }
 }
 
-/// The kernel of an operator without derivative: nothing inside of it is recorded either.
+/// Generates the kernel of an operator without derivative. Calls inside of it are not recorded either.
 fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     let Call { arguments, types, output } = Call::new(schema, runtime);

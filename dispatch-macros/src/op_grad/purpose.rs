@@ -1,8 +1,8 @@
-//! Which gradients a saved argument is for.
+//! Detection of the gradients for which an argument is saved.
 //!
-//! A derivative that ends in a tuple of closures, one for each input, shows it: an argument that only the closure for `self` mentions
-//! need not be saved where `self` requires no gradient. The first step sees the function's body and notes this at its parameters, for
-//! the second.
+//! If a formula ends in a tuple of closures, one for each input, an argument that only the closure for `self` mentions need not be saved if
+//! `self` requires no gradient. The first step sees the function's body, and notes this as an attribute of the parameter for the second
+//! step.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,11 +11,11 @@ use syn::{Attribute, Block, Expr, FnArg, LitInt, Signature, Stmt, parse_quote};
 use crate::syntax::function::Function;
 use crate::syntax::signature;
 
-/// A bit for each input that an argument is saved for.
+/// The bit set of an argument that is saved for every input.
 pub(super) const EVERY: u64 = u64::MAX;
 const WORD: &str = "saved_for";
 
-/// The signature, with notes at its parameters.
+/// Returns the signature with these notes at its parameters.
 pub(super) fn noted(function: &Function) -> Signature {
     let mut signature = function.signature.clone();
     let Some((before, gradients)) = function.body.as_ref().and_then(parts) else { return signature };
@@ -29,13 +29,13 @@ pub(super) fn noted(function: &Function) -> Signature {
     signature
 }
 
-/// Whether the body mentions an argument that is no parameter yet.
+/// Returns whether the body mentions an argument that is not a written parameter.
 pub(super) fn is_needed(name: &Ident, function: &Function) -> bool {
     let is_written = function.signature.inputs.iter().any(|input| signature::name(input) == Some(name));
     !is_written && function.body.as_ref().is_some_and(|body| mentions(body, name))
 }
 
-/// What was noted at the parameter of this name.
+/// Returns the note at the parameter with this name.
 pub(super) fn read(name: &Ident, signature: &Signature) -> u64 {
     let note = |attribute: &Attribute| {
         attribute.path().is_ident(WORD).then(|| attribute.parse_args::<LitInt>().ok()?.base10_parse().ok())?
@@ -47,7 +47,7 @@ pub(super) fn read(name: &Ident, signature: &Signature) -> u64 {
     signature.inputs.iter().find_map(notes).unwrap_or(EVERY)
 }
 
-/// A body's statements, and the gradients that it ends in.
+/// Splits a body into its statements and the tuple of gradients at its end.
 fn parts(body: &TokenTree) -> Option<(Vec<Stmt>, Vec<Expr>)> {
     let mut statements = syn::parse2::<Block>(body.to_token_stream()).ok()?.stmts;
     let Some(Stmt::Expr(Expr::Tuple(gradients), None)) = statements.pop() else { return None };
@@ -55,7 +55,8 @@ fn parts(body: &TokenTree) -> Option<(Vec<Stmt>, Vec<Expr>)> {
     (gradients.len() < 64).then_some((statements, gradients))
 }
 
-/// None where every gradient may need it: what is no closure is computed whether it is asked for or not.
+/// Returns the bit set of the gradients that use an argument. Returns `None` if all may use it: a gradient that is not a closure is always
+/// computed.
 fn purpose(name: &Ident, before: &[Stmt], gradients: &[Expr]) -> Option<u64> {
     if before.iter().any(|statement| mentions(statement, name)) {
         return None;
@@ -72,7 +73,7 @@ fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == *name,
             TokenTree::Group(group) => within(group.stream(), name),
-            // A format string may capture it, as a value or as a width.
+            // A format string may mention the argument, as a value or as a width.
             TokenTree::Literal(literal) => {
                 [format!("{{{name}"), format!("{name}$")].iter().any(|capture| literal.to_string().contains(capture))
             }

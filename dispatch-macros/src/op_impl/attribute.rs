@@ -1,4 +1,4 @@
-//! The arguments of `#[op_impl(..)]`: an operator, keys, and what else there is to say about a kernel.
+//! The arguments of `#[op_impl(..)]`: an operator, keys, and options of the kernel.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -9,7 +9,7 @@ use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
 
 use crate::syntax::user_tokens::as_written;
 
-/// Parsed, not yet checked.
+/// The arguments, parsed and not yet checked.
 pub(crate) struct Attribute {
     pub(crate) operator: Path,
     pub(crate) keys: Vec<Expr>,
@@ -21,29 +21,29 @@ pub(crate) struct Attribute {
     pub(crate) by: Option<Ident>,
     /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
     pub(crate) writes: Vec<Ident>,
-    /// What runs an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
+    /// The engine of an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
     pub(crate) engine: Option<Engine>,
 }
 
-/// `engine = path`.
+/// The option `engine = path`.
 pub(crate) struct Engine {
     pub(crate) word: Ident,
     pub(crate) path: Path,
 }
 
-/// `when(condition)`.
+/// The option `when(condition)`.
 pub(crate) struct When {
     pub(crate) word: Ident,
     pub(crate) condition: TokenStream,
 }
 
-/// `dtypes(words)`.
+/// The option `dtypes(words)`.
 pub(crate) struct DTypes {
     pub(crate) word: Ident,
     pub(crate) words: Vec<Ident>,
 }
 
-/// The options and how they are written.
+/// The options, and the form of each.
 const OPTIONS: [(&str, &str); 10] = [
     ("engine", "engine = path"),
     ("in_place", "in_place"),
@@ -183,7 +183,7 @@ impl Attribute {
     }
 }
 
-/// What stands in the parentheses after a word.
+/// Parses the parentheses after a word, and returns their contents.
 fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     input.call(Ident::parse_any)?;
     let inside;
@@ -191,7 +191,7 @@ fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     inside.parse()
 }
 
-/// Goes to what stands after a word and `=`.
+/// Parses a word and the `=` after it.
 fn value(input: ParseStream<'_>) -> syn::Result<Token![=]> {
     input.call(Ident::parse_any)?;
     input.parse()
@@ -208,7 +208,7 @@ fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     Ok(quote!(#minus #number))
 }
 
-/// What is wrong with an option, or with a word that looks like one. A word alone may be a key, unless it is close to an option.
+/// Returns the mistake in an option, or in a word that looks like one. A word alone may be a key, unless it is similar to an option.
 fn misused(word: &Ident, with_value: bool) -> Option<String> {
     let written = word.to_string();
     let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);

@@ -1,4 +1,4 @@
-//! Kernels that take their arguments from the stack.
+//! Boxed kernels, which take their arguments from the stack.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -10,7 +10,7 @@ use crate::syntax::keys::static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 
-/// Whether a function takes what boxed kernels take.
+/// Returns whether a function has the parameters of a boxed kernel.
 pub(super) fn is_boxed(signature: &Signature) -> bool {
     let found: Vec<String> = signature::parameters(signature)
         .iter()
@@ -19,7 +19,7 @@ pub(super) fn is_boxed(signature: &Signature) -> bool {
     found == ["&Operator", "KeySet", "&mut Stack"]
 }
 
-/// Notes a boxed kernel of the wrong type.
+/// Reports a boxed kernel with the wrong signature.
 pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
     let name = &signature.ident;
     if !is_boxed(signature) {
@@ -34,7 +34,7 @@ pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Erro
     }
 }
 
-/// What a boxed kernel submits.
+/// Generates the record that a boxed kernel submits.
 pub(super) fn record(signature: &Signature, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
     let (operator, name) = (&attribute.operator, &signature.ident);
     let keys = static_keys(&attribute.keys, runtime);

@@ -1,8 +1,8 @@
-//! A kernel's own types against the operator's.
+//! Conversion between the types that a kernel writes and the types of its operator.
 //!
-//! The compiler compares them, through traits of the runtime, so that an alias or an import under another name is as good as the
-//! type's own. Where the text already differs, a mistake is likely: a trait of the kernel's own then stands before the runtime's, and
-//! its message says the types as both sides wrote them.
+//! The compiler compares the types, through traits of the runtime, so that an alias or a renamed import is accepted. If the text of a type
+//! differs, a mistake is likely. Then the expansion uses a trait of its own instead of the runtime's, whose message names both types as
+//! they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::syntax::rust_type::{RustType, without_lifetimes};
 use crate::syntax::signature::rust_name;
 use crate::syntax::user_tokens::{as_written, at_user_span};
 
-/// Turns what the operator passes into what the kernel takes.
+/// Generates the conversion of an argument from the operator's type to the kernel's.
 pub(super) fn argument(
     checked: &Checked,
     kernel: &Kernel,
@@ -57,7 +57,7 @@ pub(super) fn argument(
     }
 }
 
-/// Turns what the kernel returns into what the operator does. As tokens, the trait that it needs.
+/// The conversion of the kernel's result to the operator's, as the trait bound that it needs.
 pub(super) struct Result {
     ty: syn::Type,
     bound: TokenStream,

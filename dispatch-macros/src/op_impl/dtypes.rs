@@ -1,4 +1,4 @@
-//! `dtypes(..)`: one generic kernel for many dtypes.
+//! The option `dtypes(..)`: one generic kernel that serves several dtypes.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,7 +10,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
 use crate::syntax::user_tokens::{as_written, at_user_span};
 
-/// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
+/// The dtypes: the names of their Rust types, and the variants of `DType`.
 const DTYPES: [(&str, &str); 12] = [
     ("u8", "U8"),
     ("i8", "I8"),
@@ -26,7 +26,7 @@ const DTYPES: [(&str, &str); 12] = [
     ("bool", "Bool"),
 ];
 
-/// Words for several at once.
+/// The words that stand for several dtypes.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("floating", &["f16", "bf16", "f32", "f64"]),
     ("integral", &["u8", "i8", "i16", "i32", "i64"]),
@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("all", &["u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128", "bool"]),
 ];
 
-/// PyTorch's names of dtypes, with the names here.
+/// PyTorch's names of dtypes, with the names here, for suggestions.
 const PYTORCH: [(&str, &str); 16] = [
     ("uint8", "u8"),
     ("int8", "i8"),
@@ -89,7 +89,7 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
     }
 }
 
-/// Notes a `by` that names no argument, or one that has no dtype.
+/// Reports a `by` that names no argument, or an argument without a dtype.
 pub(super) fn check_chooser(
     by: &Ident,
     signature: &Signature,
@@ -118,13 +118,13 @@ fn has_dtype(ty: &RustType) -> bool {
     matches!(plain.as_str(), "&Tensor" | "&[Tensor]" | "Option<&Tensor>" | "DType" | "Option<DType>")
 }
 
-/// The dtypes that a word stands for.
+/// Returns the dtypes for which a word stands.
 fn members(word: &Ident) -> Vec<(&'static str, &'static str)> {
     let group = GROUPS.iter().find(|(name, _)| word == name).map(|(_, members)| *members);
     DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
 }
 
-/// The kernel and the function around it.
+/// The kernel, and the names and types of the function around it.
 pub(super) struct Serve<'a> {
     pub(super) signature: &'a Signature,
     pub(super) arguments: &'a [Ident],
@@ -133,7 +133,7 @@ pub(super) struct Serve<'a> {
     pub(super) output: &'a TokenStream,
 }
 
-/// The argument whose dtype decides: the one that `by` names, or the first tensor.
+/// Returns the argument whose dtype selects the element type: the one that `by` names, or the first tensor.
 pub(super) fn chooser<'a>(
     attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
@@ -144,7 +144,7 @@ pub(super) fn chooser<'a>(
     }
 }
 
-/// The switch on the dtype of the `chosen` argument, which messages call by its label.
+/// Generates the switch on the dtype of the argument `chosen`, with the label that messages use for it.
 pub(super) fn switch(
     dtypes: &DTypes,
     operator: &Path,
@@ -192,7 +192,7 @@ pub(super) fn switch(
     quote! {
         struct __Serves<T>(::core::marker::PhantomData<T>);
 
-        // Where the bounds hold, this comes before the trait's.
+        // If the bounds hold, this inherent item takes precedence over the trait's.
         #[allow(dead_code)]
         impl #implemented __Serves<#param> #bounded {
             const FITS: bool = true;

@@ -1,5 +1,5 @@
-//! A kernel whose first parameter is `plan`: it gets the plan of the call and the memory of the results, and serves every form of its
-//! operator.
+//! Planned kernels, whose first parameter is `plan`. Such a kernel gets the plan of the call and the memory of the results, and serves
+//! every form of its operator.
 
 mod engine;
 mod forms;
@@ -16,7 +16,7 @@ use crate::syntax::rust_type::{RustType, without_lifetimes};
 use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
 use crate::syntax::user_tokens::{as_written, at_user_span};
 
-/// Whether a kernel takes a plan.
+/// Returns whether a kernel takes a plan.
 pub(super) fn is_planned(signature: &Signature) -> bool {
     signature::parameters(signature).first().is_some_and(|first| is_called(first, "plan"))
 }
@@ -33,9 +33,9 @@ pub(super) fn expand(checked: &Checked) -> TokenStream {
     }
 }
 
-/// The outputs of a kernel.
+/// The kind of outputs that a kernel takes.
 enum Outputs {
-    /// There are no results, or the kernel makes them.
+    /// The operator has no results, or the kernel creates them.
     None,
     Tensors(usize),
     List,
@@ -71,27 +71,27 @@ impl Outputs {
     }
 }
 
-/// A planned kernel whose signature has the right shape; whether the types agree, the compiler says.
+/// A planned kernel with the right parameters. The compiler checks whether the types agree.
 ///
-/// Generated code names the runtime `__r` and its private door `__p`.
+/// Generated code refers to the runtime as `__r` and to its private module as `__p`.
 struct Kernel<'a> {
     checked: &'a Checked,
     outputs: Outputs,
     body: Body<'a>,
-    /// The arguments that the kernel names, by position.
+    /// The arguments that the kernel names, with their positions.
     named: Vec<(Parameter, usize)>,
     takes_keys: bool,
-    /// The types of all arguments of the operator, and their names in generated functions.
+    /// The types of all arguments of the operator. `arguments` has their names in generated functions.
     types: Vec<RustType>,
     arguments: Vec<Ident>,
     keys: Ident,
 }
 
-/// What a kernel does.
+/// The way in which a kernel computes.
 enum Body<'a> {
-    /// It computes, given its plan and its outputs.
+    /// The kernel computes the outputs from its plan.
     Serves { plan: Box<Parameter>, out: Option<Box<Parameter>> },
-    /// It says what becomes of elements, and an engine computes.
+    /// The kernel returns a rule for elements, and an engine computes.
     Engine { engine: &'a Path, operands: &'a [usize] },
 }
 
@@ -119,7 +119,7 @@ fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
     Some(Kernel { checked, outputs, body, named, takes_keys, types, arguments, keys })
 }
 
-/// The plan and the outputs of a kernel that takes a plan. They leave its other parameters.
+/// Takes the plan and the outputs out of the parameters of a planned kernel.
 fn check_served<'a>(
     checked: &Checked,
     outputs: &Outputs,
@@ -139,7 +139,7 @@ fn check_served<'a>(
     }
     let out = match (outputs, parameters.first()) {
         (Outputs::None, _) => None,
-        // A pattern takes several outputs apart: `[values, indices]: [&mut Tensor; 2]`.
+        // A pattern names several outputs: `[values, indices]: [&mut Tensor; 2]`.
         (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
         (outputs, first) => {
             let at = first.map_or_else(|| name.to_token_stream(), |first| first.whole.clone());
@@ -155,7 +155,7 @@ fn check_served<'a>(
 }
 
 impl Kernel<'_> {
-    /// The kernel with every type checked: once, whatever the number of forms.
+    /// Generates the call of the kernel with every type checked: once, whatever the number of forms.
     fn serve(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let Body::Serves { plan, out } = &self.body else { return TokenStream::new() };
@@ -202,7 +202,7 @@ impl Kernel<'_> {
                 })
             }
         };
-        // A kernel that knows the keys of its call can hand the call on, by mistake to itself.
+        // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
         let inside = self
             .takes_keys
             .then(|| quote!(let __inside = __p::Redispatch::enter(<#operator as __r::Operation>::operator, #keys)?;));
@@ -215,7 +215,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// What the kernel itself returns.
+    /// Returns the type that the kernel itself returns.
     fn result(&self) -> TokenStream {
         match self.outputs {
             Outputs::None => RustType::of_returns(&self.checked.schema).tokens(&quote!(__r)),
@@ -238,7 +238,8 @@ impl Kernel<'_> {
         quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::returned(#call))
     }
 
-    /// `let value = value`, as the kernel takes it. If the text differs, the message says the types as both sides wrote them.
+    /// Generates `let value = value`, converted to the kernel's type. If the text of the types differs, the message names both as they are
+    /// written.
     fn taken(
         &self,
         parameter: &Parameter,

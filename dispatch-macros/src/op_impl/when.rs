@@ -1,4 +1,4 @@
-//! `when(condition)`: the condition as a function.
+//! The option `when(condition)`: generates the condition as a function.
 
 use dispatch_schema::Schema;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream};
@@ -10,7 +10,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
-/// The function `__holds`, over the kernel's own argument names, or the operator's where the kernel has none.
+/// Generates the function `__holds`. Its parameters have the kernel's names or, if the kernel has none, the operator's.
 pub(super) fn condition(
     attribute: &Attribute,
     schema: &Schema,
@@ -20,7 +20,7 @@ pub(super) fn condition(
 ) -> Option<TokenStream> {
     let when = attribute.when.as_ref()?;
     let condition = &when.condition;
-    // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
+    // The condition is the user's code, so names that the user did not write need the user's hygiene.
     let hygiene = condition.span();
     let patterns = names.zip(&schema.arguments).map(|(name, argument)| {
         name.unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! A schema's default as a Rust expression.
+//! Conversion of a schema's default to a Rust expression.
 
 use dispatch_schema::{DefaultValue, Type, TypeKind};
 use proc_macro2::{Literal, TokenStream};
@@ -6,7 +6,7 @@ use quote::quote;
 
 use crate::syntax::rust_type::RustType;
 
-/// The expression for an argument's default, in the argument's own type. None for a default that Rust has no expression for.
+/// Returns the expression of an argument's default, in the argument's Rust type. Returns `None` if Rust has no such expression.
 pub(crate) fn expression(
     value: &DefaultValue,
     ty: &Type,
@@ -68,7 +68,7 @@ fn scalar(value: &DefaultValue, runtime: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `PyTorch`'s canonical text writes some words as numbers; the number is looked up when the compiler evaluates the constant.
+/// Returns the expression of an enum value that `PyTorch`'s canonical schema writes as a number. The compiler evaluates it as a constant.
 fn number_of(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
     let ty = proc_macro2::Ident::new(ty, proc_macro2::Span::call_site());
     quote!(const { #runtime::#ty::from_number(#number).unwrap() })

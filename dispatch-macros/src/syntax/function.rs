@@ -1,4 +1,4 @@
-//! The function under an attribute: its signature parsed, its body left alone.
+//! The function under an attribute. Its signature is parsed, its body is not.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,12 +8,12 @@ use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility
 use crate::errors::{Errors, at_end};
 use crate::syntax::user_tokens::as_written;
 
-/// A function. The body is opaque, so that a half-typed one still reaches the compiler and the editor.
+/// A function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
 pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) signature: Signature,
-    /// None where a semicolon stands in its place.
+    /// `None` if the function ends with a semicolon.
     pub(crate) body: Option<TokenTree>,
 }
 
@@ -48,7 +48,7 @@ impl ToTokens for Function {
 }
 
 impl Function {
-    /// The function under `attribute`, or what to put there instead: the item as it is, with an error.
+    /// Parses the function under `attribute`. If that fails, returns the tokens to expand to: the unchanged item with an error.
     pub(crate) fn parse_under(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
         Self::parse.parse2(item.clone()).map_err(|error| {
             if error.to_string() != NOT_A_FUNCTION {
@@ -60,8 +60,9 @@ impl Function {
         })
     }
 
-    /// The function under `#[attribute(options)]`, which is to be a `noun`, with the options and the `_: ...` that may stand for its
-    /// parameters. Or what to put there instead: the item as it is, with errors, of which `check` may add more.
+    /// Parses the function under `#[attribute(options)]`, which must be a `noun`. Returns it with the options and the `_: ...` that may
+    /// stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors, to which `check`
+    /// may add.
     pub(crate) fn with_options<Options: Parse>(
         [attribute, noun]: [&str; 2],
         options: &TokenStream,
@@ -88,7 +89,7 @@ impl Function {
         }
     }
 
-    /// The same with a body where there is none, for what is left of a function with mistakes.
+    /// Adds a body that panics to a function without body, for the stub of a function with mistakes.
     pub(crate) fn with_body(mut self) -> Self {
         self.body.get_or_insert_with(|| {
             let panics = quote!(::core::panic!("this function has mistakes"));
@@ -97,20 +98,20 @@ impl Function {
         self
     }
 
-    /// The same with an expression for its body.
+    /// Replaces the body by an expression.
     pub(crate) fn that_is(mut self, expression: &impl ToTokens) -> Self {
         self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
         self
     }
 
-    /// Takes the `_: ...` away that stands for the arguments of the schema.
+    /// Removes the `_: ...` that stands for the arguments of the schema, and returns its dots.
     pub(crate) fn take_elided_parameters(&mut self) -> Option<Token![...]> {
         let elided =
             |variadic: &mut Variadic| variadic.pat.as_ref().is_some_and(|(name, _)| matches!(**name, Pat::Wild(_)));
         self.signature.variadic.take_if(elided).map(|variadic| variadic.dots)
     }
 
-    /// Notes everything about the signature that no operator and no kernel can have.
+    /// Reports qualifiers of the signature that no operator and no kernel can have.
     pub(crate) fn check_plain(&self, what: &str, errors: &mut Errors) {
         let signature = &self.signature;
         if let Some(asyncness) = &signature.asyncness {
@@ -147,7 +148,7 @@ impl Function {
         }
     }
 
-    /// Notes parameters of a generic function, but for lifetimes.
+    /// Reports generic parameters of a function, except for lifetimes.
     pub(crate) fn check_not_generic(&self, what: &str, errors: &mut Errors) {
         let mut params =
             self.signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
@@ -162,7 +163,7 @@ impl Function {
     }
 }
 
-/// Lints about a signature that its author did not choose. The author's own attributes come after, and win.
+/// Returns lint attributes for a generated signature. The author's own attributes follow, and take precedence.
 pub(crate) fn signature_lints() -> Attribute {
     parse_quote! {
         #[allow(
@@ -182,7 +183,7 @@ pub(crate) fn signature_lints() -> Attribute {
 
 const NOT_A_FUNCTION: &str = "not a function";
 
-/// Whether `fn` comes next, or after its qualifiers.
+/// Returns whether the next token is `fn`, possibly after qualifiers.
 fn starts_function(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     while !ahead.peek(Token![fn]) {

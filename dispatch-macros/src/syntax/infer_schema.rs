@@ -1,4 +1,4 @@
-//! A schema from a Rust signature, for `#[op_def]` without one.
+//! Inference of a schema from a Rust signature, for `#[op_def]` without a schema.
 
 use dispatch_schema::Schema;
 use syn::{ReturnType, Signature, Type};
@@ -8,7 +8,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
 use crate::syntax::user_tokens::as_written;
 
-/// The schema that the signature says: the inverse of the table of Rust types.
+/// Returns the schema of a signature: the inverse of the mapping from schema types to Rust types.
 pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mut Errors) -> Option<Schema> {
     let mut letters = ('a'..='z').map(String::from);
     let mut arguments = Vec::new();

@@ -1,4 +1,4 @@
-//! The keys that an attribute names, in checks and in generated code.
+//! Keys that an attribute names: their checks and their expansion.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::{Expr, Ident};
 
 use crate::syntax::user_tokens::at_user_span;
 
-/// The last word of a key, for checks that need no types.
+/// Returns the last word of a key's path, for checks that need no types.
 pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
     let words = key
         .to_token_stream()
@@ -16,7 +16,7 @@ pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
     words.last().map(|word| word.to_string())
 }
 
-/// The keys of a kernel, in a static `__KEYS`. They are resolved in the scope of their author, with the built-in keys in sight.
+/// Generates a static `__KEYS` with the keys of a kernel. Names are resolved in the author's scope, with the built-in keys.
 pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
     let count = keys.len().max(1);
     let references = match keys {
@@ -33,7 +33,7 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// A key by reference. A value that is no key is reported where it stands.
+/// Generates a reference to a key. The compiler reports a value that is not a key at its location.
 pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
     let span = at_user_span(key.span());
     if let Expr::Path(path) = key
@@ -45,7 +45,7 @@ pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
     quote_spanned!(span=> &#key)
 }
 
-/// Whether this is the name of a backend that is not built in, rather than a misspelled built-in key, for which the compiler has a suggestion.
+/// Returns whether a name is that of a backend that is not built in. For a misspelled built-in key, the compiler suggests the right one.
 fn is_another_backend(key: &Ident) -> bool {
     let name = key.to_string();
     let is_misspelled = |near: &str| near.len() != name.len();
@@ -54,7 +54,8 @@ fn is_another_backend(key: &Ident) -> bool {
         && !dispatch_schema::suggest(&name, BACKENDS).is_some_and(is_misspelled)
 }
 
-/// The key itself. If it is not there, the compiler names the macro that it comes from: that macro's name is the advice.
+/// Generates the key's name. If there is no such key, the compiler's error names the macro from which it comes, and that macro's name is
+/// the advice.
 pub(crate) fn find_key(key: TokenStream) -> TokenStream {
     let respanned = key.into_iter().map(|mut word| {
         word.set_span(at_user_span(word.span()));
@@ -63,10 +64,10 @@ pub(crate) fn find_key(key: TokenStream) -> TokenStream {
     respanned.collect()
 }
 
-/// The keys of the built-in backends that are all capitals.
+/// The keys of built-in backends whose names are in capital letters.
 const BACKENDS: [&str; 12] = ["CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "MTIA", "MAIA", "FPGA"];
 
-/// Keys that name many runtime keys.
+/// Alias keys, each of which stands for several runtime keys.
 pub(crate) const ALIASES: [&str; 7] = [
     "Autograd",
     "Autocast",

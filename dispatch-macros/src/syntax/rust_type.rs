@@ -1,31 +1,31 @@
-//! The Rust type of each schema type, as text that messages show and as absolute paths in expansions.
+//! The Rust type of each schema type: as text for messages, and as absolute paths in expansions.
 
 use dispatch_schema::{Argument, Schema, rust_argument, rust_result};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse_quote;
 
-/// A type as a user writes it: `&[Option<Tensor>]`.
+/// A type as a user writes it, such as `&[Option<Tensor>]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RustType(String);
 
 impl RustType {
-    /// What a function takes for an argument; none for a type that no operator takes.
+    /// Returns the parameter type for an argument; `None` for a type that no operator takes.
     pub(crate) fn of_argument(argument: &Argument) -> Option<Self> {
         rust_argument(argument).map(Self)
     }
 
-    /// What a predicate over the same argument takes: written arguments are only looked at.
+    /// Returns the parameter type that only reads the argument: `&mut` becomes `&`.
     pub(crate) fn shared(&self) -> Self {
         Self(self.0.replace("&mut ", "&"))
     }
 
-    /// What a function returns for the schema's returns, without `Result`.
+    /// Returns the result type for the schema's returns, without `Result`.
     pub(crate) fn of_returns(schema: &Schema) -> Self {
         Self(rust_result(schema))
     }
 
-    /// A type that a user wrote, in the form in which it can be compared: no lifetimes, no paths.
+    /// Returns a type that a user wrote in a comparable form: without lifetimes, and with the last segments of paths only.
     pub(crate) fn written(ty: &syn::Type) -> Self {
         Self(squeeze(&bare(ty.to_token_stream())))
     }
@@ -38,7 +38,7 @@ impl RustType {
         self.0.contains("&mut ")
     }
 
-    /// A value without anything behind it that could be written.
+    /// Returns whether the type contains no reference.
     pub(crate) fn is_plain(&self) -> bool {
         !self.0.contains('&')
     }
@@ -47,13 +47,13 @@ impl RustType {
         self.0.starts_with("Option<")
     }
 
-    /// What is inside an option; anything else is itself.
+    /// Returns the type inside of an `Option`, or the type itself.
     pub(crate) fn required(&self) -> Self {
         let inner = self.0.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>'));
         Self(inner.unwrap_or(&self.0).to_owned())
     }
 
-    /// The type without its lifetime: the runtime's `Kind` of this argument.
+    /// Generates the runtime's `Kind` for this argument: the type without its lifetime.
     pub(crate) fn kind(&self, runtime: &TokenStream) -> TokenStream {
         let required = self.required();
         let (kind, inner) = match (self.is_optional(), required.0.strip_prefix("&mut "), required.0.strip_prefix('&')) {
@@ -68,7 +68,7 @@ impl RustType {
         quote!(#runtime::__private::#kind<#inner>)
     }
 
-    /// The same with every name an absolute path.
+    /// Returns the type as tokens, with every name as an absolute path.
     pub(crate) fn tokens(&self, runtime: &TokenStream) -> TokenStream {
         match self.0.parse::<TokenStream>() {
             Ok(tokens) => absolute(tokens, runtime),
@@ -77,7 +77,7 @@ impl RustType {
     }
 }
 
-/// Drops lifetimes, and all of a path but its last segment.
+/// Removes lifetimes, and all segments of a path but the last.
 fn bare(tokens: TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -97,7 +97,7 @@ fn bare(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Tokens as a person would write them. The compiler breaks long types over lines, and prints spaces of its own.
+/// Returns tokens as text with usual spacing. The compiler breaks long types into lines, and prints other spaces.
 pub(crate) fn squeeze(tokens: &impl ToTokens) -> String {
     const NARROW: [(&str, &str); 14] = [
         ("& ", "&"),
@@ -142,7 +142,7 @@ fn absolute_name(name: &Ident, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// A type that a user wrote, with every lifetime left to the compiler, for use inside another function.
+/// Returns a type that a user wrote with every lifetime replaced by `'_`, for use inside another function.
 pub(crate) fn without_lifetimes(ty: &syn::Type) -> syn::Type {
     let tokens = elide(ty.to_token_stream());
     parse_quote!(#tokens)

@@ -1,7 +1,7 @@
-//! The schema of an attribute: a string, or bare tokens.
+//! The schema in an attribute: a string, or plain tokens.
 //!
-//! Both go through one parser. In a string the compiler can only underline the whole, so the message draws its own caret; bare tokens
-//! are underlined where the mistake is.
+//! One parser reads both. The compiler can only underline a whole string, so the message for a string draws its own caret. In plain tokens,
+//! the mistake itself is underlined.
 
 use dispatch_schema::{Schema, SyntaxErrors, Token, TokenKind};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -10,7 +10,7 @@ use syn::LitStr;
 
 use crate::errors::Errors;
 
-/// Where a schema is written.
+/// The source of a schema.
 pub(crate) enum Source {
     Text(LitStr),
     Tokens(TokenStream),
@@ -26,7 +26,7 @@ impl Source {
 }
 
 impl Source {
-    /// Where a word stands: the token, or all of a string.
+    /// Returns the tokens to underline for a word of the schema: the word, or the whole string.
     pub(crate) fn place_of(&self, word: &str) -> TokenStream {
         let tokens = match self {
             Self::Text(text) => return text.to_token_stream(),
@@ -67,7 +67,7 @@ fn underline(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErro
     }
 }
 
-/// Tokens without groups, as the schema parser reads them; a span counts in `trees`.
+/// Tokens without groups, in the form that the schema parser reads. Their spans are indices of `trees`.
 #[derive(Default)]
 struct Flat {
     tokens: Vec<Token>,

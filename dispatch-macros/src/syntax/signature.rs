@@ -1,4 +1,4 @@
-//! A Rust signature against a schema.
+//! Checks of a Rust signature against a schema.
 
 use dispatch_schema::{Argument, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -14,14 +14,14 @@ use crate::syntax::user_tokens::as_written;
 /// A parameter that a user wrote.
 #[derive(Clone)]
 pub(crate) struct Parameter {
-    /// None for `_` and for patterns.
+    /// `None` for `_` and for patterns.
     pub(crate) name: Option<Ident>,
     pub(crate) pattern: TokenStream,
     pub(crate) ty: Type,
     pub(crate) whole: TokenStream,
 }
 
-/// The parameters of a signature; a receiver is not one, and is reported elsewhere.
+/// Returns the parameters of a signature, without a receiver, which is reported elsewhere.
 pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
     let typed =
         signature.inputs.iter().filter_map(|input| if let FnArg::Typed(typed) = input { Some(typed) } else { None });
@@ -37,13 +37,13 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
     typed.map(parameter).collect()
 }
 
-/// The name of a parameter, if it has one.
+/// Returns the name of a parameter, if it has one.
 pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
     let FnArg::Typed(typed) = input else { return None };
     if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
 }
 
-/// The parameters that a schema asks for, of types that `of_type` gives, in the place of `dots`.
+/// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the span of `dots`.
 pub(crate) fn inputs(
     schema: &Schema,
     dots: Token![...],
@@ -58,23 +58,23 @@ pub(crate) fn inputs(
     })
 }
 
-/// What an argument is called in Rust. A definition refuses those that [have no name there](has_rust_name).
+/// Returns the Rust name of an argument. A definition reports arguments that [have none](has_rust_name).
 pub(crate) fn rust_name(argument: &str) -> Ident {
     match argument {
         "self" => format_ident!("this"),
         name if !has_rust_name(name) => format_ident!("{name}_"),
-        // A keyword since edition 2024, and `syn` knows no editions.
+        // `gen` is a keyword since edition 2024. `syn` does not distinguish editions.
         "gen" => Ident::new_raw("gen", Span::call_site()),
         name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site())),
     }
 }
 
-/// Whether an argument can have its own name in Rust: some words cannot, not even as `r#word`.
+/// Returns whether an argument's name can be used in Rust. Some words cannot, not even as `r#word`.
 pub(crate) fn has_rust_name(argument: &str) -> bool {
     !matches!(argument, "_" | "Self" | "crate" | "super")
 }
 
-/// The function that a schema asks for, as its author would write it.
+/// Returns the function that a schema requires, as its author would write it.
 pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> String {
     let parameter = |argument: &Argument| {
         let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
@@ -86,12 +86,12 @@ pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> S
     format!("fn {}({}) -> {returned}", name, parameters.join(", "))
 }
 
-/// A number of arguments in words.
+/// Formats a number of arguments.
 pub(crate) fn count(n: usize) -> String {
     if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
-/// Notes a wrong number of parameters, naming those that are missing or too many. `found` excludes a trailing key set.
+/// Reports a wrong number of parameters, and names those that are missing or too many. `found` excludes a trailing key set.
 pub(crate) fn check_count(
     who: &str,
     function: &Signature,
@@ -130,7 +130,7 @@ pub(crate) fn check_count(
     false
 }
 
-/// Notes parameters that carry the name of another argument: arguments in the wrong order would go unnoticed where types agree.
+/// Reports parameters that have the name of another argument: the compiler would not notice a wrong order if the types agree.
 pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
     let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
     let mut misplaced = Vec::new();
@@ -169,7 +169,7 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
     }
 }
 
-/// Reports parameters of a definition that do not have the name of an argument, because callers read these names. A capital letter in a
+/// Reports parameters of a definition whose names are not those of the arguments, because callers read these names. A capital letter in a
 /// schema is a small letter in Rust.
 pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
     let plain = |name: &str| name.trim_start_matches('_').to_lowercase();
@@ -187,7 +187,7 @@ pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut
     }
 }
 
-/// Notes parameters and a return that are not the schema's, by their text. For a definition, whose types are the operator's.
+/// Reports parameter and result types of a definition whose text is not that of the schema's types.
 pub(crate) fn check_types(
     function: &Signature,
     found: &[Parameter],
@@ -220,7 +220,7 @@ pub(crate) fn check_types(
     check_return(function, schema, errors);
 }
 
-/// Notes a return that is not the schema's.
+/// Reports a result type that is not the schema's.
 pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
     let want = RustType::of_returns(schema);
     let instead = format!("Result<{}>", want.text());
@@ -245,7 +245,7 @@ pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut E
     }
 }
 
-/// Which arguments a plan or a planned kernel names: any of them, in the schema's order.
+/// Returns the arguments that a plan or a planned kernel names: any of them, in the schema's order.
 pub(crate) fn named_arguments(
     what: &str,
     function: &Ident,

@@ -1,16 +1,17 @@
-//! What a user wrote and where: the text for messages, the place for errors.
+//! Text and locations of tokens that a user wrote, for messages.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The text of tokens that a user wrote: a space wherever the source has one, or a line break.
+/// Returns the text of tokens as a user wrote it, with a space where the source has a space or a line break.
 pub(crate) fn as_written(tokens: &impl ToTokens) -> String {
     let mut text = Text { out: String::new(), end: None };
     text.push_all(tokens.to_token_stream());
     text.out
 }
 
-/// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.
+/// Returns the location of the user's token with the macro's hygiene, so that generated names resolve and messages point at the user's
+/// tokens.
 pub(crate) fn at_user_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
@@ -32,7 +33,7 @@ impl Text {
                         Delimiter::Brace => ("{", "}"),
                         Delimiter::None => ("", ""),
                     };
-                    // A group that went through a parser has one span, so what is inside says nothing about the brackets.
+                    // After a parser, a group has a single span, so the spans of its contents say nothing about the brackets.
                     self.push(open, group.span());
                     self.end = None;
                     self.push_all(group.stream());

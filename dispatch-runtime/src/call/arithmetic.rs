@@ -1,6 +1,6 @@
-//! Rust's own operators over tensors.
+//! Rust's arithmetic operators, such as `+`, for tensors.
 //!
-//! The runtime knows no operator, so `&a + &b` calls whichever operator claimed `Add` with `#[op_def(.., operator = Add)]`.
+//! The runtime knows no operator, so `&a + &b` calls the operator that claimed `Add` with `#[op_def(.., operator = Add)]`.
 
 use std::ops;
 
@@ -16,9 +16,9 @@ fn unclaimed(of: RustOperator) -> Result<Tensor> {
     Err(ErrorKind::Unclaimed { of }.into())
 }
 
-/// What can stand beside a tensor in `a + b`: another tensor, or a number.
+/// An operand beside a tensor in an expression such as `a + b`: another tensor, or a number.
 ///
-/// A number has no say in the precision: `x + 1.5` is of the dtype of `x` where that is floating.
+/// A number does not determine the precision: `x + 1.5` has the dtype of `x` if that is floating.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -45,7 +45,7 @@ fn unclaimed(of: RustOperator) -> Result<Tensor> {
     note = "what computes a tensor gives a `Result`; `?` takes the tensor out of it"
 )]
 pub trait Term: Sized {
-    /// Computes with the tensor that this is.
+    /// Calls `compute` with the operand as a tensor.
     fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
 }
 

@@ -9,24 +9,24 @@ use crate::key::{Key, KeySet};
 use crate::operator::{BoxedKernel, Choice, Entry, Operator, Table, TableRef, too_few_arguments, too_many_arguments};
 use crate::value::{Stack, Value, kind_of};
 
-/// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
+/// Whether the conditions of a slot's kernels were evaluated before a boxed kernel is chosen. Only typed code can evaluate them.
 #[derive(Clone, Copy)]
 pub(crate) enum Conditions {
     Open,
-    /// They were asked, and what runs is the default.
+    /// All conditions were evaluated and none holds, so the default kernel runs.
     NoneHolds,
 }
 
 impl Operator {
-    /// Calls it with the arguments on top of the stack, and leaves the results there.
+    /// Calls the operator with the arguments on top of the stack, and replaces them with the results.
     ///
     /// # Errors
     ///
-    /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
+    /// Returns an error if there are too few arguments or one has the wrong kind, if there is no kernel for them, or if the kernel fails.
     #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
         if let Some(typed) = self.adapters() {
-            // SAFETY: there is no code.
+            // SAFETY: no code is passed.
             return unsafe { (typed.unbox)(self, None, KeySet::EMPTY, stack) };
         }
         let Some(arguments) = stack.top(self.argument_count()) else {
@@ -36,21 +36,22 @@ impl Operator {
         self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
     }
 
-    /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
+    /// Calls the operator with exactly these keys, whatever the keys of the arguments and of the thread. Layers redispatch calls with this.
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if the call comes back to where it is made.
+    /// Returns an error in the same cases as [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if redispatches nest
+    /// without end.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         self.run_boxed::<true>(self.published(), keys, stack, Conditions::Open)
     }
 
-    /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
+    /// Calls the operator with the keys that its arguments have now, below `key`. Layers that change arguments redispatch with this.
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed).
+    /// Returns an error in the same cases as [`call_boxed`](Self::call_boxed).
     ///
     /// ```standalone_crate
     /// use dispatch_runtime::prelude::*;
@@ -81,11 +82,12 @@ impl Operator {
         self.redispatch_boxed(keys, stack)
     }
 
-    /// Calls the kernel for one key, whatever the arguments' keys.
+    /// Calls the operator's kernel for one key, whatever the arguments' keys.
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed), and where `key` is not one runtime key: an alias key stands for many.
+    /// Returns an error in the same cases as [`call_boxed`](Self::call_boxed), and if `key` is not one runtime key: an alias key stands for
+    /// several.
     pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
@@ -94,11 +96,11 @@ impl Operator {
         self.redispatch_boxed(keys, stack)
     }
 
-    /// Calls it with these arguments, and gives the results.
+    /// Calls the operator with these arguments, and returns the results.
     ///
     /// # Errors
     ///
-    /// As [`call_boxed`](Self::call_boxed), and where there are too many arguments.
+    /// Returns an error in the same cases as [`call_boxed`](Self::call_boxed), and if there are too many arguments.
     ///
     /// ```
     /// # use dispatch_runtime::prelude::*;
@@ -111,15 +113,15 @@ impl Operator {
     pub fn call(&self, arguments: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
         let mut stack: Stack = arguments.into_iter().collect();
         if stack.len() > self.argument_count() {
-            // On a stack, they would be somebody else's and stay below the results.
+            // On a stack, the surplus arguments would belong to an outer call and stay below the results.
             return Err(too_many_arguments(self, stack.len()));
         }
         self.call_boxed(&mut stack)?;
         Ok(stack.into_values())
     }
 
-    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line. A
-    /// redispatch that does not end at a typed kernel may come back here, so it is counted.
+    /// Runs the kernel for these keys. Kernels of the operator's own type and boxed functions are one jump away; all else is out of line. A
+    /// redispatch that does not end at a typed kernel can come back here, so it is counted.
     #[inline]
     pub(crate) fn run_boxed<const REDISPATCH: bool>(
         &self,
@@ -145,7 +147,7 @@ impl Operator {
         }
         let _inside = if REDISPATCH { Some(Redispatch::enter(|| self, keys)?) } else { None };
         match (own, conditions) {
-            // Typed code checks the results itself, and has nothing else on its stack.
+            // Typed code checks the results itself, and its stack has only the arguments.
             (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
             (Some(kernel), Conditions::Open) => boxed_kernel::run_function(self, *kernel, keys, stack),
             (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
@@ -179,7 +181,7 @@ impl Operator {
                     if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
                         return result;
                     }
-                    // It was taken away after the table was loaded; by now there is another.
+                    // The kernel was removed after the table was loaded. By now there is a new table.
                 }
                 Entry::Typed | Entry::Choose(_) => {
                     return match self.adapters() {
@@ -200,13 +202,13 @@ impl Operator {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
         let error = crate::introspection::explain::refusal(self, keys, &self.each_carried(arguments));
         match error.kind() {
-            // A value that is no tensor has no keys.
+            // If an argument is not a tensor as it should be, it has no keys. Then the wrong argument is the better error.
             ErrorKind::NoKernel(explanation) if explanation.key.is_none() => self.misfit(arguments).unwrap_or(error),
             _ => error,
         }
     }
 
-    /// The error of the first argument that is not of its type.
+    /// Returns the error of the first argument that does not have its schema type.
     fn misfit(&self, arguments: &[Value]) -> Option<Error> {
         let types = self.schema().arguments.iter().map(|argument| &argument.ty);
         let (position, (value, ty)) =

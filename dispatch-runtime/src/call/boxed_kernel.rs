@@ -1,4 +1,4 @@
-//! Running a boxed kernel, and checking the results that it leaves on the stack.
+//! Execution of boxed kernels, and checks of the results that they leave on the stack.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::KeySet;
@@ -6,7 +6,7 @@ use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
 use crate::value::{Stack, Value, kind_of};
 
 impl BoxedKernel {
-    /// Runs the kernel that had its place in this turn; none if it was taken away.
+    /// Runs the kernel. Returns `None` if its closure is no longer the one of this turn.
     pub(crate) fn call_turn(
         &self,
         turn: usize,
@@ -20,7 +20,7 @@ impl BoxedKernel {
         }
     }
 
-    /// Runs the kernel; none where it was taken away in the meantime.
+    /// Runs the kernel, or returns `None` if it was removed in the meantime.
     #[inline]
     pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
         match self {
@@ -30,7 +30,7 @@ impl BoxedKernel {
     }
 }
 
-/// Runs a boxed kernel, which finds its arguments alone on the stack, and checks the results that it leaves.
+/// Runs a boxed kernel on a stack with only its arguments, and checks the results that it leaves.
 #[inline]
 pub(crate) fn run(
     kernel: &(impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + ?Sized),
@@ -45,14 +45,14 @@ pub(crate) fn run(
     check(operator, keys, stack)
 }
 
-/// The same, out of line, as most boxed calls end at a typed kernel. The parameters are in the order of those of `unbox`, so that a caller
-/// has each in one register for both.
+/// Runs a boxed function and checks its results. It is out of line, because most boxed calls end at a typed kernel. The parameters have the
+/// order of those of `unbox`, so a caller has each in one register for both.
 #[inline(never)]
 pub(crate) fn run_function(operator: &Operator, kernel: BoxedFn, keys: KeySet, stack: &mut Stack) -> Result<()> {
     run(&kernel, operator, keys, stack)
 }
 
-/// Gives a kernel a stack of its own, as there is something below its arguments.
+/// Runs a kernel on a separate stack, because there are values below its arguments.
 #[cold]
 #[inline(never)]
 fn run_apart(

@@ -1,4 +1,4 @@
-//! What an argument is where a call leaves it out.
+//! Default values of arguments that a call leaves out.
 
 use dispatch_schema::{Argument, DefaultValue, Type, TypeKind};
 use num_complex::Complex64;
@@ -7,7 +7,7 @@ use crate::scalar::{DType, Layout, MemoryFormat, Scalar};
 use crate::value::Value;
 
 impl Value {
-    /// What an argument is where it is left out; none where it has no default.
+    /// Returns the value of an argument that a call leaves out, or `None` if it has no default.
     ///
     /// ```
     /// use dispatch_runtime::{Value, schema::Schema};

@@ -7,29 +7,29 @@ use crate::key::{Key, KeySet, Slot};
 use crate::operator::{Code, Entry, Kernel, Operation, Operator, Table, TableRef};
 use crate::value::{Argument, ToValue, argument};
 
-/// The keys of a call whose arguments carry `carried`.
+/// Returns the keys of a call on this thread whose arguments carry `carried`.
 #[inline(always)]
 #[must_use]
 pub fn keys(carried: KeySet) -> KeySet {
     guard::call_keys(carried)
 }
 
-/// The keys that one argument carries.
+/// Returns the keys that one argument carries.
 #[inline(always)]
 pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
     argument.keys()
 }
 
-/// The keys of a call that is to land on `key`.
+/// Returns the keys of a call that runs the kernel for `key`.
 pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
     lowered(guard::call_keys(carried), key)
 }
 
-/// Where a call with these keys goes, and the table that says so.
+/// Returns the kernel for these keys, and the table that contains it.
 ///
 /// # Safety
 ///
-/// The kernel is called with these keys and this table, if at all.
+/// The kernel is called only with these keys and this table.
 #[inline(always)]
 #[must_use]
 pub unsafe fn kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
@@ -38,8 +38,8 @@ pub unsafe fn kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
     (unsafe { table.code(keys).to() }, table)
 }
 
-/// The kernel for these keys, and the keys and the table that it gets: binds the operator, passes over layers and chooses between kernels,
-/// or says why there is none.
+/// Finds the kernel for these keys, and returns it with the keys and the table to pass to it. It binds the operator, skips layers and
+/// chooses between kernels. If there is no kernel, it returns the error.
 #[cold]
 pub(crate) fn find(
     operator: &Operator,
@@ -62,7 +62,7 @@ pub(crate) fn find(
         }
         match entry {
             Entry::Typed | Entry::Boxed(_) => return Ok((code, keys, table.published())),
-            // Below a call without keys there is nothing. A slot that always skips is not there at all; a choice may be.
+            // Nothing is below the slot for calls without keys. Its own entry is never `Skip`, but one of its choices can be.
             Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
             Entry::Skip | Entry::Choose(_) | Entry::Refuse if operator.was_changed(table) => {}
             Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
@@ -73,7 +73,7 @@ pub(crate) fn find(
     }
 }
 
-/// The keys of a call that is to land on `key`: the layers below it and its own, on its backend where it has one.
+/// Returns the keys of a call that runs the kernel for `key`: the layers below `key`, and `key` itself, on its backend if it has one.
 pub(crate) fn lowered(keys: KeySet, key: Key) -> Result<KeySet> {
     if key == Key::UNDEFINED {
         return Ok(KeySet::EMPTY);

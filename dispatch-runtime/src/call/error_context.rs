@@ -1,4 +1,4 @@
-//! The context that a call adds to an error: the operator, the form or the kernel that it came through.
+//! The context that a call adds to an error: the operator, the form or the kernel that the error passed through.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::operator::Operator;
 
 impl Error {
-    /// The error of wrong results, with the boxed kernel that left them in a call with these keys.
+    /// Adds the boxed kernel that left wrong results in a call with these keys.
     #[cold]
     pub(crate) fn left_by_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
         if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) = self.parts_mut()
@@ -18,23 +18,23 @@ impl Error {
         self
     }
 
-    /// Adds the operator whose boxed kernel the error came through, if the error names the operator that it arose in.
+    /// Adds the operator whose boxed kernel the error passed through, if the error names the operator in which it arose.
     #[cold]
     #[inline(never)]
     pub(crate) fn through(self, operator: &Operator) -> Self {
         if self.kind().operator().is_some() { self.in_operator(operator.name()) } else { self }
     }
 
-    /// The error of a kernel of `functional` in a call of `form`: it names the form, and `output` if the kernel names an argument that the
-    /// form does not have.
+    /// Changes an error of the kernel of `functional` into one of its form `form`. The error names the form. It names `output` instead of
+    /// an argument that the form does not have.
     #[cold]
     pub(crate) fn in_form(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
         let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
         self.in_name_of(functional, form, argument)
     }
 
-    /// The error of `callee`, or of a form of it, in a call of `operator`, which is a call of that. It names `operator`, and its arguments:
-    /// `names` has one for each argument of the callee, or an empty text.
+    /// Changes an error of `callee`, or of a form of it, into one of `operator`, whose body calls `callee`. The error names `operator` and
+    /// its arguments: `names` has one for each argument of the callee, or an empty text.
     #[cold]
     pub(crate) fn in_call(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
         let Some(inner) = self.kind().operator() else { return self };
@@ -48,7 +48,7 @@ impl Error {
         })
     }
 
-    /// The error of `inner` as that of `operator`, if it arose there; `argument` gives an argument another name.
+    /// Changes an error that arose in `inner` into one of `outer`. `argument` maps the name of an argument.
     fn in_name_of(
         mut self,
         inner: Name<'static>,

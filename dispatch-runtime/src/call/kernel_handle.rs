@@ -1,4 +1,4 @@
-//! A kernel to be called by itself, whatever runs for its key.
+//! Handles of single kernels, which can be called even if another kernel runs for their key.
 
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, KeySet};
@@ -8,7 +8,8 @@ use crate::registration::registry;
 use crate::table::{Active, Kernel, Registered};
 use crate::value::Stack;
 
-/// A kernel of an operator, to be called whatever runs for its key now: how an override calls what it displaces.
+/// A handle of one kernel of an operator. It can be called even if another kernel runs for its key. For example, an override calls the
+/// kernel that it replaces.
 ///
 /// ```
 /// # use dispatch_runtime::{Registrar, Value, keys::*};
@@ -37,11 +38,11 @@ impl KernelHandle {
     ///
     /// # Errors
     ///
-    /// Where the kernel was removed, or fails.
+    /// Returns an error if the kernel was removed, or fails.
     pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
         match (&self.kernel, self.operator.adapters()) {
-            // SAFETY: `row_of` gives no kernels that were compiled for another operator.
+            // SAFETY: `row_of` returns no kernels that were compiled for another operator.
             (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
             (Kernel::Boxed(kernel), _) => {
                 kernel.call_turn(self.turn, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
@@ -50,13 +51,13 @@ impl KernelHandle {
         }
     }
 
-    /// The name of its function.
+    /// Returns the name of the kernel's function.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Where it was registered.
+    /// Returns the location of the kernel's registration.
     #[must_use]
     pub const fn location(&self) -> Location {
         self.location
@@ -64,7 +65,7 @@ impl KernelHandle {
 }
 
 impl Operator {
-    /// The kernels that were registered for exactly this key: the one that runs first, then what it displaces.
+    /// Returns the kernels that were registered for exactly this key: first the one that runs, then those that it replaces.
     #[must_use]
     pub fn kernels(&self, key: Key) -> Vec<KernelHandle> {
         let registry = registry::lock();
@@ -85,7 +86,7 @@ impl Operator {
         kernels.map(handle).collect()
     }
 
-    /// Whether a kernel is registered for exactly this key, and is not a conflict.
+    /// Whether a kernel is registered for exactly this key, without a conflict.
     #[must_use]
     pub fn has_kernel(&self, key: Key) -> bool {
         let registry = registry::lock();

@@ -1,25 +1,25 @@
-//! The depth of redispatches inside of each other.
+//! The nesting depth of redispatches, and its limit.
 //!
-//! A layer that hands a call on with `keys`, and not with `keys.below(its_key)`, reaches itself again. Counting makes that an error before
-//! the stack of the thread ends.
+//! A layer that redispatches with `keys`, and not with `keys.below(its_key)`, reaches itself again. The limit makes this an error before
+//! the thread's stack overflows.
 
 use crate::error::{ErrorKind, Result};
 use crate::guard;
 use crate::key::{Key, KeySet, Slot};
 use crate::operator::Operator;
 
-/// Far more than there are layers, and levels and modes that a program nests; still few enough for a small stack.
+/// The limit. It is far above the number of layers, levels and modes that a program nests, and low enough for a small stack.
 const DEEPEST: u32 = 500;
 
-/// One redispatch, or one kernel that can make one, until it is dropped.
+/// One nested redispatch, or one kernel that can redispatch. It ends when this is dropped.
 pub struct Redispatch(());
 
 impl Redispatch {
-    /// Enters one more.
+    /// Enters one more redispatch.
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::EndlessRedispatch`] if too many are inside of each other.
+    /// Returns [`ErrorKind::EndlessRedispatch`] if too many redispatches are nested.
     #[inline]
     pub fn enter<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Self> {
         let is_endless = guard::with_depth(|depth| {

@@ -1,12 +1,12 @@
-//! The arguments of generated code: which type a kernel takes, and what a caller may give.
+//! Arguments in generated code: the types that a kernel takes, and the types that a caller may pass.
 
-/// What a kernel may ask for where the operator passes a `T`: a `T`. Arguments are counted from 1.
+/// A type in which a kernel may take an argument that the operator passes as a `T`: only `T` itself. Arguments are counted from 1.
 #[diagnostic::on_unimplemented(
     message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",
     label = "write `{T}`"
 )]
 pub trait Takes<O, const I: usize, T> {
-    /// The argument.
+    /// Returns the argument in the kernel's type.
     fn taken(argument: T) -> Self;
 }
 
@@ -17,13 +17,13 @@ impl<O, const I: usize, T> Takes<O, I, T> for T {
     }
 }
 
-/// What a named call may give for an optional `T`: a `T`, or an option of one.
+/// A type that a named call may pass for an optional `T`: a `T`, or an option of one.
 #[diagnostic::on_unimplemented(
     message = "this argument is an optional `{T}`, not `{Self}`",
     label = "write a `{T}`, or `Some(..)` or `None`"
 )]
 pub trait Given<T> {
-    /// The argument.
+    /// Returns the argument as an option.
     fn given(self) -> Option<T>;
 }
 

@@ -1,4 +1,4 @@
-//! The dtype by which a kernel for several dtypes chooses its code.
+//! Selection of a kernel's code by dtype, for kernels over several dtypes.
 
 use crate::error::{Error, ErrorKind};
 use crate::name::in_schema;
@@ -6,9 +6,9 @@ use crate::operator::Operation;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
 
-/// The dtype that a kernel over several is chosen by.
+/// An argument whose dtype selects the code of a kernel over several dtypes.
 pub trait HasDType {
-    /// None for a list without tensors, or a tensor that was not given.
+    /// Returns the dtype, or `None` for a list without tensors or a tensor that was not given.
     fn dtype_of(&self) -> Option<DType>;
 }
 
@@ -48,7 +48,7 @@ impl HasDType for Option<DType> {
     }
 }
 
-/// The error of a kernel over several dtypes that met another one.
+/// Makes the error of a kernel over several dtypes that was called with another one.
 #[cold]
 #[must_use]
 pub fn unsupported_dtype<O: Operation>(

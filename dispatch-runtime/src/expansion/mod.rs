@@ -1,4 +1,4 @@
-//! What only the code that the macros generate names. Not public API.
+//! Items that only generated code uses. Not public API.
 
 mod arguments;
 mod dtype_switch;

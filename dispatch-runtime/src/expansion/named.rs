@@ -1,8 +1,8 @@
-//! Names: the macro of an operator, its identity, and the crate of a definition.
+//! Names in generated code: the macro of an operator, its identity, and the crate of a definition.
 
 use crate::operator::Code;
 
-/// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
+/// Returns the crate at the root of a module path. It is an operator's namespace, unless its schema has one.
 #[must_use]
 pub const fn crate_of(module: &'static str) -> &'static str {
     let bytes = module.as_bytes();
@@ -13,23 +13,23 @@ pub const fn crate_of(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// Stands for a key's name that no built-in key has.
+/// The value that a key's name has in generated code if no built-in key has the name.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh;
 
-/// What [`Fresh`] alone is.
+/// A trait that only [`Fresh`] implements.
 #[diagnostic::on_unimplemented(message = "there is a built-in key of this name", label = "choose another name")]
 pub trait FreshName {}
 
 impl FreshName for Fresh {}
 
-/// Fails to compile where a name turns out to be a built-in key's.
+/// Fails to compile if a name is that of a built-in key.
 pub const fn fresh_name<T: FreshName + Copy>(_name: T) {}
 
-/// How an operator's macro finds the operator's function, wherever it is and whatever it is called there.
+/// The function of the operator with number `ID`. An operator's macro finds the function through this trait, under any path and name.
 ///
-/// A definition implements this for [`Anchor`], with its own number and type. A macro knows the number alone; as no other implementation
-/// has it, the compiler infers the type.
+/// A definition implements this for [`Anchor`], with its own number and type. A macro knows only the number. No other implementation has
+/// this number, so the compiler infers the type.
 pub trait Named<const ID: u64, O> {
     /// A pointer to the function.
     type Function: Copy;
@@ -38,10 +38,10 @@ pub trait Named<const ID: u64, O> {
     const FUNCTION: Self::Function;
 }
 
-/// See [`Named`].
+/// The type for which definitions implement [`Named`].
 pub struct Anchor;
 
-/// An operator's function, for its definition.
+/// Returns the code of an operator's function, for its definition.
 #[must_use]
 pub const fn function<const ID: u64, O>() -> Code
 where
@@ -50,7 +50,7 @@ where
     Code::of::<<Anchor as Named<ID, O>>::Function>(<Anchor as Named<ID, O>>::FUNCTION)
 }
 
-/// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used. Not public API.
+/// Defines an operator's macro. `$crate` inside is the runtime, whichever crate uses the macro. Not public API.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named_form {

@@ -1,19 +1,19 @@
-//! The results of generated code: a value or a `Result`, and the errors of kernels and forms.
+//! Results in generated code: a value or a `Result`, and the errors of kernels and forms.
 //!
 //! Not public API.
 
 use crate::error::{Error, Result};
 use crate::operator::{Operation, Operator};
 
-/// What a kernel may return: the operator's result, alone or with an error of any type.
+/// A type that a kernel may return: the operator's result, alone or in a `Result` with any error type.
 ///
-/// The parameter names the operator, so that the compiler's message can.
+/// The parameter `O` is the operator, so that the compiler's message can name it.
 #[diagnostic::on_unimplemented(
     message = "a kernel of operator `{O}` must return `{T}` or `Result<{T}>`, found `{Self}`",
     label = "expected `{T}` or `Result<{T}>`"
 )]
 pub trait Returns<O, T> {
-    /// The result.
+    /// Returns the kernel's result as a `Result`.
     fn returned(self) -> Result<T>;
 }
 
@@ -34,7 +34,7 @@ impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
     }
 }
 
-/// The error of a kernel: whatever a `?` turns into the runtime's.
+/// An error type of kernels: any type that `?` converts to the runtime's error.
 #[diagnostic::on_unimplemented(
     message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
     label = "turn it into one: `.map_err(Error::kernel)`"
@@ -44,7 +44,7 @@ pub trait KernelError<O>: Into<Error> {}
 #[diagnostic::do_not_recommend]
 impl<O, E: Into<Error>> KernelError<O> for E {}
 
-/// An error in the name of this operator.
+/// Adds this operator's name to an error.
 #[cold]
 #[inline(never)]
 #[must_use]
@@ -52,7 +52,7 @@ pub fn failed<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
-/// The error of a composite: what its own check says of the arguments, or else the error of its body.
+/// Returns the error of a composite: that of its own check if the check refuses the arguments, or else that of its body.
 #[cold]
 #[inline(never)]
 #[must_use]
@@ -60,7 +60,7 @@ pub fn explained(operator: &Operator, of_body: Error, check: Result<()>) -> Erro
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 
-/// The error of an operator that is a call of `callee`; see `Error::in_call`.
+/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::in_call`.
 #[cold]
 #[inline(never)]
 #[must_use]
@@ -68,7 +68,7 @@ pub fn in_call(error: Error, callee: &Operator, operator: &Operator, names: &[&'
     error.in_call(callee, operator, names)
 }
 
-/// An error of operator `O` in a call of its form `F`, whose first output has this name.
+/// Changes an error of operator `O` into one of its form `F`, whose first output has this name.
 #[cold]
 pub fn in_form<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| error.in_form(O::operator().name(), F::operator(), output)

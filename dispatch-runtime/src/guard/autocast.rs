@@ -1,4 +1,4 @@
-//! Where autocast is on, and with which dtype.
+//! The guard that turns autocast on or off for a backend.
 
 use std::panic::Location as Caller;
 
@@ -7,8 +7,8 @@ use super::{AUTOCAST_LAYER, Entered, Guard, Local, Undo, local, set};
 use crate::key::{Device, KeySet};
 use crate::scalar::DType;
 
-/// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
-/// some backend; what the layer does with them is its own business.
+/// Turns autocast on for the backend of `device` with this dtype, or off if `dtype` is `None`. While autocast is on for any backend, calls
+/// reach the layer `Autocast`, which decides what to cast.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -30,7 +30,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
     };
     let entered = Entered { at: Caller::caller(), before: before.entered };
     set(Local { allow, dtypes, entered: Some(entered.at), ..before });
-    // Where no other backend had it on, the layer goes with the last one of them.
+    // If autocast was off for every backend, there is nothing to restore: the layer is excluded again once it is off for every backend.
     let changed = before.dtypes != AutocastDTypes::NONE && before.allow != allow;
     Guard::new(Undo::Autocast(Change {
         dtype: (before.dtypes != dtypes).then(|| (device, before.dtypes.get(device))),
@@ -39,7 +39,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
     }))
 }
 
-/// The dtype that [`autocast`] is on with for the backend of `device`, on this thread.
+/// Returns the dtype of [`autocast`] for the backend of `device` on this thread, or `None` if it is off.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Device, guard};
@@ -52,7 +52,7 @@ pub fn autocast_dtype(device: Device) -> Option<DType> {
     local().dtypes.get(device)
 }
 
-/// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
+/// The state before [`autocast`]: a backend's dtype, and whether the layer was allowed, if the guard changed them.
 #[derive(Debug)]
 pub(super) struct Change {
     dtype: Option<(Device, Option<DType>)>,

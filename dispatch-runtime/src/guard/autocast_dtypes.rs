@@ -1,13 +1,13 @@
-//! In which dtype autocast computes, by backend: one word, so that it travels with a thread's sets.
+//! The autocast dtype of each backend, packed into one word of the thread's state.
 
 use crate::key::Device;
 use crate::scalar::DType;
 
-/// A dtype for each backend that autocast is on for: four bits each, the dtype's number.
+/// The dtype of each backend for which autocast is on. Each backend has four bits, which store the dtype's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct AutocastDTypes(u64);
 
-/// No floating dtype has this number.
+/// The four bits of a backend for which autocast is off. No floating dtype has this number.
 const OFF: u64 = 0;
 
 impl AutocastDTypes {
@@ -20,7 +20,7 @@ impl AutocastDTypes {
         }
     }
 
-    /// Anything but a floating dtype is none.
+    /// Returns the set with the dtype of one backend replaced. A dtype that is not floating turns autocast off.
     pub(super) fn with(self, device: Device, dtype: Option<DType>) -> Self {
         let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF, |dtype| dtype as u64);
         Self(self.0 & !(15 << shift(device)) | number << shift(device))

@@ -1,11 +1,11 @@
-//! Whether autograd sees what is computed, and whether view tracking does.
+//! Grad mode and inference mode: whether autograd records calls, and whether views are tracked.
 
 use super::layers::change;
 use super::{Guard, Local, OWN, Undo, local};
 use crate::key::keys::{ADInplaceOrView, Autograd};
 use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 
-/// Neither autograd nor view tracking sees any call. Tensors made meanwhile are inference tensors.
+/// Turns off autograd and view tracking on this thread. Tensors that are made meanwhile are inference tensors.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -27,7 +27,7 @@ pub fn inference_mode() -> Guard {
 #[inline]
 pub fn is_inference_mode() -> bool {
     let local = local();
-    // Outside of inference mode this is as much as every new tensor pays.
+    // Outside of inference mode, each new tensor costs only this first check.
     local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && is_without_autograd(local)
 }
 
@@ -36,7 +36,7 @@ fn is_without_autograd(local: Local) -> bool {
     local.exclude().has(Autograd)
 }
 
-/// What is computed meanwhile is not recorded: results do not require gradients, and leaves may be written to.
+/// Stops autograd's recording on this thread. Results do not require gradients, and leaves may be written to.
 ///
 /// ```
 /// use dispatch_runtime::guard;
@@ -47,7 +47,7 @@ pub fn no_grad() -> Guard {
     set_grad(0)
 }
 
-/// What is computed meanwhile is recorded again, inside of [`no_grad`].
+/// Resumes autograd's recording inside of [`no_grad`].
 ///
 /// ```
 /// use dispatch_runtime::guard;

@@ -1,4 +1,4 @@
-//! Keys that are added to every call of a thread, and layers that are removed.
+//! Guards that add keys to every call of a thread, or remove layers.
 
 use std::panic::Location as Caller;
 
@@ -6,7 +6,7 @@ use super::{Entered, Guard, Local, OWN, Undo, local, set};
 use crate::key::keys::Autograd;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, KeySet, layer_bit};
 
-/// The keys that this thread adds to every call.
+/// Returns the keys that this thread adds to every call.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -17,7 +17,7 @@ pub fn included() -> KeySet {
     local().include
 }
 
-/// The layers that this thread removes from every call.
+/// Returns the layers that this thread removes from every call.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -60,7 +60,8 @@ pub fn exclude(layers: KeySet) -> Guard {
     })
 }
 
-/// Replaces both sets, and puts both back as they were: the guard must be dropped after every guard that was made under it.
+/// Replaces this thread's included and excluded sets, and restores both when the guard is dropped. The guard must be dropped after every
+/// guard that was made under it.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
@@ -74,7 +75,7 @@ pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     Guard::new(Undo::Everything(before))
 }
 
-/// Calls go below autograd: what an autograd kernel holds while it computes.
+/// Removes autograd from every call of this thread. Autograd kernels hold this guard while they compute.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -87,7 +88,7 @@ pub fn below_autograd() -> Guard {
     exclude(KeySet::layers_of(Autograd))
 }
 
-/// Calls go below view tracking and everything above it.
+/// Removes autograd and view tracking from every call of this thread.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -106,7 +107,7 @@ pub fn below_ad_inplace_or_view() -> Guard {
     exclude(LAYERS)
 }
 
-/// Calls skip functionalization.
+/// Removes functionalization from every call of this thread.
 ///
 /// ```
 /// use dispatch_runtime::{guard, keys::*};
@@ -118,7 +119,7 @@ pub fn skip_functionalize() -> Guard {
     exclude(KeySet::layers_of(crate::key::keys::Functionalize))
 }
 
-/// Bits that were not there before, or were.
+/// The bits of the thread's sets that a guard changed.
 #[derive(Debug)]
 pub(super) struct Change {
     included: KeySet,

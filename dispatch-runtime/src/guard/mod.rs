@@ -1,8 +1,8 @@
-//! What a thread adds to every call and takes away from it.
+//! Guards: the keys that a thread adds to every call, and the layers that it removes.
 //!
-//! Each thread has two sets: *include* is added to the keys of every call, *exclude* is then removed. They change through guards
-//! only, and a guard puts back what it changed when it is dropped, during a panic too. A kernel that calls operators below its own
-//! layer holds one for the length of its body; it costs a few instructions.
+//! Each thread has two sets: the keys of *include* are added to every call, then the layers of *exclude* are removed. Only guards change
+//! the sets. A guard restores what it changed when it is dropped, also during a panic. A kernel that calls operators below its own layer
+//! holds a guard while its body runs. A guard costs a few instructions.
 //!
 //! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allow`.
 
@@ -27,11 +27,11 @@ pub use layers::{
 };
 pub use thread_state::{ThreadState, Unpack, spawn, take_along};
 
-/// Undoes a change of the thread's sets when it is dropped.
+/// A handle of a change of the thread's sets, which is undone when the handle is dropped.
 ///
-/// A guard undoes only what it newly changed, so guards nest, may end in any order, and belong to the thread that made them. Two
-/// guards that change one and the same key are best ended in order: the key goes back with the one that changed it. [`force`] and
-/// [`ThreadState::enter`] put back all that there was, and must be ended after every guard that was made under them.
+/// A guard undoes only the bits that it changed. So guards nest and may be dropped in any order. They belong to the thread that made them.
+/// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force`] and [`ThreadState::enter`]
+/// restore the whole state, and must be dropped after every guard that was made under them.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
@@ -46,16 +46,16 @@ pub use thread_state::{ThreadState, Unpack, spawn, take_along};
 #[derive(Debug)]
 pub struct Guard {
     undo: Undo,
-    /// Thread-local state must be undone on its own thread.
+    /// Makes the guard `!Send`: thread-local state must be undone on its own thread.
     not_send: PhantomData<*const ()>,
 }
 
 #[derive(Debug)]
 enum Undo {
-    /// Layers that were not excluded before: what kernels change.
+    /// Layers that the guard excluded. This is the fast path, for guards in kernels.
     Excluded(KeySet, Entered),
     Layers(layers::Change),
-    /// The grad mode is the other one.
+    /// The guard switched the grad mode.
     Grad,
     Autocast(autocast::Change),
     Nothing,
@@ -97,23 +97,23 @@ impl Guard {
     }
 }
 
-/// What a thread adds to and removes from every call.
+/// The guard state of a thread: key sets, grad mode and autocast.
 #[derive(Clone, Copy, Debug)]
 struct Local {
     include: KeySet,
-    /// Everything that is not excluded.
+    /// The complement of the excluded layers.
     allow: KeySet,
-    /// Whether autograd may record: 1 or 0. In a `bool`, a value that it does not use would say that the thread ends, and every call
-    /// would look.
+    /// Whether autograd may record: 1 or 0. A `bool` has unused values. The compiler would encode "the thread-local is destroyed" in one,
+    /// and every call would check for it.
     grad: u8,
-    /// Where autocast is on. Its layer is excluded while that is nowhere.
+    /// The dtype of each backend for which autocast is on. If there is none, the layer `Autocast` is excluded.
     dtypes: AutocastDTypes,
-    /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
+    /// The location where the innermost guard was made, for [`explain`](crate::Operator::explain) and for errors.
     entered: Option<&'static Caller<'static>>,
 }
 
 impl Local {
-    /// Backend selection and view tracking see every call; autocast is switched on, not off.
+    /// The state of a new thread: backend selection and view tracking are included, autocast is excluded.
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
         allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
@@ -130,14 +130,14 @@ impl Local {
 /// The layer that is excluded by default, and the only one that a guard can switch on.
 const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 
-/// A thread's [`Local`], field by field: who reads all of it waits for whoever has just written a part.
+/// A thread's [`Local`], one cell per field. Loading the whole struct just after a store to one field would stall.
 struct Own {
     include: Cell<KeySet>,
     allow: Cell<KeySet>,
     grad: Cell<u8>,
     dtypes: Cell<AutocastDTypes>,
     entered: Cell<Option<&'static Caller<'static>>>,
-    /// How many redispatches are inside of each other. It is the thread's own: no guard changes it.
+    /// The number of nested redispatches on this thread. Guards do not change it.
     depth: Cell<u32>,
 }
 
@@ -155,7 +155,7 @@ thread_local! {
     };
 }
 
-/// Changes how many redispatches are inside of each other.
+/// Calls `change` with the number of nested redispatches on this thread.
 #[inline]
 pub(crate) fn with_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> R {
     OWN.with(|own| change(&own.depth))
@@ -184,13 +184,13 @@ fn set(local: Local) {
     });
 }
 
-/// The keys of a call whose arguments carry `arguments`, on this thread.
+/// Returns the keys of a call on this thread whose arguments carry the keys `arguments`.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
     OWN.with(|own| (arguments | own.include.get()) & own.allow.get())
 }
 
-/// Where a guard was entered, and where the one around it was.
+/// The locations where a guard and the guard around it were made.
 #[derive(Debug)]
 struct Entered {
     at: &'static Caller<'static>,
@@ -198,15 +198,16 @@ struct Entered {
 }
 
 impl Entered {
-    /// The innermost guard's place once this one ends: a guard that was entered later and still lives is the innermost one.
+    /// Returns the location of the innermost guard after this one ends. A guard that was made later and still exists remains the innermost
+    /// one.
     #[inline]
     fn left(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
         if now.is_some_and(|innermost| std::ptr::eq(innermost, self.at)) { self.before } else { now }
     }
 }
 
-/// Where the innermost guard of this thread was entered, while any guard has a say. Guards that end out of order may leave the place of
-/// one that ended first.
+/// Returns the location where this thread's innermost guard was made, or `None` if the sets have their default values. After guards that
+/// ended out of order, it can be the location of one that ended.
 pub(crate) fn entered_at() -> Option<Location> {
     let local = local();
     let untouched = (local.include, local.allow) == (Local::DEFAULT.include, Local::DEFAULT.allow);

@@ -1,11 +1,11 @@
-//! A thread's guards on another thread.
+//! The guard state of a thread, copied to another thread.
 
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Guard, Local, Undo, local, set};
 
-/// The sets of one thread, to be taken to another.
+/// A copy of one thread's guard state, for use on another thread.
 ///
 /// ```
 /// use dispatch_runtime::guard::{self, ThreadState};
@@ -21,7 +21,7 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
-    /// The state of this thread.
+    /// Returns a copy of this thread's state.
     ///
     /// ```
     /// let state = dispatch_runtime::guard::ThreadState::capture();
@@ -32,7 +32,7 @@ impl ThreadState {
         Self { local: local() }
     }
 
-    /// Takes this state on until the guard is dropped, which must be after every guard that was made under it.
+    /// Replaces this thread's state until the guard is dropped. The guard must be dropped after every guard that was made under it.
     ///
     /// ```
     /// # use dispatch_runtime::guard::{self, ThreadState};
@@ -47,7 +47,7 @@ impl ThreadState {
         Guard::new(Undo::Everything(before))
     }
 
-    /// Runs `f` in this state: what a job on a pool of threads, such as rayon's, is wrapped in.
+    /// Runs `f` in this state. Jobs on a thread pool, such as rayon's, are wrapped in this.
     ///
     /// ```
     /// # use dispatch_runtime::guard::{self, ThreadState};
@@ -61,13 +61,13 @@ impl ThreadState {
     }
 }
 
-/// Puts what a layer keeps about one thread in place on another, for as long as what it gives lives.
+/// A closure that installs a layer's thread-local state on another thread. The state lasts as long as the returned value.
 pub type Unpack = Box<dyn FnOnce() -> Box<dyn Any> + Send>;
 
-/// What packs it, by layer.
+/// The functions that capture thread-local state, one per layer.
 static PACKERS: Mutex<Vec<fn() -> Unpack>> = Mutex::new(Vec::new());
 
-/// From now on, threads that [`spawn`] starts take along what a layer keeps about the thread that starts them.
+/// Registers a function that captures a layer's thread-local state. Threads that [`spawn`] starts afterwards inherit this state.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! The dispatcher's tables as text: the same program prints the same text, whatever the order of registration was.
+//! Dumps: tables and registrations as text. The same program prints the same text in any order of registration.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::operator::Operator;
 use crate::registration::registry;
 
 impl Operator {
-    /// The operator's table as text: a line for every cell that something fills.
+    /// Returns the operator's table as text: a line for every cell with a kernel.
     ///
     /// ```
     /// # use dispatch_runtime::{Registrar, keys::*};
@@ -29,7 +29,7 @@ impl Operator {
         text
     }
 
-    /// The operator's registrations as text: its definition, then every kernel by key, runtime keys before aliases.
+    /// Returns the operator's registrations as text: its definition, then every kernel by key, runtime keys before aliases.
     ///
     /// ```
     /// # use dispatch_runtime::Registrar;
@@ -42,7 +42,7 @@ impl Operator {
     }
 }
 
-/// The registrations under a name as text, for names without definition too.
+/// Returns the registrations under a name as text, also for names without definition.
 ///
 /// ```
 /// assert_eq!(dispatch_runtime::dump_name("nobody::home"), "");
@@ -74,7 +74,7 @@ pub fn dump_name(name: &str) -> String {
     text
 }
 
-/// Every operator that has a kernel for exactly this key, sorted.
+/// Returns the names of all operators with a kernel for exactly this key, sorted.
 ///
 /// ```
 /// assert!(dispatch_runtime::registrations_for(dispatch_runtime::keys::FPGA).is_empty());

@@ -1,7 +1,8 @@
-//! Why a call goes where it goes.
+//! Explanations: which kernel a call reaches, and why.
 //!
-//! [`Operator::explain`] replays the arithmetic of one call and says what every argument and every guard contributed, what was passed
-//! over, which kernel won and why the others lost. The error for a call without kernel is the same account, cut short.
+//! [`Operator::explain`] computes the keys of one call again. It reports the keys of every argument and guard, the layers that were
+//! skipped, the kernel that runs, and why the others do not. The error of a call without a kernel contains the same explanation in short
+//! form.
 
 use crate::error::{Error, ErrorKind, Explanation, Result, Site};
 use crate::guard;
@@ -14,7 +15,7 @@ use crate::tensor::Marks;
 use crate::value::Value;
 
 impl Operator {
-    /// Says where a call with these arguments would go on this thread, and why. Nothing is called.
+    /// Explains which kernel a call with these arguments reaches on this thread, and why. Nothing is called.
     #[must_use]
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
         let carried = self.each_carried(arguments);
@@ -22,7 +23,7 @@ impl Operator {
         self.explain_redispatch(keys, arguments)
     }
 
-    /// The same for a call that a layer hands on with these keys.
+    /// Explains which kernel a layer's redispatch with these keys reaches, and why. Nothing is called.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -41,12 +42,12 @@ impl Operator {
         explain(&registry::lock(), self, keys, &carried, Marks::unseen(), has_any)
     }
 
-    /// The same of a call that nobody makes, so no device need be there for it: what each argument that can add keys does add, in
-    /// their order, and what tensors among them are marked with. Arguments at the end that are left out add nothing.
+    /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `carried` has the keys of
+    /// each argument that can add keys, in order; arguments missing at the end add none. `marks` are the marks of the tensors among them.
     ///
     /// # Errors
     ///
-    /// Where there are more than the operator has arguments that can add keys.
+    /// Returns [`ErrorKind::TooManyArguments`] if `carried` has more elements than the operator has arguments that can add keys.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -79,7 +80,7 @@ impl Operator {
     }
 }
 
-/// The error of a call that no kernel serves.
+/// Makes the error of a call without a kernel.
 #[cold]
 pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
     let registry = registry::lock();
@@ -99,13 +100,13 @@ pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> 
     }
 }
 
-/// The error of a call for which none of several kernels is fit.
+/// Makes the error of a call for which no kernel's condition holds.
 #[cold]
 pub(crate) fn none_fits(operator: &Operator, slot: Slot) -> Error {
     let registry = registry::lock();
     let kernels = match registry.row_of(operator).map(|row| registry::active(&registry, row, slot)) {
         Ok((_, Active::Choice(kernels), _)) => kernels,
-        // Others were registered in the meantime.
+        // The registrations changed in the meantime.
         _ => Vec::new(),
     };
     let conditions = kernels.iter().filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).collect();
@@ -173,7 +174,7 @@ fn explain(
     explanation
 }
 
-/// The slot where a call ends, and all that it passed over.
+/// Returns the slot where a call ends, and the keys that it skipped.
 fn landing(table: &Table, keys: KeySet, is_passed: impl Fn(Slot) -> bool) -> (Slot, KeySet) {
     let mut left = keys;
     loop {

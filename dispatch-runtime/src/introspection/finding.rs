@@ -1,4 +1,4 @@
-//! What can be wrong with the registrations, and its words.
+//! The findings of [`verify`](crate::verify), and their messages.
 
 use std::fmt;
 
@@ -14,60 +14,60 @@ use crate::rust_operator::RustOperator;
 pub enum Finding {
     /// Calls will fail with this error.
     Error(Error),
-    /// Two crates declare different keys of one name.
+    /// Two crates declare different keys with the same name.
     DuplicateKey {
-        /// The name.
+        /// The name of both keys.
         name: &'static str,
-        /// The declarations.
+        /// The locations of the declarations.
         locations: [Location; 2],
     },
-    /// Two backends have names that are one in lower case, as their devices are called.
+    /// Two backends have the same device name, which is the key's name in lower case.
     DuplicateDevice {
-        /// The names.
+        /// The names of the backends.
         names: [&'static str; 2],
-        /// The declarations.
+        /// The locations of the declarations.
         locations: [Location; 2],
     },
-    /// A key has the name of a built-in one, or a backend that of a built-in device.
+    /// A key has the name of a built-in key, or a backend has that of a built-in device.
     BuiltInName {
-        /// The name.
+        /// The name of the key.
         name: &'static str,
-        /// The declaration.
+        /// The location of the declaration.
         location: Location,
     },
-    /// A backend's own kernel of a composite operator takes autograd away on that backend, because it is not made of differentiable
-    /// parts and brings no derivative.
+    /// A backend's own kernel of a composite operator disables autograd on that backend. The kernel does not call differentiable operators,
+    /// and the operator has no derivative.
     LosesAutograd {
         /// The operator.
         operator: Name<'static>,
         /// The backend.
         backend: Key,
-        /// The kernel.
+        /// The location of the kernel.
         kernel: Location,
-        /// The composite.
+        /// The location of the composite.
         composite: Location,
     },
-    /// Calls through `AutogradOther` will fail: a composite and a storage's kernel both could serve them.
+    /// Calls through `AutogradOther` will fail: a composite and a storage's kernel could both serve them.
     Ambiguous {
         /// The operator.
         operator: Name<'static>,
         /// The storage.
         storage: Key,
     },
-    /// Layers of users at one landing run in the order of their names, as none of two neighbours is declared above the other.
+    /// Layers of users at one landing run in the order of their names, because neighbours are not declared above each other.
     OrderedByName {
-        /// The landing.
+        /// The landing of the layers.
         above: Landing,
         /// The layers, in the order in which a call goes through them.
         layers: Vec<(&'static str, Location)>,
     },
-    /// Two operators claim one of Rust's.
+    /// Two operators claim the same Rust operator.
     DuplicateClaim {
-        /// Rust's operator.
+        /// The Rust operator.
         of: RustOperator,
-        /// The one that does not get it.
+        /// The operator whose claim is ignored.
         operator: Name<'static>,
-        /// The one that does.
+        /// The operator whose claim is used.
         winner: Name<'static>,
     },
     /// A layer has two rules for one operator.
@@ -76,14 +76,14 @@ pub enum Finding {
         operator: Name<'static>,
         /// The type of the rules.
         of: &'static str,
-        /// The rules. The first is the one that is used.
+        /// The locations of the rules. The first rule is used.
         rules: Vec<Location>,
     },
-    /// A composite operator also has a kernel for the same alias from elsewhere.
+    /// A composite operator has another kernel for the same alias key, besides its body.
     CatchAllBesideBody {
         /// The operator.
         operator: Name<'static>,
-        /// The kernels.
+        /// The locations of the kernels.
         kernels: Vec<Location>,
     },
 }

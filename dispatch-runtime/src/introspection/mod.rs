@@ -1,4 +1,4 @@
-//! Accounts for people: why a call goes where it goes, what a table holds, what is wrong with the registrations.
+//! Introspection: explanations of calls, dumps of tables, and checks of the registrations.
 
 mod dump;
 pub(crate) mod explain;

@@ -1,17 +1,17 @@
-//! Parts of a program under names of their own, for whoever wants to know of them.
+//! Spans: named parts of a program, for profilers and traces.
 
 use std::any::Any;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Is told that a part with this name begins on the thread; what it gives is dropped at the part's end.
+/// A listener that is called on the thread with a span's name when the span begins. The returned value is dropped at the span's end.
 pub type OnSpan = fn(&dyn Display) -> Box<dyn Any>;
 
 static LISTENERS: Mutex<Vec<OnSpan>> = Mutex::new(Vec::new());
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Runs a part of a program under a name, which profiles and printed traces show. The name is formatted only if somebody listens.
+/// Runs `part` as a span with this name, which profiles and printed traces show. The name is formatted only if there is a listener.
 ///
 /// ```
 /// let sum = dispatch_runtime::span("sum", || 1 + 2);
@@ -23,7 +23,7 @@ pub fn span<R>(name: impl Display, part: impl FnOnce() -> R) -> R {
     part()
 }
 
-/// From now on `listener` is told of every [`span`], on whichever thread it is.
+/// Registers a listener for every later [`span`], on all threads.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -49,7 +49,7 @@ fn open(name: &dyn Display) -> Ends {
     Ends(listeners.into_iter().map(|listener| listener(name)).collect())
 }
 
-/// The last that began ends first.
+/// The values that the listeners of one span returned, dropped in reverse order.
 struct Ends(Vec<Box<dyn Any>>);
 
 impl Drop for Ends {

@@ -22,19 +22,19 @@ use crate::tensor::Marks;
 pub struct TableCell {
     /// The key that the cell belongs to.
     pub key: Key,
-    /// Why its kernel fills it.
+    /// The reason why the kernel fills the cell.
     pub provenance: Provenance,
-    /// The key that the kernel was registered for; none for a fallback and for nothing.
+    /// The key that the kernel was registered for; `None` for a fallback and for an empty cell.
     pub registered_for: Option<Key>,
-    /// The kernel's name and place, as text; several where they carry conditions or conflict.
+    /// The kernel's name and location, as text. There are several if kernels have conditions or conflict.
     pub kernels: Vec<String>,
-    /// Whether calls pass over the cell.
+    /// Whether calls skip the cell.
     pub falls_through: bool,
-    /// Where typed calls pass over the cell unless a tensor concerns it: the marks, any of which makes a tensor do so.
+    /// The marks without which typed calls skip the cell, or `None` if they never skip it.
     pub marks: Option<Marks>,
 }
 
-/// A kernel that was registered for an operator, whether it runs or not.
+/// A registered kernel of an operator, active or not.
 ///
 /// ```
 /// # use dispatch_runtime::{Registrar, keys::*};
@@ -45,29 +45,30 @@ pub struct TableCell {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RegisteredKernel {
-    /// What it is registered for, and where.
+    /// The kernel's key, name and location.
     pub site: Site,
     /// `typed`, `boxed` or `fallthrough`.
     pub kind: &'static str,
-    /// Whether it is one that runs for its key; others displace it or clash with it.
+    /// Whether the kernel runs for its key. Other kernels replace an inactive one, or conflict with it.
     pub is_active: bool,
-    /// When it is fit for a call.
+    /// The condition under which the kernel runs.
     pub condition: Option<&'static str>,
 }
 
 impl Operator {
-    /// Every cell of the operator's table, lowest key first, beginning with that of calls without tensors.
+    /// Returns every cell of the operator's table, lowest key first. The first cell is for calls without tensors.
     #[must_use]
     pub fn table(&self) -> Vec<TableCell> {
         let registry = registry::lock();
         registry.row_of(self).map(|row| cells(&registry, row)).unwrap_or_default()
     }
 
-    /// The table as it would be without any kernel for the `removed` keys, and then with one for each of the `added`. Nothing changes.
+    /// Returns the table that the operator would have without any kernel for the `removed` keys, and with one new kernel for each of the
+    /// `added` keys. Nothing changes.
     ///
     /// # Errors
     ///
-    /// Where a key has no cells, and where the operator has no single definition.
+    /// Returns an error if a key has no cells, or if the operator does not have exactly one definition.
     ///
     /// ```
     /// # use dispatch_runtime::{Registrar, keys::*, Provenance};
@@ -77,7 +78,7 @@ impl Operator {
     /// let autograd = |table: Vec<dispatch_runtime::TableCell>| {
     ///     table.into_iter().find(|cell| cell.key == AutogradCPU).unwrap().provenance
     /// };
-    /// // A kernel of the backend's own is not made of parts that autograd could follow.
+    /// // Autograd cannot differentiate through a backend's own kernel.
     /// assert_eq!(autograd(op.table()), Provenance::MathKernel);
     /// assert_eq!(autograd(op.table_if(&[CPU], &[])?), Provenance::Missing);
     /// assert_eq!(autograd(op.table_if(&[], &[CompositeImplicitAutograd])?), Provenance::Missing);
@@ -95,7 +96,7 @@ impl Operator {
         Ok(cells(&registry, &row.changed(&added, &removed, &made_up)))
     }
 
-    /// Every kernel that was registered for the operator, by key, runtime keys before aliases, newest first.
+    /// Returns every registered kernel of the operator, by key, runtime keys before aliases, newest first.
     ///
     /// ```
     /// # use dispatch_runtime::{Registrar, keys::*};
@@ -112,7 +113,7 @@ impl Operator {
     }
 }
 
-/// Every cell of a row's table, lowest key first, beginning with that of calls without tensors.
+/// Returns every cell of a row's table, lowest key first. The first cell is for calls without tensors.
 fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
     let table = row.definition().and_then(Operator::adapters).map(|_| bind::table_of(registry, row, Marks::NONE));
     let cell = |slot: Slot| {

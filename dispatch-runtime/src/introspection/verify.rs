@@ -1,4 +1,4 @@
-//! What is wrong with a program's registrations, before anybody calls anything.
+//! The check of a program's registrations, which needs no calls.
 
 use std::cmp::Reverse;
 
@@ -9,9 +9,9 @@ use crate::location::Location;
 use crate::registration::{granted, registry};
 use crate::table::{Active, Registered, Row, cell};
 
-/// Everything that is wrong with the registrations of this program, in a stable order.
+/// Checks the registrations of this program, and returns all findings in a stable order.
 ///
-/// Made for a test of one line in an operator crate or an application:
+/// A test of an operator crate or an application can be one line:
 ///
 /// ```standalone_crate
 /// let findings = dispatch_runtime::verify();
@@ -56,7 +56,7 @@ pub fn verify() -> Vec<Finding> {
     findings
 }
 
-/// The landings at which names decide which of two layers runs first.
+/// Returns the landings at which names decide which of two layers runs first.
 fn orders(keys: &[&'static UserKey]) -> Vec<Finding> {
     let landings = [Landing::Everything, Landing::Autocast, Landing::Autograd, Landing::Backends];
     let order = |above: Landing| {
@@ -85,7 +85,7 @@ fn examine(row: &Row, findings: &mut Vec<Finding>) {
     for (target, cell) in &row.cells {
         let is_composite = *target == Target::Alias(Alias::CompositeImplicitAutograd);
         if is_composite && row.definitions.len() > 1 {
-            // Each definition brought its body, and the definitions are a finding already.
+            // Each definition has its own body, and the duplicate definitions are a finding already.
             continue;
         }
         if let Active::Conflict(kernels) = cell.active() {

@@ -1,7 +1,7 @@
-//! Names for many runtime keys at once.
+//! Alias keys: each stands for several runtime keys in a registration.
 //!
-//! A kernel registered for an alias key stands behind every runtime key that the alias expands to, wherever nothing more specific
-//! was registered. `table/resolve.rs` says which alias wins where several apply.
+//! A kernel for an alias key fills the cell of every runtime key that the alias expands to, unless a more specific registration fills that
+//! cell. `table/resolve.rs` defines which alias wins if several apply.
 
 use super::layer::{
     AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,
@@ -10,7 +10,7 @@ use super::layer::{
 use super::slot::{SLOTS, Slot};
 use super::{Key, Target, layer_bit};
 
-/// An alias key. The order is that in which dumps list them.
+/// An alias key. The variants are in the order in which dumps list them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Alias {
@@ -46,12 +46,12 @@ impl Alias {
         }
     }
 
-    /// Whether a kernel for this alias serves this slot.
+    /// Whether the alias expands to the key of this slot.
     pub(crate) const fn covers(self, slot: Slot) -> bool {
         COVERED_BY[slot.position()] & self.bit() != 0
     }
 
-    /// The layers of every key that the alias expands to, which every guard and every kernel for an alias asks for.
+    /// Returns the bits of the layers of all keys that the alias expands to. Guards and kernels call this often, so it is one table load.
     #[inline]
     pub(crate) const fn layer_bits(self) -> u64 {
         LAYERS_OF[self as usize]
@@ -79,7 +79,7 @@ impl Alias {
 }
 
 impl Key {
-    /// Whether a kernel for this key can fill the cell of `key`: both are the same runtime key, or this is an alias that stands for it.
+    /// Whether a kernel for this key can fill the cell of `key`: both are the same runtime key, or this is an alias that expands to it.
     ///
     /// ```
     /// use dispatch_runtime::keys::*;
@@ -96,7 +96,7 @@ impl Key {
     }
 }
 
-/// By slot, one bit per alias: the expansions, computed once by the compiler.
+/// The aliases that expand to each slot's key, one bit per alias. The table is computed at compile time.
 const COVERED_BY: [u8; SLOTS] = {
     let mut covered = [0; SLOTS];
     let mut layer = 0;
@@ -119,7 +119,7 @@ const COVERED_BY: [u8; SLOTS] = {
     covered
 };
 
-/// By alias: the layers of its expansion.
+/// The bits of the layers of each alias's expansion.
 const LAYERS_OF: [u64; Alias::ALL.len()] = {
     let mut layers = [0; Alias::ALL.len()];
     let mut alias = 0;

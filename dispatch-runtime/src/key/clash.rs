@@ -1,20 +1,20 @@
-//! Keys from other crates whose names clash.
+//! Name clashes of keys from other crates.
 
 use super::layer::BACKEND_NAMES;
 use super::user::UserKey;
 
-/// Names that do not tell keys apart.
+/// A name clash of keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clash {
-    /// Two keys of one name.
+    /// Two keys with the same name.
     Key(&'static UserKey, &'static UserKey),
-    /// Two backends whose devices have one name, which is the key's in lower case.
+    /// Two backends with the same device name, which is the key's name in lower case.
     Device(&'static UserKey, &'static UserKey),
-    /// A key with the name of a built-in one, or of its device. `#[dispatch_key]` refuses the first, but not every key is made by it.
+    /// A key with the name of a built-in key or device. `#[dispatch_key]` refuses names of built-in keys, but a key can be made without it.
     BuiltIn(&'static UserKey),
 }
 
-/// Every clash among these keys, in an order that does not depend on theirs.
+/// Returns every name clash of these keys, in an order that does not depend on the order of the keys.
 pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
     keys.sort_by_key(|key| (key.name, key.location));
     let names = keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| Clash::Key(pair[0], pair[1]));

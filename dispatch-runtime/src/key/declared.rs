@@ -1,11 +1,11 @@
 //! The keys that the linked crates declare.
 //!
-//! A key needs its place before there is a registry: its bits and its name depend on it. So `#[dispatch_key]` submits the key twice, as
-//! a record and to this list.
+//! A key needs its backend or layer index before the registry exists, because its bits and its name depend on the index. So
+//! `#[dispatch_key]` submits the key twice: as a record, and to this list.
 
 use super::user::UserKey;
 
-/// Not public API: what a declared key is submitted as.
+/// The item that `#[dispatch_key]` submits to `inventory` for a key. Not public API.
 #[cfg(feature = "inventory")]
 #[doc(hidden)]
 pub struct DeclaredKey(pub &'static UserKey);
@@ -13,13 +13,13 @@ pub struct DeclaredKey(pub &'static UserKey);
 #[cfg(feature = "inventory")]
 inventory::collect!(DeclaredKey);
 
-/// Not public API: what a declared key is submitted to.
+/// The `linkme` slice to which `#[dispatch_key]` adds a key. Not public API.
 #[cfg(feature = "linkme")]
 #[doc(hidden)]
 #[linkme::distributed_slice]
 pub static KEYS: [&'static UserKey];
 
-/// Every key that a linked crate declares. A key can be in the list twice.
+/// Returns every key that a linked crate declares. A key can occur twice.
 pub(crate) fn linked() -> Vec<&'static UserKey> {
     let mut keys: Vec<&'static UserKey> = Vec::new();
     #[cfg(feature = "inventory")]
@@ -29,7 +29,7 @@ pub(crate) fn linked() -> Vec<&'static UserKey> {
     keys
 }
 
-/// Adds a key to the lists of the features that are on. Not public API.
+/// Submits a key to the list of each enabled feature (`inventory`, `linkme`). Not public API.
 #[cfg(all(feature = "inventory", not(feature = "linkme")))]
 #[doc(hidden)]
 #[macro_export]
@@ -39,7 +39,7 @@ macro_rules! __declare_key {
     };
 }
 
-/// Adds a key to the lists of the features that are on. Not public API.
+/// Submits a key to the list of each enabled feature (`inventory`, `linkme`). Not public API.
 #[cfg(all(feature = "linkme", not(feature = "inventory")))]
 #[doc(hidden)]
 #[macro_export]
@@ -53,7 +53,7 @@ macro_rules! __declare_key {
     };
 }
 
-/// Adds a key to the lists of the features that are on. Not public API.
+/// Submits a key to the list of each enabled feature (`inventory`, `linkme`). Not public API.
 #[cfg(all(feature = "linkme", feature = "inventory"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Where a tensor lives.
+//! Devices: a backend and the index of one of its devices.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::places::backend_name;
 use super::slot::Slot;
 use super::{Key, layer_bit};
 
-/// A backend and, where it has several devices, which one.
+/// The device of a tensor: a backend, and the index of one of its devices if one was named.
 ///
 /// ```
 /// use dispatch_runtime::Device;
@@ -22,29 +22,29 @@ pub struct Device {
     index: u8,
 }
 
-/// The index of a device that was named by its backend alone.
+/// The `index` of a device that was named by its backend alone.
 const CURRENT: u8 = u8::MAX;
 
 impl Device {
     /// The CPU.
     pub const CPU: Self = Self { backend: 0, index: CURRENT };
 
-    /// The device without memory, on which operators compute only shapes.
+    /// The device without memory. Operators compute only dtypes and shapes on it.
     pub const META: Self = Self { backend: 15, index: CURRENT };
 
-    /// The current device of a backend, given the backend's key. None where `backend` is not one.
+    /// Returns the current device of a backend, or `None` if `backend` is not a backend's key.
     #[must_use]
     pub fn new(backend: Key) -> Option<Self> {
         backend.backend().map(|backend| Self { backend, index: CURRENT })
     }
 
-    /// The current device of the backend with this number, which is less than [`BACKENDS`](super::layer::BACKENDS).
+    /// Returns the current device of the backend with this index, which is less than [`BACKENDS`](super::layer::BACKENDS).
     #[inline]
     pub(crate) const fn of_backend(backend: u8) -> Self {
         Self { backend, index: CURRENT }
     }
 
-    /// The same backend's device number `index`. None for 255, which no device has.
+    /// Returns the device of the same backend with this index, or `None` for 255, which is reserved.
     ///
     /// ```
     /// use dispatch_runtime::Device;
@@ -56,19 +56,19 @@ impl Device {
         if index == CURRENT { None } else { Some(Self { index, ..self }) }
     }
 
-    /// The number of the device, if one was named.
+    /// The index of the device, if one was named.
     #[must_use]
     pub const fn index(self) -> Option<u8> {
         if self.index == CURRENT { None } else { Some(self.index) }
     }
 
-    /// The key of the backend.
+    /// Returns the key of the backend.
     #[must_use]
     pub fn key(self) -> Key {
         Key::of_slot(Slot::on_backend(DENSE, self.backend))
     }
 
-    /// The keys that naming this device adds to a call which has no tensors.
+    /// Returns the keys that a `device` argument with this device adds to a call without tensors.
     #[inline]
     pub(crate) const fn keys(self) -> KeySet {
         KeySet::from_bits(layer_bit(DENSE) | 1 << self.backend)
@@ -80,7 +80,7 @@ impl Device {
     }
 }
 
-/// A text does not name a device.
+/// The error of parsing a text that does not name a device.
 ///
 /// ```
 /// let error = "cdua:0".parse::<dispatch_runtime::Device>().unwrap_err();
@@ -88,11 +88,11 @@ impl Device {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDevice {
-    /// The text.
+    /// The text that was parsed.
     pub name: String,
-    /// The backend that was probably meant.
+    /// The most similar device name, if one is similar.
     pub suggestion: Option<String>,
-    /// The devices there are.
+    /// The devices of the linked backends.
     pub linked: Vec<Device>,
 }
 
@@ -127,7 +127,7 @@ impl fmt::Debug for Device {
 }
 
 impl KeySet {
-    /// The backend that a call with this set belongs to: of several, the highest, and none where the set is of layers alone.
+    /// Returns the current device of the highest backend in the set, or `None` if the set has only layers.
     ///
     /// ```
     /// use dispatch_runtime::Device;
@@ -140,7 +140,7 @@ impl KeySet {
     }
 }
 
-/// The devices that a program can put tensors on.
+/// Lists the devices of the linked backends for an error message.
 pub(crate) fn listed(linked: &[Device]) -> String {
     format!("linked are {}", linked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }

@@ -1,11 +1,11 @@
-//! What can be wrong with a key: it does not exist, it has no cell, or its name is unknown.
+//! Errors of keys: a key does not exist, has no cell, or its name is unknown.
 
 use std::fmt;
 
 use super::Key;
 use super::places::LandingFull;
 
-/// A word is not the name of a key.
+/// The error of parsing a text that is not the name of a key.
 ///
 /// ```
 /// let error = "AutogradCPUU".parse::<dispatch_runtime::Key>().unwrap_err();
@@ -13,9 +13,9 @@ use super::places::LandingFull;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownKey {
-    /// The word.
+    /// The text that was parsed.
     pub name: String,
-    /// The key that was probably meant.
+    /// The most similar key name, if one is similar.
     pub suggestion: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for UnknownKey {
 
 impl std::error::Error for UnknownKey {}
 
-/// [`Key::on`] was asked for a key that there is not.
+/// The reason why [`Key::on`] made an invalid key.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
@@ -41,19 +41,19 @@ impl std::error::Error for UnknownKey {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InvalidKey {
-    /// What was to be put on a backend has one kernel for all of them, or is no layer.
+    /// The key is not a layer that is multiplied by backend.
     NotPerBackend {
         /// The name of the key.
         key: &'static str,
     },
-    /// What was to be put on a backend is on one already.
+    /// The key is on a backend already.
     OnABackendAlready {
         /// The layer of the key.
         layer: &'static str,
     },
-    /// What a layer was to be put on is not a backend.
+    /// The argument of [`Key::on`] is not a backend.
     NotABackend {
-        /// The name of the key, or its layer's.
+        /// The name of the argument, or of its layer.
         key: &'static str,
     },
 }
@@ -77,14 +77,14 @@ impl fmt::Display for InvalidKey {
 
 impl std::error::Error for InvalidKey {}
 
-/// A key has no cell to register for or to call.
+/// The reason why a key has no cell for registrations or calls.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyError {
-    /// No place is left for it.
+    /// No backend or layer index is free for the key.
     Full(LandingFull),
-    /// There is no such key.
+    /// The key does not exist.
     Invalid(InvalidKey),
-    /// It is no runtime key.
+    /// The key is not a runtime key.
     NotARuntimeKey(Key),
 }
 

@@ -1,11 +1,11 @@
-//! Which kernels a call may reach.
+//! Key sets: the dispatch keys of a tensor, of a call or of a guard.
 //!
-//! Every tensor carries a [`KeySet`]; a call takes the union over its arguments, adds and removes what the thread's guards say, and
-//! runs the kernel of the highest key that is left. A set is one word: the low 16 bits say *where* (CPU, CUDA, ...), the rest say
-//! *which layers* (dense data, autograd, ...).
+//! Every tensor carries a [`KeySet`]. A call takes the union over its arguments, adds the keys that the thread includes, and removes the
+//! layers that it excludes. The kernel of the highest key that remains runs. A set is one word: the low 16 bits are backends (CPU, CUDA,
+//! ...), the others are layers (dense data, autograd, ...).
 //!
-//! The two halves are not paired up. `{CPU, AutogradCUDA}` is also `{CUDA, AutogradCPU}`: a call whose arguments live on two
-//! backends belongs to both, and the higher one decides. That is what keeps the union a single `or`.
+//! The set does not store pairs of layer and backend. `{CPU, AutogradCUDA}` is also `{CUDA, AutogradCPU}`: a call with arguments on two
+//! backends belongs to both, and the higher one decides. So a union is a single `or`.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
@@ -14,7 +14,7 @@ use super::layer::{BACKEND_END, LAYER_END, ORDER};
 use super::slot::Slot;
 use super::{Key, LAYER_BITS, layer_bit};
 
-/// A set of dispatch keys. Copying one is copying a word.
+/// A set of dispatch keys, stored in one word.
 ///
 /// ```
 /// use dispatch_runtime::KeySet;
@@ -30,38 +30,39 @@ use super::{Key, LAYER_BITS, layer_bit};
 pub struct KeySet(u64);
 
 impl KeySet {
-    /// The set without any key: a call with it goes to the kernel for calls without tensors.
+    /// The set without keys. A call with it runs the kernel for calls without tensors.
     pub const EMPTY: Self = Self(0);
 
     /// Every layer on every backend.
     pub const FULL: Self = Self(!0);
 
-    /// The set with exactly these bits, as [`bits`](Self::bits) gave them.
+    /// Returns the set with exactly these bits, as [`bits`](Self::bits) returns them.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The set as one word: backends in the low 16 bits, layers above.
+    /// Returns the set as one word: backends in the low 16 bits, layers above.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The layers that `key` touches, on no backend: what a guard takes. An alias key touches all it expands to.
+    /// Returns the layers of `key` without its backend, as guards need them. For an alias key, these are the layers of all keys that it
+    /// expands to.
     #[inline]
     #[must_use]
     pub fn layers_of(key: Key) -> Self {
         Self(key.layer_bits())
     }
 
-    /// Whether the set holds nothing at all.
+    /// Whether the set has neither layers nor backends.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether `key` is in the set; for an alias key, whether any key that it expands to is.
+    /// Whether `key` is in the set. For an alias key: whether any key that it expands to is in the set.
     #[inline]
     #[must_use]
     pub fn has(self, key: Key) -> bool {
@@ -72,15 +73,15 @@ impl KeySet {
         bits != 0 && self.0 & bits == bits
     }
 
-    /// The same set with `key` in it.
+    /// Returns the set with `key` added.
     #[inline]
     #[must_use]
     pub fn with(self, key: Key) -> Self {
         self | Self::from(key)
     }
 
-    /// The key that a call with this set goes to first; none where no layer is left. A layer that is multiplied by backend is nothing
-    /// in a set without any.
+    /// Returns the key whose kernel a call with this set runs first, or `None` if the set has no key. A layer that is multiplied by backend
+    /// forms no key in a set without backends.
     #[must_use]
     pub fn highest(self) -> Option<Key> {
         let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND } else { self.0 };
@@ -88,8 +89,7 @@ impl KeySet {
         slot.key().map(|_| Key::of_slot(slot))
     }
 
-    /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the
-    /// lowest layer that it touches.
+    /// Returns the layers of the set that are strictly below `key`, and all backends. Below an alias key means below its lowest layer.
     #[inline(always)]
     #[must_use]
     pub fn below(self, key: Key) -> Self {
@@ -97,7 +97,7 @@ impl KeySet {
         if layers == 0 { self } else { Self(self.0 & ((layers & layers.wrapping_neg()) - 1)) }
     }
 
-    /// The keys of the set, lowest first.
+    /// Iterates over the keys of the set, lowest first.
     pub fn iter(self) -> impl Iterator<Item = Key> {
         let (layers, backends) = (0..LAYER_END, 0..BACKEND_END);
         layers.filter(move |&layer| self.0 & layer_bit(layer) != 0).flat_map(move |layer| {
@@ -108,24 +108,24 @@ impl KeySet {
         })
     }
 
-    /// The keys that `other` does not have.
+    /// Returns the keys of the set that are not in `other`.
     pub(crate) fn without(self, other: Self) -> Self {
         self.iter().filter(|&key| !other.has(key)).collect()
     }
 
-    /// The backends of the set, on no layer.
+    /// Returns the backends of the set without its layers.
     pub(crate) const fn backends(self) -> Self {
         Self(self.0 & !LAYER_BITS)
     }
 
-    /// The layers of the set, on no backend.
+    /// Returns the layers of the set without its backends.
     #[must_use]
     pub const fn layers(self) -> Self {
         Self(self.0 & LAYER_BITS)
     }
 }
 
-/// The layers that are multiplied by backend.
+/// The bits of the layers that are multiplied by backend.
 const PER_BACKEND: u64 = {
     let mut bits = 0;
     let mut layer = 0;
@@ -138,9 +138,9 @@ const PER_BACKEND: u64 = {
     bits
 };
 
-/// The set of one runtime key. It is empty for a key that stands for none: an alias key, [`Key::UNDEFINED`], an invalid key, and a
-/// user's key that found no place left. So a guard with one changes nothing; [`verify`](crate::verify) and every registration for such
-/// a key say so.
+/// Makes the set of one runtime key. The set of any other key is empty: an alias key, [`Key::UNDEFINED`], an invalid key, and a user's key
+/// for which no index was free. A guard with an empty set changes nothing. For the last two, registrations return an error, and
+/// [`verify`](crate::verify) reports them.
 impl From<Key> for KeySet {
     #[inline]
     fn from(key: Key) -> Self {
@@ -197,7 +197,7 @@ impl BitAnd for KeySet {
     }
 }
 
-/// Removes layers and never backends: taking autograd away must not take the device with it.
+/// Removes layers, never backends: a call without autograd must keep its device.
 impl Sub for KeySet {
     type Output = Self;
 

@@ -1,4 +1,4 @@
-//! The built-in keys, by the names that PyTorch gives them.
+//! The built-in keys, with PyTorch's names.
 //!
 //! ```
 //! use dispatch_runtime::KeySet;
@@ -40,7 +40,7 @@ macro_rules! alias {
     };
 }
 
-/// Calls that carry no tensor. Registering for it is registering for [`CompositeImplicitAutograd`].
+/// The key of calls without tensors. A registration for it is one for [`CompositeImplicitAutograd`].
 pub const Undefined: Key = Key::UNDEFINED;
 
 per_backend! { layer::DENSE =>
@@ -72,31 +72,31 @@ per_backend! { layer::AUTOCAST =>
 }
 
 single! {
-    /// Quantized tensors; `Quantized.on(CPU)` is a key to register for.
+    /// Quantized tensors. Kernels are registered for one backend, such as `Quantized.on(CPU)`.
     Quantized = QUANTIZED;
-    /// Sparse tensors; `Sparse.on(CPU)` is a key to register for.
+    /// Sparse tensors. Kernels are registered for one backend, such as `Sparse.on(CPU)`.
     Sparse = SPARSE;
-    /// Compressed sparse tensors; `SparseCsr.on(CPU)` is a key to register for.
+    /// Compressed sparse tensors. Kernels are registered for one backend, such as `SparseCsr.on(CPU)`.
     SparseCsr = SPARSE_CSR;
-    /// Nested tensors; `NestedTensor.on(CPU)` is a key to register for.
+    /// Nested tensors. Kernels are registered for one backend, such as `NestedTensor.on(CPU)`.
     NestedTensor = NESTED_TENSOR;
-    /// A storage of its own that PyTorch never multiplied by backend.
+    /// FPGA tensors: a storage that is not multiplied by backend.
     FPGA = FPGA;
-    /// A storage of its own that PyTorch never multiplied by backend.
+    /// Vulkan tensors: a storage that is not multiplied by backend.
     Vulkan = VULKAN;
-    /// A storage of its own that PyTorch never multiplied by backend.
+    /// Metal tensors: a storage that is not multiplied by backend.
     Metal = METAL;
-    /// Tensors made by a random number generator of the user's.
+    /// Tensors of a user's random number generator.
     CustomRNGKeyId = CUSTOM_RNG;
     /// CPU tensors in oneDNN's opaque layout.
     MkldnnCPU = MKLDNN_CPU;
-    /// Sends calls without tensors to the backend that their `device` argument names. On for every thread.
+    /// Sends calls without tensors to the backend of their `device` argument. Included on every thread by default.
     BackendSelect = BACKEND_SELECT;
-    /// Tensors that know a device but hold no data.
+    /// Fake tensors, which have a device but no data.
     Fake = FAKE;
     /// Tensors and modes implemented in Python.
     Python = PYTHON;
-    /// Below the function transforms: hands a call to the next transform.
+    /// Passes a call to the next function transform. It runs below the transforms.
     FuncTorchDynamicLayerBackMode = TRANSFORM_BACK;
     /// Turns in-place operators and views into functional ones.
     Functionalize = FUNCTIONALIZE;
@@ -104,9 +104,9 @@ single! {
     Conjugate = CONJUGATE;
     /// Lazily negated tensors.
     Negative = NEGATIVE;
-    /// Tensors known to be zero.
+    /// Tensors whose elements are all known to be zero.
     ZeroTensor = ZERO_TENSOR;
-    /// Version counters and view tracking. On for every thread.
+    /// Version counters and view tracking. Included on every thread by default.
     ADInplaceOrView = AD_INPLACE_OR_VIEW;
     /// Autograd of storages that have no autograd key of their own, such as sparse and quantized tensors.
     AutogradOther = AUTOGRAD_OTHER;
@@ -116,35 +116,36 @@ single! {
     Tracer = TRACER;
     /// Tensors with a batch dimension that `vmap` hides.
     FuncTorchBatched = BATCHED;
-    /// The same over nested tensors.
+    /// Nested tensors with a batch dimension that `vmap` hides.
     BatchedNestedTensor = BATCHED_NESTED_TENSOR;
-    /// Random operators under `vmap`.
+    /// Handles random operators under `vmap`.
     FuncTorchVmapMode = VMAP_MODE;
     /// Tensors wrapped by a gradient transform.
     FuncTorchGradWrapper = GRAD_WRAPPER;
-    /// Remembers the caller's guards for handlers that run later.
+    /// Stores the caller's guards for handlers that run later.
     PythonTLSSnapshot = PYTHON_TLS_SNAPSHOT;
-    /// Above the function transforms: picks the innermost one.
+    /// Picks the innermost function transform. It runs above the transforms.
     FuncTorchDynamicLayerFrontMode = TRANSFORM_FRONT;
-    /// Records a program before autograd sees it.
+    /// Records a program before autograd runs.
     PreDispatch = PRE_DISPATCH;
-    /// Lets a mode see every call first.
+    /// Passes every call to a mode before all other layers.
     PythonDispatcher = PYTHON_DISPATCHER;
 }
 
 alias! {
-    /// Every autograd key: where a derivative that holds for all backends is registered.
+    /// Every autograd key. A derivative for all backends is registered for this key.
     Autograd;
     /// Every autocast key.
     Autocast;
-    /// A kernel made of other operators: works on every backend and is differentiated through its parts.
+    /// A kernel that calls other operators. It works on every backend, and autograd differentiates the operators that it calls.
     CompositeImplicitAutograd;
-    /// A kernel that works on every backend but is differentiated as a whole.
+    /// A kernel that works on every backend and that autograd differentiates as one operator.
     CompositeExplicitAutograd;
-    /// The same, for an operator whose kernel writes or makes views: not for backends that want functional programs.
+    /// A kernel that autograd differentiates as one operator and that writes or makes views. It serves all backends except sparse tensors
+    /// and those that need functional programs (XLA, Lazy).
     CompositeExplicitAutogradNonFunctional;
     /// A composite kernel for nested tensors.
     CompositeImplicitAutogradNestedTensor;
-    /// A composite kernel to batch an operator by its parts.
+    /// A composite kernel that batches an operator through the operators that it calls.
     FuncTorchBatchedDecomposition;
 }

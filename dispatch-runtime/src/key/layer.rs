@@ -1,44 +1,44 @@
 //! The layers of a call, in the order in which they run.
 //!
-//! A key set has one bit per layer. The highest layer that is present runs first, so this list, read from bottom to top, is the
-//! life of a call: modes, batching, autocast, tracing, autograd, view tracking, backend selection, and at last the kernel itself.
-//! The order is PyTorch's. Sixteen of the 48 places are left free for layers from other crates, in four [`Landing`]s.
+//! A key set has one bit per layer. The highest layer in the set runs first. So this list, read from bottom to top, is the order of a call:
+//! modes, batching, autocast, tracing, autograd, view tracking, backend selection, and finally the kernel. The order is PyTorch's. Sixteen
+//! of the 48 layers are free for other crates, in four [`Landing`]s.
 
 use super::{Key, Target};
 
-/// How many layers a key set can tell apart.
+/// The number of layers in a key set.
 pub(crate) const LAYERS: usize = LAYER_END as usize;
 
-/// How many backends a key set can tell apart.
+/// The number of backends in a key set.
 pub(crate) const BACKENDS: usize = BACKEND_END as usize;
 
-/// One past the number of the last layer.
+/// One past the index of the last layer.
 pub(crate) const LAYER_END: u8 = 48;
 
-/// One past the number of the last backend.
+/// One past the index of the last backend.
 pub(crate) const BACKEND_END: u8 = 16;
 
-/// What a layer's bit stands for.
+/// The kind of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// How a tensor's data is laid out, on one particular backend: this is where kernels of backends live.
+    /// A storage layout, multiplied by backend. Backends register their kernels here.
     BackendStorage,
-    /// The same, for layouts that PyTorch never multiplied by backend.
+    /// A storage layout that is not multiplied by backend.
     Storage,
-    /// Runs before the backend, with a separate slot for each.
+    /// A layer above the storages with one slot per backend.
     BackendLayer,
-    /// Runs before the backend, one slot for all.
+    /// A layer above the storages with one slot for all backends.
     Layer,
-    /// The same, waiting for a user's `#[dispatch_key(layer, ..)]`.
+    /// A layer with one slot for all backends that a user's `#[dispatch_key(layer, ..)]` can take.
     Free(Landing),
 }
 
-/// Where a layer from another crate can be inserted. Each landing has room for four.
+/// A position in the order where other crates can insert layers. Each landing has room for four.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Landing {
     /// Directly above the backends: below backend selection and everything else.
     Backends,
-    /// Above autograd, so what the layer does is not differentiated, only what it calls is.
+    /// Above autograd. Autograd differentiates the operators that the layer calls, not its own computation.
     Autograd,
     /// Above autocast and tracing, below batching.
     Autocast,
@@ -47,7 +47,7 @@ pub enum Landing {
 }
 
 impl Landing {
-    /// What `#[dispatch_key(layer, above = ..)]` calls this landing.
+    /// The name of this landing in `#[dispatch_key(layer, above = ..)]`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Landing {
     }
 }
 
-/// One place in the order.
+/// One layer of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layer {
     pub(crate) name: &'static str,
@@ -71,15 +71,14 @@ impl Layer {
         matches!(self.kind, Kind::BackendStorage | Kind::BackendLayer)
     }
 
-    /// Whether this is where a call ends, so that a missing kernel is an error and not simply nothing to do.
+    /// Whether a call ends at this layer. A missing kernel is an error here; at other layers, the call falls through.
     pub(crate) const fn is_storage(self) -> bool {
         matches!(self.kind, Kind::BackendStorage | Kind::Storage)
     }
 }
 
 impl Key {
-    /// Whether this is where data lies, so a call ends here, and a missing kernel is an error. Calls pass over all other keys that have
-    /// nothing to do.
+    /// Whether the key is a storage, where a call ends. A missing kernel is an error at a storage; calls skip other keys without a kernel.
     ///
     /// ```
     /// use dispatch_runtime::keys::*;
@@ -94,7 +93,7 @@ impl Key {
 
 macro_rules! layers {
     ($($index:literal $constant:tt $name:literal $kind:expr;)*) => {
-        /// Lowest first; the position is the layer's number.
+        /// All layers, lowest first. A layer's index is its position in this list.
         pub(crate) const ORDER: [Layer; LAYERS] = {
             use Kind::{BackendLayer, BackendStorage, Free, Layer as Plain, Storage};
             [$(Layer { name: $name, kind: $kind }),*]
@@ -154,7 +153,7 @@ layers! {
     47 _ "AboveEverything4" Free(Landing::Everything);
 }
 
-/// The backends, lowest priority first, in PyTorch's order. `Meta` is the highest on purpose: one meta tensor makes it a meta call.
+/// The backends, lowest priority first, in PyTorch's order. `Meta` is the highest, so a call with one meta tensor runs on Meta.
 pub(crate) const BACKEND_NAMES: [&str; BACKENDS] = [
     "CPU",
     "CUDA",
@@ -177,7 +176,7 @@ pub(crate) const BACKEND_NAMES: [&str; BACKENDS] = [
 pub(crate) const XLA: u8 = 3;
 pub(crate) const LAZY: u8 = 9;
 
-/// The backends that `#[dispatch_key(backend)]` may take over, in the order in which they are given out.
+/// The indices of the backends that `#[dispatch_key(backend)]` may take over, in the order of assignment.
 pub(crate) const FREE_BACKEND_SLOTS: [u8; 7] = [12, 13, 14, 11, 10, 8, 5];
 
 #[cfg(test)]

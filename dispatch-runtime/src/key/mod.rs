@@ -1,8 +1,9 @@
-//! The columns of the dispatcher.
+//! Dispatch keys: the columns of the dispatch table.
 //!
-//! An operator is a row, a key is a column, and a kernel fills a cell. A *runtime* key is one layer, on one backend where the layer
-//! is multiplied by backend; every cell belongs to one. An *alias* key names many runtime keys at once and exists for registration
-//! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
+//! An operator is a row, a key is a column, and a kernel fills a cell. A *runtime* key is a layer, combined with a backend if the layer is
+//! multiplied by backend. Every cell belongs to one runtime key. An *alias* key stands for several runtime keys and exists for registration
+//! only. Built-in keys are constants in [`keys`]. A crate declares its own key with `#[dispatch_key]`; the key gets a free layer or
+//! backend.
 
 mod alias;
 mod clash;
@@ -45,7 +46,7 @@ pub use provenance::Provenance;
 pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
 pub use user::UserKey;
 
-/// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
+/// A dispatch key. Kernels are registered for keys; tensors and guards add keys to a call.
 ///
 /// ```
 /// use dispatch_runtime::keys::*;
@@ -61,7 +62,7 @@ pub struct Key(Repr);
 #[derive(Clone, Copy)]
 enum Repr {
     Undefined,
-    /// A layer on its own; one that is multiplied by backend still wants [`Key::on`].
+    /// A layer without a backend. If the layer is multiplied by backend, [`Key::on`] adds the backend.
     Layer(u8),
     OnBackend(u8, u8),
     Alias(Alias),
@@ -70,7 +71,7 @@ enum Repr {
     Invalid(InvalidKey),
 }
 
-/// What a key means once users' keys have their places.
+/// The cells of a key, once users' keys have their indices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Target {
     Slot(Slot),
@@ -78,7 +79,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Whether this is a layer that is multiplied by backend, on none: no call ever goes there.
+    /// Whether this is a layer that is multiplied by backend, but without a backend. No call reaches such a key.
     pub(crate) fn is_on_no_backend(self) -> bool {
         matches!(self, Self::Slot(slot) if slot.key().is_none())
     }
@@ -100,7 +101,7 @@ impl Key {
         Self(Repr::Alias(alias))
     }
 
-    /// The key of a backend or layer.
+    /// Returns the key of a user's backend or layer.
     #[must_use]
     pub const fn user(key: &'static UserKey) -> Self {
         Self(Repr::User(key))
@@ -129,11 +130,11 @@ impl Key {
         }
     }
 
-    /// This layer on one backend: `Autograd.on(CUDA)` is `AutogradCUDA`, and works for backends from other crates too.
+    /// Returns the key of this layer on one backend: `Autograd.on(CUDA)` is `AutogradCUDA`. Backends from other crates work too.
     ///
-    /// Where this is not a layer that is multiplied by backend, or `backend` is not a backend, there is no such key. What comes back
-    /// then prints as `Invalid` and adds nothing to a key set; registering or calling for it fails with [`InvalidKey`], and
-    /// [`verify`](crate::verify) finds it.
+    /// Returns an invalid key if this is not a layer that is multiplied by backend, or if `backend` is not a backend. An invalid key prints
+    /// as `Invalid` and adds nothing to a key set. Registering or calling for it fails with [`InvalidKey`], and [`verify`](crate::verify)
+    /// reports it.
     ///
     /// ```
     /// use dispatch_runtime::{KeySet, keys::*};
@@ -160,7 +161,7 @@ impl Key {
         }
     }
 
-    /// The name as the compiler knows it: of a layer on a backend, the layer's.
+    /// Returns the name that is known at compile time. For a layer on a backend, this is the layer's name.
     const fn short_name(self) -> &'static str {
         match self.0 {
             Repr::Undefined => "Undefined",
@@ -172,13 +173,13 @@ impl Key {
         }
     }
 
-    /// Whether this names many runtime keys and therefore never appears in a key set.
+    /// Whether this key stands for several runtime keys. Such a key is never in a key set.
     #[must_use]
     pub const fn is_alias(self) -> bool {
         matches!(self.0, Repr::Alias(_))
     }
 
-    /// The number of the backend that this key is, if it is a backend's own key.
+    /// Returns the index of the backend if this is a backend's own key.
     pub(crate) fn backend(self) -> Option<u8> {
         match self.0 {
             Repr::OnBackend(DENSE, backend) => Some(backend),
@@ -187,7 +188,7 @@ impl Key {
         }
     }
 
-    /// The cell or cells that a kernel for this key fills. A catch-all registration is one for `CompositeImplicitAutograd`.
+    /// Returns the cell or cells that a kernel for this key fills. A registration for `Undefined` is one for `CompositeImplicitAutograd`.
     pub(crate) fn target(self) -> Result<Target, KeyError> {
         Ok(match self.0 {
             Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
@@ -201,13 +202,13 @@ impl Key {
         })
     }
 
-    /// The same, where a kernel that was registered for it could ever be reached.
+    /// Returns the cell or cells that a kernel for this key fills, or an error if no call can reach them.
     pub(crate) fn registrable(self) -> Result<Target, KeyError> {
         let target = self.target()?;
         if target.is_on_no_backend() { Err(KeyError::NotARuntimeKey(self)) } else { Ok(target) }
     }
 
-    /// The cell of a runtime key.
+    /// Returns the cell of a runtime key.
     pub(crate) fn slot(self) -> Result<Slot, KeyError> {
         match self.target()? {
             Target::Slot(slot) if slot.key().is_some() => Ok(slot),
@@ -215,8 +216,8 @@ impl Key {
         }
     }
 
-    /// The bits that this key sets in a key set: none for an alias key, for a user's key that found no free place, and
-    /// for one that there is not.
+    /// Returns the bits that this key sets in a key set. They are 0 for an alias key, for an invalid key, and for a user's key for which no
+    /// index was free.
     #[inline(always)]
     pub(crate) fn bits(self) -> u64 {
         match self.0 {
@@ -229,7 +230,7 @@ impl Key {
         }
     }
 
-    /// The bits of every layer that this key touches, for aliases too, without any backend.
+    /// Returns the bits of the key's layer without its backend. For an alias key, these are the layers of its expansion.
     #[inline(always)]
     pub(crate) fn layer_bits(self) -> u64 {
         match self.0 {
@@ -239,7 +240,7 @@ impl Key {
     }
 }
 
-/// The bits of a key set that stand for layers; the rest stand for backends.
+/// The bits of a key set that stand for layers. The other bits stand for backends.
 pub(crate) const LAYER_BITS: u64 = !0 << BACKENDS;
 
 pub(crate) const fn layer_bit(layer: u8) -> u64 {

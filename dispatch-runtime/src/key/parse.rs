@@ -1,8 +1,7 @@
-//! From a name to a key.
+//! Parsing of key names.
 //!
-//! Every key that prints also parses, a user's key without a place included; only what is no key at all, an `Invalid` one, does not.
-//! The names of keys are derived from the list of layers and backends, so there is no second
-//! list to forget one in. PyTorch's old names are understood too.
+//! The text of every key parses, also that of a user's key for which no index was free. Only an `Invalid` key does not parse. Key names are
+//! derived from the lists of layers and backends, so no second list can miss one. PyTorch's old names parse too.
 
 use super::alias::Alias;
 use super::error::UnknownKey;
@@ -11,7 +10,7 @@ use super::slot::Slot;
 use super::user::UserKey;
 use super::{Key, Repr, keys, places};
 
-/// The key of this name, among the built-in ones and those that were declared.
+/// Returns the built-in or declared key with this name.
 pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
     let declared = places::declared();
     let all = || all(&declared);
@@ -25,8 +24,8 @@ pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
     )
 }
 
-/// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and users' keys, those that found no place
-/// among them.
+/// Iterates over all keys: runtime keys from low to high, layers that need a backend, aliases, and users' keys, also those for which no
+/// index was free.
 fn all(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
     Slot::all().map(Key::of_slot).chain(all_but_runtime(declared))
 }
@@ -39,7 +38,7 @@ fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
         .chain(declared.iter().copied().map(Key::user))
 }
 
-/// A place that a user's key took over still answers to the name it has without one.
+/// Returns the built-in name of the layer or backend that a user's key took over. The built-in name still parses.
 fn built_in_name(key: Key) -> Option<String> {
     match key.0 {
         Repr::User(user) if user.is_backend() => Some(name_of_place(DENSE, Some(user.number()?))),
@@ -49,7 +48,7 @@ fn built_in_name(key: Key) -> Option<String> {
     }
 }
 
-/// Whether a key has this name in every program.
+/// Whether this is the name or a synonym of a built-in key.
 pub(super) fn is_built_in(name: &str) -> bool {
     let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| name_of_place(layer, backend));
     let others = || all_but_runtime(&[]).map(|key| key.to_string());
@@ -75,10 +74,10 @@ fn synonym(name: &str) -> Option<&'static str> {
         "PrivateUse1_PreAutograd" => "AutogradPrivateUse1",
         "PrivateUse2_PreAutograd" => "AutogradPrivateUse2",
         "PrivateUse3_PreAutograd" => "AutogradPrivateUse3",
-        // The first generation of batching, whose place the second one has taken.
+        // Names of PyTorch's first batching implementation, which the second one replaced.
         "Batched" => "FuncTorchBatched",
         "VmapMode" => "FuncTorchVmapMode",
-        // PyTorch's own places for experiments; here any crate may land there.
+        // PyTorch's keys for experiments. Here, other crates may take their layers.
         "DeferredInit" | "TESTING_ONLY_GenericWrapper" => "AboveEverything1",
         "TESTING_ONLY_GenericMode" => "AboveEverything2",
         _ => return None,

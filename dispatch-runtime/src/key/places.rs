@@ -1,6 +1,6 @@
-//! The places of keys from other crates: which key has which free backend or layer.
+//! The assignment of free backends and layers ("places") to keys from other crates.
 //!
-//! Places are given out to all keys of the program at once and sorted by name, so the order of use does not matter.
+//! All keys of the program get their places at once, sorted by name. So the places do not depend on the order of use.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use super::user::{NO_ROOM, UserKey};
 use crate::location::Location;
 
 impl UserKey {
-    /// The number of this backend or layer; none where no place is left for it.
+    /// Returns the index of this backend or layer, or `None` if no place was free.
     #[inline]
     pub(super) fn number(&'static self) -> Option<u8> {
         let place = match self.place.load(Ordering::Acquire) {
@@ -22,13 +22,13 @@ impl UserKey {
         (place != NO_ROOM).then(|| place - 1)
     }
 
-    /// The same, and who has the places where none is left.
+    /// Returns the index of this backend or layer, or an error that names the keys that have the places.
     pub(crate) fn place(&'static self) -> Result<u8, LandingFull> {
         self.number().ok_or_else(|| LandingFull::new(self))
     }
 }
 
-/// No place is left for a key.
+/// The error of a key for which no backend or layer was free.
 ///
 /// ```
 /// fn hint(error: &dispatch_runtime::LandingFull) -> String {
@@ -37,11 +37,11 @@ impl UserKey {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LandingFull {
-    /// The key that found no place.
+    /// The name of the key.
     pub key: &'static str,
-    /// Where it was declared.
+    /// The location of the key's declaration.
     pub location: Location,
-    /// The keys that have the places, and where they were declared.
+    /// The keys that took the backends or layers, with the locations of their declarations.
     pub tenants: Vec<(&'static str, Location)>,
 }
 
@@ -66,10 +66,10 @@ impl std::error::Error for LandingFull {}
 
 static BACKEND_TENANTS: [OnceLock<&'static UserKey>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 static LAYER_TENANTS: [OnceLock<&'static UserKey>; LAYERS] = [const { OnceLock::new() }; LAYERS];
-/// Every key that was given a place, or found none left.
+/// Every key that was handled by [`assign_places`], with or without a place.
 static DECLARED: Mutex<Vec<&'static UserKey>> = Mutex::new(Vec::new());
 
-/// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
+/// Assigns places to these keys, in an order that does not depend on the order of `keys`. A key that has a place keeps it.
 pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
     let below: Vec<_> = keys.iter().flat_map(|key| key.all_below()).collect();
     keys.extend(below);
@@ -83,13 +83,14 @@ pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
     }
 }
 
-/// What is linked has its places before anybody asks who has one: names do not depend on what the program did first.
+/// Assigns places to the keys of all linked crates, once, before a place is looked up. So names do not depend on what the program did
+/// first.
 fn assign_linked() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| assign_places(declared::linked()));
 }
 
-/// A key is used before the registry was: everything that is linked gets its place first, so that the order of use has no say.
+/// Assigns a place to a key that is used before the registry. All linked keys get their places first, so the order of use does not matter.
 #[cold]
 fn assign_now(key: &'static UserKey) -> u8 {
     assign_places(declared::linked());
@@ -99,7 +100,7 @@ fn assign_now(key: &'static UserKey) -> u8 {
 
 fn claim(key: &'static UserKey) -> u8 {
     let tenants: &[OnceLock<&'static UserKey>] = if key.is_backend() { &BACKEND_TENANTS } else { &LAYER_TENANTS };
-    // A layer below has its place by now, or none.
+    // Layers below are handled earlier, so `place` is set, maybe to `NO_ROOM`.
     let above = key.lower().map_or(0, |lower| lower.place.load(Ordering::Acquire));
     let mut free = places(key).filter(|&place| place >= above);
     free.find(|&place| tenants[place as usize].set(key).is_ok()).map_or(NO_ROOM, |place| place + 1)
@@ -134,7 +135,7 @@ pub(super) fn layer_name(layer: u8) -> &'static str {
     tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
 }
 
-/// Every user's key that the registry or a use of the key has brought, with and without a place.
+/// Returns every user's key that was linked, registered or used, with or without a place.
 pub(super) fn declared() -> Vec<&'static UserKey> {
     assign_linked();
     DECLARED.lock().unwrap_or_else(PoisonError::into_inner).clone()

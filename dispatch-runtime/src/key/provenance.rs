@@ -1,32 +1,32 @@
-//! Why a kernel fills its cell.
+//! The reason why a kernel fills a cell of a dispatch table.
 
-/// Why a kernel fills a cell. The names are those of PyTorch's dumps.
+/// The reason why a kernel fills a cell. The names are those of PyTorch's dumps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Provenance {
-    /// It was registered for exactly this key.
+    /// The kernel was registered for exactly this key.
     Kernel,
-    /// It is an explicit composite.
+    /// The kernel is an explicit composite (`CompositeExplicitAutograd`).
     DefaultBackendKernel,
-    /// It is a composite for nested tensors.
+    /// The kernel is a composite for nested tensors.
     NestedKernel,
-    /// It is an implicit composite.
+    /// The kernel is an implicit composite (`CompositeImplicitAutograd`).
     MathKernel,
-    /// None does: an implicit composite and a storage's own kernel both could.
+    /// No kernel fills the cell: an implicit composite and a storage's own kernel both could.
     AmbiguousAutogradOther,
-    /// It was registered for `Autograd`.
+    /// The kernel was registered for `Autograd`.
     AutogradKernel,
-    /// It is a decomposition for batching.
+    /// The kernel is a decomposition for batching.
     BatchedKernel,
-    /// It was registered for `Autocast`.
+    /// The kernel was registered for `Autocast`.
     AutocastKernel,
-    /// It is the key's fallback for all operators.
+    /// The kernel is the key's fallback for all operators.
     BackendFallback,
-    /// None does.
+    /// No kernel fills the cell.
     Missing,
 }
 
 impl Provenance {
-    /// What a dump prints.
+    /// Returns the text that dumps print.
     ///
     /// ```
     /// assert_eq!(dispatch_runtime::Provenance::MathKernel.name(), "math kernel");

@@ -1,7 +1,7 @@
-//! From a key set to a position in a table.
+//! Slots: the positions of runtime keys in a dispatch table.
 //!
-//! A table has one slot per layer, and one block of slots per layer that is multiplied by backend. Finding the slot of a key set is
-//! two "highest set bit" instructions and one small load, with no branch: [`index`].
+//! A table has one slot per layer, and one more per backend if the layer is multiplied by backend. [`index`] finds the slot of a key set
+//! with two "highest set bit" instructions and one small load, without a branch.
 #![allow(unsafe_code, reason = "the index of a slot is inside of a table")]
 
 use super::layer::{
@@ -9,7 +9,7 @@ use super::layer::{
     ORDER,
 };
 
-/// How many slots a table has.
+/// The number of slots of a table.
 pub(crate) const SLOTS: usize = {
     let mut next = 1;
     let mut layer = 0;
@@ -27,7 +27,7 @@ pub(crate) struct Slot(u8);
 impl Slot {
     pub(crate) const UNDEFINED: Self = Self(0);
 
-    /// The slot of a layer that is not multiplied by backend, or of no backend in particular.
+    /// Returns the slot of a layer that is not multiplied by backend, or a layer's slot for calls without a backend.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 slots")]
     pub(crate) const fn of_layer(layer: u8) -> Self {
         Self(INDEX[BACKENDS + layer as usize].first as u8)
@@ -49,13 +49,13 @@ impl Slot {
         self.0 as usize
     }
 
-    /// Every slot that stands for a runtime key, lowest priority first.
+    /// Iterates over the slots of all runtime keys, lowest priority first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
         (0..SLOTS as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
     }
 
-    /// The slot of the autograd key that stands above this storage.
+    /// Returns the slot of the autograd key of this storage.
     pub(crate) const fn autograd(self) -> Option<Self> {
         match self.key() {
             Some((DENSE, Some(backend))) => Some(Self::on_backend(AUTOGRAD, backend)),
@@ -73,7 +73,7 @@ impl Slot {
         matches!(self.key(), Some((DENSE, _)))
     }
 
-    /// The layer that this slot belongs to, on whatever backend or none.
+    /// Returns the layer of this slot.
     pub(crate) const fn layer(self) -> Option<u8> {
         match LAYER_OF_SLOT[self.0 as usize] {
             NOT_A_KEY => None,
@@ -81,7 +81,8 @@ impl Slot {
         }
     }
 
-    /// The layer that this slot belongs to and, where that is multiplied by backend, the backend.
+    /// Returns the layer of this slot, and its backend if the layer is multiplied by backend. Returns `None` if no runtime key has the
+    /// slot.
     pub(crate) const fn key(self) -> Option<(u8, Option<u8>)> {
         match KEY_OF_SLOT[self.0 as usize] {
             (NOT_A_KEY, _) => None,
@@ -91,39 +92,39 @@ impl Slot {
     }
 }
 
-/// Where a call with these keys goes: the highest layer, and within it the highest backend.
+/// Returns the slot of a call with these keys: that of the highest layer, and within it of the highest backend.
 #[inline(always)]
 pub(crate) fn index(bits: u64) -> usize {
     index_from(highest(bits), bits)
 }
 
-/// The highest of these keys, as the number of its bit.
+/// Returns the bit index of the highest of these keys.
 #[inline(always)]
 pub(crate) const fn highest(bits: u64) -> u32 {
     (bits | 1).ilog2()
 }
 
-/// The same as [`index`], where the highest key is known.
+/// Returns the slot of a call with these keys, as [`index`] does, if the caller knows the highest key.
 #[inline(always)]
 pub(crate) fn index_from(highest: u32, bits: u64) -> usize {
     let Place { first, backends } = &INDEX[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
     let backends = bits as u32 & backends;
     let at = (first + (backends << 1 | 1).ilog2()) as usize;
-    // SAFETY: a layer's slots are one, or one more than there are backends, and `SLOTS` is their sum.
+    // SAFETY: a layer has one slot, or one more than there are backends. `SLOTS` is the sum over all layers, plus slot 0.
     unsafe { std::hint::assert_unchecked(at < SLOTS) };
     at
 }
 
-/// Where a layer's slots are. Two words, because each is then an operand in memory of the one instruction that needs it.
+/// The position of a layer's slots. Both fields are whole words, so that each is a memory operand of the one instruction that needs it.
 #[derive(Clone, Copy)]
 struct Place {
     first: u32,
-    /// The mask that keeps the backends that matter.
+    /// The mask of the backends that select a slot: all backends, or none.
     backends: u32,
 }
 
-/// By highest bit.
+/// The slots of each layer, indexed by the highest bit of a key set.
 const INDEX: [Place; 64] = {
     let mut table = [Place { first: 0, backends: 0 }; 64];
     let mut next = 1;

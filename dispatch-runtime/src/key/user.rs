@@ -1,10 +1,10 @@
-//! Keys from other crates.
+//! Keys that other crates declare.
 //!
-//! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
-//! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
-//! places. A layer that is declared above another user's layer gets a higher place. If a landing or the set of backends is full, the key
-//! has no place. It still prints and parses, but adds nothing to
-//! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
+//! `#[dispatch_key]` makes a static [`UserKey`]. Its backend or layer index is not known at compile time. When the first such key is used,
+//! all keys of the program get their indices, sorted by name. So the same program always gets the same indices. A layer that is declared
+//! above another user's layer gets a higher index. If a landing or the set of backends is full, the key gets no index. It still prints and
+//! parses, but adds nothing to a key set. Registering and calling for it return an error that names the keys which have the indices, and
+//! `verify` reports it.
 
 use std::fmt;
 use std::sync::atomic::AtomicU8;
@@ -28,7 +28,7 @@ use crate::location::Location;
 /// assert_eq!("Audit".parse(), Ok(Audit));
 /// ```
 ///
-/// Who has one of PyTorch's places for backends of others lends it the name, from the start of the program:
+/// A user's backend takes over one of PyTorch's backend keys. That key then has the user's name, from the start of the program:
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::{Device, Key, dispatch_key, keys::PrivateUse1};
@@ -43,7 +43,7 @@ pub struct UserKey {
     pub(super) name: &'static str,
     kind: UserKind,
     pub(super) location: Location,
-    /// 0 until a place was given, then 1 + the number of the backend or layer, or [`NO_ROOM`].
+    /// 0 until an index is assigned, then 1 + the index of the backend or layer, or [`NO_ROOM`].
     pub(super) place: AtomicU8,
 }
 
@@ -51,14 +51,14 @@ pub struct UserKey {
 enum UserKind {
     Backend,
     Layer(Landing),
-    /// A layer at the landing of another user's layer, and above that.
+    /// A layer at the landing of another user's layer, and above that layer.
     LayerAbove(&'static UserKey),
 }
 
 pub(super) const NO_ROOM: u8 = u8::MAX;
 
 impl UserKey {
-    /// A backend, as `#[dispatch_key(backend)]` makes it.
+    /// Makes a backend, as `#[dispatch_key(backend)]` does.
     ///
     /// ```
     /// use dispatch_runtime::{Key, Location, Record, UserKey, register};
@@ -74,17 +74,17 @@ impl UserKey {
         Self { name, kind: UserKind::Backend, location, place: AtomicU8::new(0) }
     }
 
-    /// A layer, as `#[dispatch_key(layer, above = ..)]` makes it.
+    /// Makes a layer, as `#[dispatch_key(layer, above = ..)]` does.
     #[must_use]
     pub const fn layer(name: &'static str, above: Landing, location: Location) -> Self {
         Self { name, kind: UserKind::Layer(above), location, place: AtomicU8::new(0) }
     }
 
-    /// A layer above another user's layer, as `#[dispatch_key(layer, above = ..)]` makes it.
+    /// Makes a layer above another user's layer, as `#[dispatch_key(layer, above = ..)]` does.
     ///
     /// # Panics
     ///
-    /// If `other` is no such layer. In the value of a static, that is an error of the compiler's.
+    /// Panics if `other` is not a user's layer. In the initialiser of a static, this is a compile error.
     ///
     /// ```standalone_crate
     /// use dispatch_runtime::{Key, KeySet, dispatch_key};
@@ -109,13 +109,13 @@ impl UserKey {
         }
     }
 
-    /// The name that the key prints and parses as.
+    /// Returns the name that the key prints and parses as.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Where it was declared.
+    /// The location of the key's declaration.
     #[must_use]
     pub const fn location(&self) -> Location {
         self.location
@@ -125,18 +125,18 @@ impl UserKey {
         matches!(self.kind, UserKind::Backend)
     }
 
-    /// The user's layer that this one is declared above.
+    /// Returns the user's layer that this one is declared above, if there is one.
     pub(crate) fn lower(&self) -> Option<&'static Self> {
         if let UserKind::LayerAbove(lower) = self.kind { Some(lower) } else { None }
     }
 
-    /// Where a layer lands; none for a backend.
+    /// Returns the landing of a layer, or `None` for a backend.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let lowest = self.all_below().last().map_or(self.kind, |lowest| lowest.kind);
         if let UserKind::Layer(landing) = lowest { Some(landing) } else { None }
     }
 
-    /// The user's layers that it is declared above, one below the other.
+    /// Iterates over the user's layers below this one, from the nearest to the lowest.
     pub(crate) fn all_below(&self) -> impl Iterator<Item = &'static Self> {
         std::iter::successors(self.lower(), |key| key.lower())
     }

@@ -1,4 +1,4 @@
-//! The arguments of a boxed call: their names, the keys that they add, and how they print.
+//! The arguments of a boxed call: their names, the keys that they add, and their text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::key::{Device, KeySet};
 use crate::value::{Stack, Value};
 
 impl Stack {
-    /// The arguments of a call of `operator`, to be printed.
+    /// Returns the arguments of a call of `operator` in printable form.
     #[must_use]
     pub fn args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
         Arguments { values: self.top(operator.argument_count()).unwrap_or_else(|| self.values()) }
@@ -31,7 +31,7 @@ impl fmt::Display for Arguments<'_> {
 }
 
 impl Operator {
-    /// The keys that these arguments add to a call.
+    /// Returns the keys that these arguments add to a call.
     #[inline]
     pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
         let mut keys = KeySet::EMPTY;
@@ -46,7 +46,7 @@ impl Operator {
         }
     }
 
-    /// The keys that each of these arguments adds to a call.
+    /// Returns the keys that each of these arguments adds to a call.
     pub(crate) fn each_carried(&self, arguments: &[Value]) -> Vec<KeySet> {
         let keys = |(i, value): (usize, &Value)| match value {
             _ if self.carries(i) => value.keys(),
@@ -56,12 +56,12 @@ impl Operator {
         arguments.iter().enumerate().map(keys).collect()
     }
 
-    /// The name of an argument, as the schema has it.
+    /// Returns the name of an argument in the schema.
     pub(crate) fn argument_name(&self, position: usize) -> String {
         self.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default()
     }
 
-    /// Whether an argument can add keys to a call: because it has some, or because it is the device that stands for them.
+    /// Whether an argument can add keys to a call: it carries keys, or it is the device argument.
     pub(crate) fn has_a_say(&self, argument: usize) -> bool {
         self.carries(argument) || self.definition.device == Some(argument)
     }
@@ -72,7 +72,7 @@ impl Operator {
     }
 }
 
-/// The keys of a `Device?`: without one, a tensor is made on the CPU.
+/// Returns the keys of a `Device?` argument. Without a device, a tensor is made on the CPU.
 pub(crate) fn device_keys(device: &Value) -> KeySet {
     match device {
         Value::Device(device) => device.keys(),
@@ -80,7 +80,7 @@ pub(crate) fn device_keys(device: &Value) -> KeySet {
     }
 }
 
-/// The error of a boxed call with fewer arguments than its operator takes.
+/// Makes the error of a boxed call with fewer arguments than its operator takes.
 #[cold]
 pub fn too_few_arguments(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()

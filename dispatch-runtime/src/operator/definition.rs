@@ -1,4 +1,4 @@
-//! What a definition says of its operator.
+//! The static data of an operator's definition.
 
 use std::any::TypeId;
 
@@ -12,61 +12,61 @@ use crate::name::Name;
 use crate::spec::{Shape, Spec};
 use crate::value::{Stack, Value};
 
-/// What `#[op_def]` says about an operator, in a form that costs nothing at start-up.
+/// The data of an operator's `#[op_def]`. As a constant, it costs nothing at start-up.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Definition {
     pub name: Name<'static>,
-    /// The schema after the name.
+    /// The schema without the operator's name.
     pub signature: &'static str,
     pub docs: &'static str,
     pub location: Location,
     pub arguments: usize,
-    /// How many results it gives, if all are tensors; otherwise [`u8::MAX`].
+    /// The number of results if all are tensors; otherwise [`u8::MAX`].
     pub tensor_results: u8,
-    /// Which arguments carry keys: one bit each.
+    /// The arguments that carry keys, one bit for each argument.
     pub carriers: u64,
     /// Whether the schema has alias annotations on arguments.
     pub aliasing: bool,
-    /// It gives views of its arguments.
+    /// Whether results are views of arguments.
     pub viewing: bool,
-    /// The device that stands for the keys of tensors where there are none.
+    /// The position of the device argument that determines the call's keys. Only operators without tensor arguments have one.
     pub device: Option<usize>,
-    /// What its results look like.
+    /// The shape word, which determines the results' dtype and sizes.
     pub shape: Option<Shape>,
-    /// Describes the results of a boxed call.
+    /// The function that computes the specs of the results of a boxed call.
     pub plan: Option<Outline>,
-    /// What its results look like depends on the elements of its arguments.
+    /// Whether the sizes of the results depend on the elements of the arguments.
     pub data_dependent: bool,
-    /// The operator that this is another form of.
+    /// The functional operator, if this is its in-place or `out=` form.
     pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<&'static Typed>,
-    /// The function of an operator with types.
+    /// The operator's function, if it has types.
     pub function: Option<Code>,
-    /// Kernels that come with the definition.
+    /// The kernels that the definition contains.
     pub kernels: &'static [KernelRecord],
 }
 
-/// What the results of a boxed call with these arguments look like.
+/// A function that computes the specs of the results of a boxed call with these arguments.
 pub(crate) type Outline = fn(&mut [Value]) -> Result<Vec<Spec>>;
 
-/// The generated functions that know an operator's types.
+/// The generated adapters of an operator with types.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Typed {
-    /// Has the kernel's type: whatever a slot cannot say by itself.
+    /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel. It has the kernel's type.
     pub slow: Code,
-    /// Has the kernel's type: puts the arguments on a stack and runs the slot's boxed kernel.
+    /// Puts the arguments on a stack and runs the slot's boxed kernel. It has the kernel's type.
     pub boxed: Code,
-    /// Has the kernel's type: hands the call on where the slot's boxed kernel may be passed over, and else is `boxed`.
+    /// Skips the slot's boxed kernel if no tensor has its marks; otherwise does the same as `boxed`. It has the kernel's type.
     pub marked: Code,
-    /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys. The code
-    /// is a kernel of this operator's type.
+    /// Takes the arguments off the stack and calls the given code with these keys. Without code, it calls the kernel for the arguments' own
+    /// keys. The code must be a kernel of this operator's type.
     pub unbox: unsafe fn(&Operator, Option<Code>, KeySet, &mut Stack) -> Result<()>,
     /// The type of the operator's function.
     pub function: TypeId,
-    /// The type of a closure that is like the function.
+    /// The type of a closure with the function's signature.
     pub closure: TypeId,
-    /// Has the kernel's type: calls a box of such a closure, whose address is in the place of the keys.
+    /// Calls a boxed closure, whose address is passed in place of the keys. It has the kernel's type.
     pub call_closure: Code,
 }

@@ -1,8 +1,8 @@
 //! The types of kernels: typed code, boxed functions and closures, and the condition of a kernel.
 //!
-//! One boxed kernel can serve every operator, which is what fallbacks need, and one that is a closure can be made and taken away
-//! while the program runs. A closure's state is counted: a call holds it, and taking it away drops it when the last call leaves. Its place
-//! stays, and takes the next closure for the same key of the same operator.
+//! One boxed kernel can serve every operator, as fallbacks do. A kernel that is a closure can be registered and removed while the program
+//! runs. Each call counts as a user of the closure. After a removal, the last call to end drops the closure's state. The allocation stays,
+//! and the next closure for the same key of the same operator reuses it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::key::KeySet;
 use crate::name::CLOSURE;
 use crate::value::Stack;
 
-/// The code of a kernel that is part of the program.
+/// A kernel that is compiled into the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StaticKernel {
     Typed(Code),
@@ -23,7 +23,7 @@ pub(crate) enum StaticKernel {
     Fallthrough,
 }
 
-/// When a kernel is fit for a call.
+/// The condition under which a kernel can run a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Condition {
     pub(crate) holds: Code,
@@ -33,10 +33,10 @@ pub(crate) struct Condition {
 /// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
 
-/// The same, made while the program runs.
+/// A boxed kernel that is a closure, made while the program runs.
 pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync>;
 
-/// Any boxed kernel.
+/// A boxed kernel: a function or a closure.
 #[derive(Clone)]
 pub(crate) enum BoxedKernel {
     Function(BoxedFn),
@@ -44,7 +44,7 @@ pub(crate) enum BoxedKernel {
 }
 
 impl BoxedKernel {
-    /// Tells the closures apart that had one place.
+    /// Returns the number of earlier closures in this kernel's allocation; 0 for a function.
     pub(crate) fn turn(&self) -> usize {
         match self {
             Self::Function(_) => 0,
@@ -52,7 +52,7 @@ impl BoxedKernel {
         }
     }
 
-    /// Takes a closure away. Calls that are inside finish; the last one drops its state.
+    /// Removes a closure. Running calls finish, and the last one drops the closure's state.
     pub(crate) fn retire(&self) {
         if let Self::Closure(kernel) = self {
             kernel.retire();

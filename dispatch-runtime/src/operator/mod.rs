@@ -1,4 +1,4 @@
-//! One row of the dispatcher: an operator, and the ways to call it.
+//! Operators, the rows of the dispatch table: their definitions, kernels and published tables.
 
 mod arguments;
 mod definition;
@@ -40,16 +40,15 @@ pub use table::{Head, TableRef, TableVersion};
 
 /// An operator: a name, a schema, and one table of kernels.
 ///
-/// Operators are found by name with [`Operator::find`], or through the type that shares an operator's name:
-/// `myops::mymul::operator()`.
+/// [`Operator::find`] returns an operator by name. In Rust code, the type with the operator's name returns it: `myops::mymul::operator()`.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
 ///
-/// #[op_def("doubled(Tensor self) -> Tensor")]
-/// pub fn doubled(this: &Tensor) -> Result<Tensor>;
+/// #[op_def("negated(Tensor self) -> Tensor")]
+/// pub fn negated(this: &Tensor) -> Result<Tensor>;
 ///
-/// let operator = doubled::operator();
+/// let operator = negated::operator();
 /// assert_eq!(operator.schema().arguments[0].name, "self");
 /// assert_eq!(operator.argument_count(), 1);
 /// ```
@@ -63,12 +62,12 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Not public API: `#[op_def]` expands to it.
+    /// Makes an operator with the table of an unbound one. `#[op_def]` expands to this call. Not public API.
     ///
     /// # Safety
     ///
-    /// If the definition has types, the code of `unbound` and all code of [`Typed`] is of the `Kernel` of one
-    /// [`Operation`](crate::Operation), which returns this operator, and the function is of the type that [`Typed`] names.
+    /// If the definition has types, then the code of `unbound` and all code of [`Typed`] has the `Kernel` type of one
+    /// [`Operation`](crate::Operation), which returns this operator. The function has the type that [`Typed`] names.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn new(unbound: &'static Head, definition: Definition) -> Self {
@@ -76,26 +75,26 @@ impl Operator {
         Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
 
-    /// An operator that is called through a stack alone, whose schema is parsed already.
+    /// Makes an operator that can only be called through a stack, from a parsed schema.
     pub(crate) fn without_types(unbound: &'static Head, mut definition: Definition, schema: Schema) -> Self {
         let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
         definition.typed = None;
         Self { table, unbound, definition, schema: OnceLock::from(schema), rules: Rules::new() }
     }
 
-    /// Its name.
+    /// Returns the operator's name.
     #[must_use]
     pub const fn name(&self) -> Name<'static> {
         self.definition.name
     }
 
-    /// Its schema.
+    /// Returns the operator's schema.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| {
             let name = Name { namespace: "", ..self.name() };
             let text = format!("{name}{}", self.definition.signature);
-            // The namespace is a crate's name, which need not be a name that a schema could spell.
+            // The namespace is a crate's name, which may not be a valid name in a schema.
             let mut schema = Schema::parse(text.trim_start_matches("::"))
                 .unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)));
             schema.name.namespace = Some(self.name().namespace.to_owned());
@@ -103,42 +102,42 @@ impl Operator {
         })
     }
 
-    /// What its author wrote about it.
+    /// Returns the documentation of the operator's definition.
     #[must_use]
     pub const fn docs(&self) -> &'static str {
         self.definition.docs
     }
 
-    /// Where it was defined.
+    /// Returns the location of the operator's definition.
     #[must_use]
     pub const fn location(&self) -> Location {
         self.definition.location
     }
 
-    /// How many arguments it takes.
+    /// Returns the number of arguments.
     #[must_use]
     pub const fn argument_count(&self) -> usize {
         self.definition.arguments
     }
 
-    /// What its results look like, where a word says it.
+    /// Returns the operator's shape word, if it has one. It determines the dtype and sizes of the results.
     #[must_use]
     pub const fn shape(&self) -> Option<Shape> {
         self.definition.shape
     }
 
-    /// Describes the results of a boxed call, if the operator has a plan.
+    /// Returns the function that computes the specs of a boxed call's results, if the operator has a plan.
     pub(crate) const fn outline(&self) -> Option<Outline> {
         self.definition.plan
     }
 
-    /// Whether the shapes of its results depend on the elements of its arguments.
+    /// Whether the sizes of the operator's results depend on the elements of its arguments.
     #[must_use]
     pub const fn is_data_dependent(&self) -> bool {
         self.definition.data_dependent
     }
 
-    /// The operator that this is the in-place or the `out=` form of.
+    /// Returns the functional operator, if this is its in-place or `out=` form.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -155,7 +154,7 @@ impl Operator {
         self.definition.functional.map(|functional| functional())
     }
 
-    /// The kernels that come with the definition.
+    /// Returns the kernels that the definition contains.
     pub(crate) const fn kernels_of_definition(&self) -> &'static [KernelRecord] {
         self.definition.kernels
     }
@@ -164,7 +163,7 @@ impl Operator {
         self.definition.aliasing
     }
 
-    /// How many results it gives, if all are tensors; otherwise more than there can be.
+    /// Returns the number of results if all are tensors; otherwise a number greater than any number of results.
     #[inline]
     pub(crate) const fn tensor_results(&self) -> usize {
         self.definition.tensor_results as usize
@@ -186,7 +185,7 @@ impl Operator {
         self.definition.signature
     }
 
-    /// The table as it is now.
+    /// Returns the operator's current table.
     #[inline(always)]
     pub(crate) fn published(&self) -> TableRef {
         // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
@@ -197,7 +196,7 @@ impl Operator {
         self.table.store(table.as_ptr(), PUBLISH);
     }
 
-    /// Makes the next call bind anew.
+    /// Replaces the operator's table with the unbound one, so that the next call binds again.
     pub(crate) fn unbind(&self) {
         if self.published().bound().is_some() {
             self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
@@ -205,7 +204,7 @@ impl Operator {
         }
     }
 
-    /// The kernel for these keys, if it has the operator's type.
+    /// Returns the kernel for these keys, if it has the operator's type.
     #[inline(always)]
     pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<Code> {
         let (code, entry) = self.published().bound()?.at(keys);

@@ -1,40 +1,40 @@
-//! What the compiler knows about an operator.
+//! The types of an operator, known at compile time.
 
 use super::Operator;
 use super::definition::Typed;
 use crate::spec::Shape;
 
-/// The types of one operator: `#[op_def]` implements it for the empty enum that shares the operator's name.
+/// The types of one operator. `#[op_def]` implements this trait for the empty enum with the operator's name.
 ///
-/// Not public API beyond being a bound.
+/// Not public API, except as a bound.
 ///
 /// # Safety
 ///
-/// A call turns the code that it finds in the operator's table into a kernel of this signature, and the conditions of kernels into its
-/// predicates. `operator` always returns the same operator, which has no types, or was made with `Operator::new` for this implementation.
+/// A call converts the code in the operator's table to a kernel of this signature, and the conditions of kernels to its predicates.
+/// `operator` always returns the same operator. That operator has no types, or was made with `Operator::new` for this implementation.
 pub unsafe trait Operation: 'static {
-    /// The types of its arguments and results.
+    /// The types of the operator's arguments and results.
     type Signature: Signature;
 
-    /// What the operator's results look like, where a word says it.
+    /// The operator's shape word, if it has one.
     const SHAPE: Option<Shape> = None;
 
-    /// The operator itself.
+    /// Returns the operator.
     fn operator() -> &'static Operator;
 }
 
 /// The types of an operator's functions, and its adapters.
 pub trait Signature: 'static {
-    /// A kernel. It takes the arguments, the keys of the call, and the table that the call went through.
+    /// The function type of a kernel. A kernel takes the arguments, the keys of the call, and the table of the call.
     type Kernel: Copy + Send + Sync + 'static;
-    /// A condition of a kernel.
+    /// The function type of a kernel's condition.
     type Predicate: Copy + Send + Sync + 'static;
-    /// The adapters.
+    /// The adapters between typed and boxed calls.
     const ADAPTERS: &'static Typed;
 }
 
-/// A pointer to a kernel of an operator.
+/// The function type of a kernel of the operator `O`.
 pub type Kernel<O> = <<O as Operation>::Signature as Signature>::Kernel;
 
-/// A pointer to a condition of an operator's kernels.
+/// The function type of a condition of the kernels of the operator `O`.
 pub type Predicate<O> = <<O as Operation>::Signature as Signature>::Predicate;

@@ -1,4 +1,4 @@
-//! The records of kernels and fallbacks.
+//! Records of kernels and fallbacks, as the attribute macros make them.
 
 use super::Operator;
 use super::kernel::{BoxedFn, Condition, StaticKernel};
@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::location::Location;
 use crate::tensor::Marks;
 
-/// A kernel of an operator, as `#[op_impl]` makes it.
+/// The record of a kernel of an operator, as `#[op_impl]` makes it.
 ///
 /// ```
 /// use dispatch_runtime::{KernelRecord, Location, Record, TableRef, prelude::*, register};
@@ -41,14 +41,14 @@ pub struct KernelRecord {
     pub(crate) name: &'static str,
     pub(crate) location: Location,
     pub(crate) overrides: bool,
-    /// Made from the kernel of the functional operator; any other kernel takes its place.
+    /// Whether the kernel was derived from the functional operator's kernel. Any other kernel replaces it.
     pub(crate) derived: bool,
     pub(crate) condition: Option<Condition>,
     pub(crate) priority: i32,
 }
 
 impl KernelRecord {
-    /// A kernel with the operator's own signature, and behind its arguments the keys of the call and the table that the call went through.
+    /// Makes the record of a kernel with the operator's own signature, followed by the keys of the call and the table of the call.
     #[must_use]
     pub const fn typed<O: Operation>(
         kernel: operation::Kernel<O>,
@@ -59,7 +59,7 @@ impl KernelRecord {
         Self::new(O::operator, StaticKernel::Typed(Code::of::<operation::Kernel<O>>(kernel)), keys, name, location)
     }
 
-    /// A kernel that takes its arguments from the stack.
+    /// Makes the record of a kernel that takes its arguments from the stack.
     #[must_use]
     pub const fn boxed<O: Operation>(
         kernel: BoxedFn,
@@ -70,7 +70,7 @@ impl KernelRecord {
         Self::new(O::operator, StaticKernel::Boxed(kernel), keys, name, location)
     }
 
-    /// No kernel: calls go on below the key.
+    /// Makes a record without a kernel: calls skip the key.
     #[must_use]
     pub const fn fallthrough<O: Operation>(keys: &'static [&'static Key], location: Location) -> Self {
         Self::new(O::operator, StaticKernel::Fallthrough, keys, "fallthrough", location)
@@ -86,14 +86,14 @@ impl KernelRecord {
         Self { operator, keys, kernel, name, location, overrides: false, derived: false, condition: None, priority: 0 }
     }
 
-    /// The kernel replaces the one that another crate registered for the same key.
+    /// Makes the kernel replace other kernels for the same key.
     #[must_use]
     pub const fn overriding(mut self) -> Self {
         self.overrides = true;
         self
     }
 
-    /// The kernel is that of a form, made from the functional operator's.
+    /// Marks the kernel of an in-place or `out=` form as derived from the functional operator's kernel.
     #[doc(hidden)]
     #[must_use]
     pub const fn derived(mut self) -> Self {
@@ -101,11 +101,11 @@ impl KernelRecord {
         self
     }
 
-    /// The kernel is one of several, and fit only if `holds` says so.
+    /// Makes the kernel one of several for its key. It runs only if `holds` returns true.
     ///
     /// # Safety
     ///
-    /// The record is one of this operator's.
+    /// The record is one of the operator `O`.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
@@ -113,7 +113,7 @@ impl KernelRecord {
         self
     }
 
-    /// Of several kernels that are fit, the one with the highest priority runs.
+    /// Sets the priority. Of several kernels whose conditions hold, the one with the highest priority runs.
     #[must_use]
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
@@ -121,7 +121,7 @@ impl KernelRecord {
     }
 }
 
-/// A kernel for all operators that have none for a key, as `#[op_fallback]` and `fallthrough!` make it.
+/// The record of a kernel for all operators without a kernel for a key, as `#[op_fallback]` and `fallthrough!` make it.
 ///
 /// ```
 /// use dispatch_runtime::{FallbackRecord, Location, Record, prelude::*, register};
@@ -146,26 +146,27 @@ pub struct FallbackRecord {
 }
 
 impl FallbackRecord {
-    /// A boxed kernel for every operator.
+    /// Makes the record of a fallback with a boxed kernel.
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false, marks: &[] }
     }
 
-    /// Nothing to do for any operator.
+    /// Makes the record of a fallback without a kernel: calls of all operators skip the key.
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false, marks: &[] }
     }
 
-    /// The fallback serves only operators whose schema has alias annotations on arguments.
+    /// Restricts the fallback to operators whose schema has alias annotations on arguments.
     #[must_use]
     pub const fn aliasing(mut self) -> Self {
         self.aliasing = true;
         self
     }
 
-    /// The fallback only hands on calls in which no tensor carries one of these marks. No call reaches it before a tensor does.
+    /// Declares that the fallback only redispatches calls in which no tensor has one of these marks. Typed calls skip it then. As long as
+    /// no tensor of the program had such a mark, no call reaches it.
     #[must_use]
     pub const fn marked(mut self, marks: &'static [Marks]) -> Self {
         self.marks = marks;

@@ -1,28 +1,28 @@
-//! A place for a value that can be taken away while others use it.
+//! A cell whose value can be removed while other threads use it.
 //!
-//! Users are counted. After the value was taken away there are no new users, and the last one drops it. No thread waits. An empty place can
-//! take the next value.
+//! The cell counts the users of its value. After a removal there are no new users, and the last one drops the value. No thread waits. An
+//! empty cell can take the next value.
 
 use std::mem::ManuallyDrop;
 
 use super::sync::{AtomicUsize, Ordering, UnsafeCell};
 
-/// A value, the number of its users, and whether it was taken away.
+/// A value, the number of its users, and whether it was removed.
 pub(crate) struct Retirable<T> {
     state: AtomicUsize,
-    /// How many values were here before this one.
+    /// The number of earlier values of this cell.
     earlier: AtomicUsize,
     value: UnsafeCell<ManuallyDrop<T>>,
 }
 
-/// Set in `state` once the value is taken away. The low bits count users.
+/// The bit of `state` that is set once the value is removed. The low bits count users.
 const RETIRED: usize = 1 << (usize::BITS - 1);
-/// Set once the value was dropped, too.
+/// The bit of `state` that is set once the value is dropped as well.
 const EMPTY: usize = RETIRED >> 1;
 
-// SAFETY: the value is shared between its users, and dropped by any one of them.
+// SAFETY: users on several threads share the value, and any one of them may drop it.
 unsafe impl<T: Send + Sync> Send for Retirable<T> {}
-// SAFETY: as above.
+// SAFETY: users on several threads share the value, and any one of them may drop it.
 unsafe impl<T: Send + Sync> Sync for Retirable<T> {}
 
 impl<T> Retirable<T> {
@@ -34,37 +34,37 @@ impl<T> Retirable<T> {
         }
     }
 
-    /// Puts the next value in the place of one that was dropped; gives it back if that one is still there.
+    /// Stores the next value, if the last one was dropped. Otherwise returns the new value as the error.
     pub(crate) fn refill(&self, value: T) -> Result<(), T> {
         if self.state.compare_exchange(RETIRED | EMPTY, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Err(value);
         }
-        // SAFETY: the place has no user, its last value was dropped, and the exchange succeeds in one thread alone.
+        // SAFETY: the cell has no user, its last value was dropped, and the exchange succeeds in one thread only.
         self.value.with_mut(|place| unsafe { *place = ManuallyDrop::new(value) });
         self.earlier.fetch_add(1, Ordering::Relaxed);
         self.state.store(0, Ordering::Release);
         Ok(())
     }
 
-    /// Which of the values that were here one after the other is here now.
+    /// Returns the number of earlier values, which identifies the current value.
     pub(crate) fn turn(&self) -> usize {
         self.earlier.load(Ordering::Relaxed)
     }
 
-    /// Uses the value, if it is that of this turn.
+    /// Calls `f` with the value, if it is the value of this turn. Otherwise returns `None`.
     pub(crate) fn with_turn<R>(&self, turn: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
-        // While a user is inside, no other value comes.
+        // The value cannot change while a user is inside.
         self.with(|value| (self.turn() == turn).then(|| f(value))).flatten()
     }
 
-    /// Uses the value; none where it was taken away.
+    /// Calls `f` with the value, or returns `None` if the value was removed.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let _inside = self.enter()?;
-        // SAFETY: the value is dropped only by the last user to leave after it was taken away, and `_inside` has not left.
+        // SAFETY: the value is dropped only by the last user to leave after the removal, and `_inside` has not left.
         Some(self.value.with(|value| f(unsafe { &*value })))
     }
 
-    /// Takes the value away. Doing so twice is doing so once.
+    /// Removes the value. A second removal has no effect.
     pub(crate) fn retire(&self) {
         if self.state.fetch_or(RETIRED, Ordering::AcqRel) == 0 {
             self.drop_value();
@@ -79,19 +79,19 @@ impl<T> Retirable<T> {
                 Err(now) => state = now,
             }
         }
-        // What was published before the value was taken away is seen by whoever finds it gone.
+        // This load synchronizes with the removal: a caller that finds no value sees what was published before the removal.
         self.state.load(Ordering::Acquire);
         None
     }
 
     fn drop_value(&self) {
-        // SAFETY: nobody can enter a retired value, and the count was zero: no user is left, and this happens once.
+        // SAFETY: no user can enter a retired cell, and the count was zero. So no user is left, and this happens once.
         self.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
         self.state.fetch_or(EMPTY, Ordering::Release);
     }
 }
 
-/// Leaves when it is dropped, during a panic too.
+/// One use of the value. It ends when this is dropped, also during a panic.
 struct Inside<'a, T>(&'a Retirable<T>);
 
 impl<T> Drop for Inside<'_, T> {
@@ -202,36 +202,36 @@ mod models {
             retirable.retire();
             let refilled = retirable.refill(DropCounter(drops.clone())).is_ok();
             user.join().unwrap();
-            // The one that found no place was dropped at once.
+            // A value that was refused was dropped at once.
             assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
             drop(retirable);
             assert_eq!(drops.load(Ordering::SeqCst), 2);
         });
     }
 
-    /// What a call and a registration do to each other, with the operator and the registry cut down to what they share.
+    /// A model of an operator and the registry, reduced to the state that calls and registrations share.
     struct Row {
         published: loom::sync::atomic::AtomicPtr<Snapshot>,
         registry: loom::sync::Mutex<Registry>,
     }
 
-    /// In a cell, so that loom sees who reads it before it was written.
+    /// The cell lets loom detect a read before the write.
     type Snapshot = UnsafeCell<Arc<Retirable<u32>>>;
 
     struct Registry {
         kernels: Vec<Arc<Retirable<u32>>>,
-        /// Never freed while anybody calls, as tables are.
+        /// Snapshots are not freed while calls run, like tables.
         snapshots: Vec<Box<Snapshot>>,
     }
 
     impl Row {
         fn call(&self) -> u32 {
-            // A kernel that is gone is gone once for every removal, of which there is one; then the call must find the next.
+            // A call can find a removed kernel at most once per removal. There is one removal, so the second attempt must succeed.
             for _ in 0..2 {
                 let published = self.published.load(READ);
-                // SAFETY: as `Operator::published`: null, or one of `snapshots`.
+                // SAFETY: the pointer is null or one of `snapshots`, as in `Operator::published`.
                 let snapshot = unsafe { published.as_ref() }.unwrap_or_else(|| self.bind());
-                // SAFETY: it was written before it was published.
+                // SAFETY: the snapshot was written before it was published.
                 let kernel = snapshot.with(|kernel| unsafe { (*kernel).clone() });
                 if let Some(value) = kernel.with(|value| *value) {
                     return value;
@@ -246,7 +246,7 @@ mod models {
             registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
             let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
             self.published.store(snapshot, PUBLISH);
-            // SAFETY: `snapshots` keeps it.
+            // SAFETY: `snapshots` keeps the snapshot alive.
             unsafe { &*snapshot }
         }
 
@@ -260,7 +260,7 @@ mod models {
         }
     }
 
-    /// Without a bound on preemptions this takes a minute.
+    /// The number of preemptions is bounded, because the unbounded test takes a minute.
     #[test]
     fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
         let mut model = loom::model::Builder::new();

@@ -1,8 +1,8 @@
-//! What a layer knows about an operator: its derivative, how it is batched, the dtype that it wants.
+//! Rules: a layer's data for an operator, such as its derivative, its batching rule or its autocast dtype.
 //!
-//! The runtime knows no kind of rule. A rule is any value of a type of the layer's own, submitted for an operator as a record and found
-//! by that type, so that two layers never meet. Rules are asked for in the middle of calls: each operator has its own, in a list that
-//! only grows, which readers walk without a lock.
+//! The runtime knows no kind of rule. A rule is a value of a type that a layer defines. It is submitted for an operator as a record and
+//! found by its type, so rules of different layers are independent. Layers look rules up during calls. So each operator has its own list,
+//! which only grows and is read without a lock.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::Operator;
 use crate::location::Location;
 
-/// A rule, as a layer's attribute submits it.
+/// A rule for an operator, as a layer's attribute submits it.
 pub struct RuleRecord {
     pub(crate) operator: fn() -> &'static Operator,
     pub(crate) rule: &'static (dyn Any + Send + Sync),
@@ -22,7 +22,7 @@ pub struct RuleRecord {
 }
 
 impl RuleRecord {
-    /// A rule of the type `T` for one operator.
+    /// Makes the record of a rule of type `T` for one operator.
     #[must_use]
     pub const fn new<T: Any + Send + Sync>(
         operator: fn() -> &'static Operator,
@@ -32,7 +32,7 @@ impl RuleRecord {
         Self { operator, rule, of: type_name::<T>, location }
     }
 
-    /// What its type is called, for messages.
+    /// Returns the name of the rule's type, for messages.
     pub(crate) fn of(&self) -> &'static str {
         (self.of)()
     }
@@ -44,7 +44,7 @@ impl fmt::Debug for RuleRecord {
     }
 }
 
-/// The rules of one operator, in the order in which they came.
+/// The rules of one operator, in the order in which they were added.
 pub(crate) struct Rules(OnceLock<Box<Link>>);
 
 struct Link {
@@ -57,7 +57,7 @@ impl Rules {
         Self(OnceLock::new())
     }
 
-    /// Only the registry adds, one at a time.
+    /// Appends a rule. Only the registry calls this, one call at a time.
     pub(crate) fn add(&self, record: &'static RuleRecord) {
         let mut end = self;
         while let Some(link) = end.0.get() {
@@ -70,7 +70,7 @@ impl Rules {
         std::iter::successors(self.0.get(), |link| link.rest.0.get()).map(|link| link.record)
     }
 
-    /// Each type of which there are several, with all their places in order.
+    /// Returns each type that has several rules, with the sorted locations of its rules.
     pub(crate) fn duplicates(&self) -> Vec<(&'static str, Vec<Location>)> {
         let mut by_type: FxHashMap<TypeId, (&'static str, Vec<Location>)> = FxHashMap::default();
         for record in self.iter() {

@@ -1,4 +1,4 @@
-//! The atomics that loom can replace, so that `RUSTFLAGS="--cfg loom"` runs its models over the real code.
+//! Atomics and cells that loom replaces, so that `RUSTFLAGS="--cfg loom"` runs its models over the real code.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -8,13 +8,13 @@ pub(crate) use loom::{
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How an operator's table is published, and read. A kernel is taken away after the next table was published, or none: who finds it
-/// gone finds that. The models in `retirable.rs` use the same two.
+/// The ordering for publishing an operator's table. A kernel is removed only after the next table, or the unbound one, was published. So a
+/// caller that finds the kernel removed also sees the new table. The models in `retirable.rs` use this ordering and [`READ`].
 pub(crate) const PUBLISH: Ordering = Ordering::Release;
-/// See [`PUBLISH`].
+/// The ordering for reading an operator's table. See [`PUBLISH`].
 pub(crate) const READ: Ordering = Ordering::Acquire;
 
-/// The standard cell, with loom's way of reaching into it.
+/// The standard `UnsafeCell`, with the access methods of loom's.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 

@@ -1,8 +1,8 @@
-//! One row of the dispatcher, ready to be called through.
+//! Dispatch tables: the code of each slot of one operator.
 //!
-//! A table is made once, published through one atomic pointer, and never changed or freed after: whoever loaded it may use it as
-//! long as they like. Every slot holds code that can be jumped to, so a call checks nothing. An operator that was not called yet
-//! points at a table with an empty mask and one slot, the code that binds it.
+//! A table is made once, published through one atomic pointer, and never changed or freed. So a caller that loaded a table may use it at
+//! any later time. Every slot holds callable code, so a call needs no check. An operator that was not called yet points at a table with an
+//! empty mask and one slot. The code of that slot binds the operator.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,25 +12,26 @@ use super::kernel::BoxedKernel;
 use crate::key::{KeySet, LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
 use crate::tensor::Marks;
 
-/// A pointer to a function whose type the operator knows.
+/// A pointer to a function, without its type. The operator knows the type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct Code(NonNull<()>);
 
-// SAFETY: it points to code.
+// SAFETY: the pointer points to code.
 unsafe impl Send for Code {}
-// SAFETY: as above.
+// SAFETY: the pointer points to code.
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Forgets the type of a function pointer. A read through a pointer: `transmute_copy` asks about alignment, for every operator.
+    /// Makes a `Code` from a function pointer. It reads through a pointer, because `transmute_copy` would check alignment for every
+    /// operator.
     pub(crate) const fn of<F: Copy>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
         Self(unsafe { (&raw const function).cast::<NonNull<()>>().read() })
     }
 
-    /// Remembers it.
+    /// Returns the function pointer with its type.
     ///
     /// # Safety
     ///
@@ -43,11 +44,11 @@ impl Code {
     }
 }
 
-/// What all tables begin with, and all that an unbound operator's has.
+/// The first fields of every table. The table of an unbound operator has no others.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Head {
-    /// The layers that have something to do for this operator, and all backends.
+    /// The layers that do not fall through for this operator, and all backends.
     mask: u64,
     bound: bool,
     operator: Option<&'static Operator>,
@@ -55,7 +56,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// The table of an operator that was not called yet: whatever the keys, `bind` runs.
+    /// Makes the table of an unbound operator: calls with any keys run `bind`.
     #[doc(hidden)]
     #[must_use]
     pub const fn unbound(operator: Option<&'static Operator>, bind: Code) -> Self {
@@ -63,7 +64,7 @@ impl Head {
     }
 }
 
-/// The table of an operator that was called.
+/// The table of a bound operator.
 #[derive(PartialEq)]
 #[repr(C)]
 pub(crate) struct Table {
@@ -74,35 +75,35 @@ pub(crate) struct Table {
     pub(crate) entries: [Entry; SLOTS],
     pub(crate) boxed: Vec<BoxedKernel>,
     pub(crate) choices: Vec<Vec<Choice>>,
-    /// The layers that typed calls pass over, on every backend, in which no tensor carries one of `marks`.
+    /// The layers that typed calls skip, on every backend, if no tensor has one of `marks`.
     passing: u64,
     pub(crate) marks: Option<Marks>,
 }
 
-/// What a slot is, for those who do not simply jump to it.
+/// The kind of a slot. Calls that do more than jump to the slot's code read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry {
     /// A kernel with the operator's signature.
     Typed,
-    /// A boxed kernel, by its place in the table; the slot holds the operator's adapter.
+    /// A boxed kernel, by its index in the table's `boxed`. The slot holds the operator's adapter.
     Boxed(u8),
-    /// The first of several kernels that is fit.
+    /// The first of several kernels whose condition holds, by the index of the list in the table's `choices`.
     Choose(u8),
-    /// Nothing to do here: the call goes on below.
+    /// No kernel: the call continues below this slot.
     Skip,
-    /// No kernel; the reason is looked up when somebody asks.
+    /// No kernel: the call returns an error. The reason is determined when the error is made.
     Refuse,
 }
 
 /// One of several kernels for a slot.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Choice {
-    /// What the slot would hold if this were its only kernel.
+    /// The contents of the slot if this were its only kernel.
     pub(crate) filling: (Code, Entry),
     pub(crate) condition: Option<super::kernel::Condition>,
 }
 
-/// A table that was published, bound or not. Every kernel gets that of its call.
+/// A published table, bound or unbound. Every kernel gets the table of its call.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRef(NonNull<Head>);
 
@@ -115,40 +116,40 @@ impl TableRef {
         Self(head)
     }
 
-    /// Where a call with these keys goes.
+    /// Returns the code that a call with these keys runs.
     #[inline(always)]
     pub(crate) fn code(self, keys: KeySet) -> Code {
         let head = self.0.as_ptr();
-        // SAFETY: both kinds of table begin with a mask. The slots begin at the same place in both, and `index` stays inside: below
-        // `SLOTS` for a bound table, and 0 for an unbound one, whose mask leaves no key.
+        // SAFETY: both kinds of table begin with a mask. The slots begin at the same offset in both, and `index` stays in bounds: it is
+        // below `SLOTS` for a bound table, and 0 for an unbound one, whose mask leaves no key.
         unsafe {
             let at = index(keys.bits() & (*head).mask);
             *(&raw const (*head).first).add(at)
         }
     }
 
-    /// The operator whose table it is.
+    /// Returns the operator of this table.
     ///
     /// # Safety
     ///
     /// The operator has types.
     #[inline(always)]
     pub(crate) unsafe fn operator(self) -> &'static Operator {
-        // SAFETY: both kinds of table begin with a `Head`. The caller says that it is of an operator with types: those name themselves
-        // in their heads, and `bind` does in their tables.
+        // SAFETY: both kinds of table begin with a `Head`. The caller guarantees that the operator has types. The head of such an operator
+        // names it, and `bind` names it in its tables.
         unsafe { (*self.0.as_ptr()).operator.unwrap_unchecked() }
     }
 
-    /// The whole table, once the operator is bound.
+    /// Returns the whole table, if the operator is bound.
     #[inline]
     pub(crate) fn bound(self) -> Option<&'static Table> {
-        // SAFETY: both kinds of table begin with a `Head`; only a `Table` says that it is bound; tables are never freed.
+        // SAFETY: both kinds of table begin with a `Head`; only a `Table` has `bound` set; tables are never freed.
         unsafe { (*self.0.as_ptr()).bound.then(|| self.0.cast::<Table>().as_ref()) }
     }
 }
 
 impl Table {
-    /// A table in which every call is refused, to be filled in.
+    /// Makes a table that refuses every call, to be filled later.
     pub(crate) fn new(operator: Option<&'static Operator>, refuse: Code) -> Self {
         Self {
             mask: !0,
@@ -163,43 +164,43 @@ impl Table {
         }
     }
 
-    /// Fills every slot with one of `filling`.
+    /// Fills every slot with the element of `filling` whose index is in `which`.
     pub(crate) fn fill(&mut self, which: &[u8; SLOTS], filling: &[(Code, Entry)]) {
         for ((slot, entry), &which) in self.slots.iter_mut().zip(&mut self.entries).zip(which) {
             (*slot, *entry) = filling[usize::from(which)];
         }
     }
 
-    /// Makes calls without keys an error.
+    /// Makes calls without keys return an error.
     pub(crate) fn refuse_without_keys(&mut self, refuse: Code) {
         let at = Slot::UNDEFINED.position();
         (self.slots[at], self.entries[at]) = (refuse, Entry::Refuse);
     }
 
-    /// Makes calls pass over all layers but these, as if their keys did not have them.
+    /// Makes calls skip all layers except these, as if their keys did not contain the others.
     pub(crate) fn keep_layers(&mut self, layers: u64) {
         self.mask = layers | !LAYER_BITS;
     }
 
-    /// Makes typed calls in which no tensor carries one of these marks pass over these layers.
+    /// Makes typed calls skip these layers if no tensor has one of these marks.
     pub(crate) fn pass_over(&mut self, layers: u64, marks: Option<Marks>) {
         (self.passing, self.marks) = (layers, marks);
     }
 
-    /// Where a call with these keys goes.
+    /// Returns the code and the entry of the slot for these keys.
     #[inline]
     pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
         let at = index(keys.bits() & self.mask);
         (self.slots[at], self.entries[at])
     }
 
-    /// The same, and which slot that is.
+    /// Returns the slot for these keys, with its code and its entry.
     pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
         let (code, entry) = self.at(keys);
         (Slot::of_bits(keys.bits() & self.mask), code, entry)
     }
 
-    /// Where a call goes that passes over all it may, and with which keys: with those below the last layer that it passed over.
+    /// Returns the code and the keys of a call that skips all layers that it may skip. The keys are those below the last skipped layer.
     #[inline(always)]
     pub(crate) fn passed(&self, keys: KeySet) -> (Code, KeySet) {
         let masked = keys.bits() & self.mask;
@@ -209,42 +210,43 @@ impl Table {
         (self.slots[index_from(stop, left)], KeySet::from_bits(left))
     }
 
-    /// The same for a typed call, unless a tensor concerns one of the layers.
+    /// Returns the code and the keys of a typed call that skips layers, or `None` if a tensor has one of the marks or no layer can be
+    /// skipped.
     #[inline(always)]
     pub(crate) fn passed_unless(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
         if has_any(self.marks?) { None } else { Some(self.passed(keys)) }
     }
 
-    /// The marks with one of which a tensor keeps a typed call from passing over this slot; none where that is passed over by none.
+    /// Returns the marks for which a typed call must not skip this slot, or `None` if typed calls never skip it.
     pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
         self.marks.filter(|_| slot.layer().is_some_and(|layer| self.passing & layer_bit(layer) != 0))
     }
 
-    /// The keys of a call that has nothing to do in `slot` and goes on below it.
+    /// Returns the keys of a call that skips `slot` and continues below it.
     pub(crate) fn below(keys: KeySet, slot: Slot) -> KeySet {
         slot.layer().map_or(KeySet::EMPTY, |layer| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
     }
 
-    /// Makes the table live as long as the program.
+    /// Leaks the table, so that it lives as long as the program.
     pub(crate) fn leak(self) -> &'static Self {
         Box::leak(Box::new(self))
     }
 
-    /// The table as it is published.
+    /// Returns the pointer under which the table is published.
     pub(crate) const fn head(&'static self) -> NonNull<Head> {
         NonNull::from_ref(self).cast()
     }
 
-    /// The table as calls go through it.
+    /// Returns the table in the form that calls use.
     pub(crate) const fn published(&'static self) -> TableRef {
         TableRef(self.head())
     }
 }
 
-/// A state of the registrations: it changes when kernels or fallbacks are added or removed after a call has used them.
+/// A version of the registrations. It changes when kernels or fallbacks are added or removed after a call has used them.
 ///
-/// A cache of what follows from a table keeps [`Operator::table_version`] beside it, asked for *before*, and looks again if that has
-/// changed. Rules are not part of it.
+/// A cache of data derived from a table stores [`Operator::table_version`], read *before* the data. It computes the data again if the
+/// version has changed. Rules are not part of the version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableVersion(usize);
 
@@ -254,10 +256,10 @@ impl TableVersion {
     }
 }
 
-/// How often a table was taken from an operator.
+/// The number of times that an operator lost its table.
 static CHANGES: AtomicUsize = AtomicUsize::new(0);
 
-/// Comes after an operator has lost its table.
+/// Changes the table version. Call this after an operator has lost its table.
 pub(crate) fn change() {
     CHANGES.fetch_add(1, Ordering::Release);
 }

@@ -1,4 +1,4 @@
-//! An operator's typed function.
+//! Access to an operator's typed function, for operators that are found by name.
 
 use std::any::{TypeId, type_name};
 
@@ -7,12 +7,12 @@ use super::definition::Typed;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Operator {
-    /// The operator's function, if it is of this type: for calls of an operator that is known by its name alone.
+    /// Returns the operator's function, if it has the type `F`. This is for typed calls of an operator that is known only by name.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OtherFunction`] if its function is of another type, and [`ErrorKind::NoFunction`] if it has none, as it was defined
-    /// while the program runs.
+    /// Returns [`ErrorKind::OtherFunction`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has no
+    /// function because it was defined while the program runs.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -36,7 +36,8 @@ impl Operator {
         Ok(unsafe { function.to() })
     }
 
-    /// The operator's types, if the one that `has` takes of them is `asked`, whose name is given.
+    /// Returns the operator's types, if `has` selects a type from them that equals `asked`. `name` returns the name of the asked type, for
+    /// the error.
     pub(crate) fn types_like(
         &self,
         asked: TypeId,

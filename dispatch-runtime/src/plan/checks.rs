@@ -1,10 +1,10 @@
-//! What the compiler checks in a plan, and in a kernel that takes one.
+//! Traits by which the compiler checks the type of a plan, and of a kernel that takes one.
 
 use super::{Plan, PlanList};
 use crate::error::{Error, Result};
 use crate::operator::Operation;
 
-/// What the plan of an operator with `N` results returns.
+/// A return type of the plan of an operator with `N` results.
 #[diagnostic::on_unimplemented(
     message = "the plan of operator `{O}` describes {N} results: write `Result<Plan<.., {N}>>`, not `{Self}`",
     label = "not a plan of {N} results"
@@ -13,7 +13,7 @@ pub trait Plans<O, const N: usize> {
     /// The value for the kernels.
     type Value;
 
-    /// The plan.
+    /// Returns the plan.
     fn planned(self) -> Result<Plan<Self::Value, N>>;
 }
 
@@ -29,7 +29,7 @@ impl<O: Operation, V, E: Into<Error>, const N: usize> Plans<O, N> for Result<Pla
     }
 }
 
-/// What the plan of an operator with a list of results returns.
+/// A return type of the plan of an operator with a list of results.
 #[diagnostic::on_unimplemented(
     message = "the plan of operator `{O}` describes a list of results: write `Result<PlanList<..>>`, not `{Self}`",
     label = "not a plan of a list"
@@ -38,7 +38,7 @@ pub trait PlansList<O> {
     /// The value for the kernels.
     type Value;
 
-    /// The plan.
+    /// Returns the plan.
     fn planned(self) -> Result<PlanList<Self::Value>>;
 }
 
@@ -51,13 +51,13 @@ impl<O: Operation, V, E: Into<Error>> PlansList<O> for Result<PlanList<V>, E> {
     }
 }
 
-/// What a kernel may take as its plan, which is a `T`.
+/// A type in which a kernel may take its plan, which is a `T`.
 #[diagnostic::on_unimplemented(
     message = "the plan of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `plan: {T}`"
 )]
 pub trait TakesPlan<O, T> {
-    /// The plan.
+    /// Returns the plan in the kernel's type.
     fn taken(plan: T) -> Self;
 }
 
@@ -68,13 +68,13 @@ impl<O, T> TakesPlan<O, T> for T {
     }
 }
 
-/// What a kernel may take as its outputs, which are a `T`.
+/// A type in which a kernel may take its outputs, which are a `T`.
 #[diagnostic::on_unimplemented(
     message = "the output of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `out: {T}`"
 )]
 pub trait TakesOut<O, T> {
-    /// The outputs.
+    /// Returns the outputs in the kernel's type.
     fn taken(out: T) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! The plan that letters such as `"mk,kn->mn"` are.
+//! Plans of products whose shape word is a contraction, such as `"mk,kn->mn"`.
 
 use super::Plan;
 use crate::error::{BadArgument, ErrorKind, Result};
@@ -7,14 +7,14 @@ use crate::scalar::DType;
 use crate::spec::{Shape, Spec};
 use crate::tensor::{Dims, Tensor};
 
-/// The plan of a call with these tensors, which are the operator's first arguments.
+/// Returns the plan of a product of these tensors, which are the operator's first arguments.
 pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
     let Some(Shape::Product { letters }) = operator.shape() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());
     };
     let name = |at: usize| operator.argument_name(at);
     let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
-    // Each letter, its size, and the tensor and the dimension that have it first.
+    // For each letter: its size, and the tensor and the dimension that have it first.
     let mut known: Vec<(char, i64, usize, usize)> = Vec::new();
     let mut dtype = None;
     for (i, (word, tensor)) in inputs.split(',').zip(tensors).enumerate() {

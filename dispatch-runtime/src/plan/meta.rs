@@ -9,7 +9,7 @@ use crate::operator::{Operator, too_few_arguments};
 use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
 
-/// Checks the arguments by the operator's plan, and makes results without memory.
+/// Checks the arguments with the operator's plan, and makes results without memory.
 pub fn meta_planned(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top_mut(count) else {
@@ -56,7 +56,7 @@ pub(crate) fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<
     Ok(())
 }
 
-/// Makes sure that a tensor can be computed with on Meta: it is there, or is a single element that could be a number.
+/// Checks that a tensor can be used on Meta: it is on Meta, or is a single element that could be a number.
 pub(crate) fn on_meta(tensor: &Tensor) -> Result<(), Problem> {
     if tensor.device() == Device::META || tensor.geometry().rank() == 0 {
         Ok(())

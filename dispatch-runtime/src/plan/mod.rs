@@ -1,8 +1,8 @@
-//! The contract of an operator, written once: every check, the dtype and the geometry of every result, and one value for its kernels.
+//! Plans: the contract of an operator, written once. A plan has every check, the dtype and geometry of every result, and one value for the
+//! kernels.
 //!
 //! `#[op_plan]` implements [`Planned`] for the type of the operator. A planned kernel calls the plan as an ordinary function, and gets the
-//! value and the memory of the results. Code that knows a call by its values alone, such as the kernel for Meta, uses
-//! [`Planned::outline`].
+//! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses [`Planned::outline`].
 
 mod checks;
 mod contraction;
@@ -32,7 +32,7 @@ pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
 pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};
 pub use variants::{form, meta};
 
-/// A value for the kernels of an operator, and a description of its `N` results.
+/// The plan of a call: a value for the operator's kernels, and a description of its `N` results.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Plan, Spec};
@@ -42,14 +42,14 @@ pub use variants::{form, meta};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan<V, const N: usize = 1> {
-    /// What the arguments mean to a kernel, so that it need not find out again.
+    /// The arguments in the form that the kernel needs, so that it does not check or convert them again.
     pub value: V,
-    /// The results.
+    /// The dtype and geometry of each result.
     pub outputs: [Spec; N],
 }
 
 impl<V, const N: usize> Plan<V, N> {
-    /// The plan of a call with these results.
+    /// Makes the plan of a call with these results.
     #[inline(always)]
     pub const fn new(value: V, outputs: [Spec; N]) -> Self {
         Self { value, outputs }
@@ -57,7 +57,7 @@ impl<V, const N: usize> Plan<V, N> {
 }
 
 impl<V> Plan<V, 0> {
-    /// The plan of a call that writes its arguments only, or whose kernel makes the results itself.
+    /// Makes the plan of a call that only writes its arguments, or whose kernel makes the results itself.
     ///
     /// ```
     /// let plan = dispatch_runtime::Plan::checked(());
@@ -79,9 +79,9 @@ impl<V> Plan<V, 0> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PlanList<V> {
-    /// As in [`Plan`].
+    /// The value for the kernels, as in [`Plan`].
     pub value: V,
-    /// The results.
+    /// The dtype and geometry of each result.
     pub outputs: Vec<Spec>,
 }
 
@@ -110,15 +110,15 @@ pub trait Planned: Operation {
     /// The value that kernels get as `plan`.
     type Value<'a>;
 
-    /// The description of the results of a boxed call.
+    /// Returns the dtype and geometry of each result of a boxed call.
     ///
     /// # Errors
     ///
-    /// As the plan itself, and if an argument is of the wrong kind.
+    /// Returns the errors of the plan, and an error if an argument is of the wrong kind.
     fn outline(arguments: &mut [Value]) -> Result<Vec<Spec>>;
 }
 
-/// An operator with a form that writes its first argument. `#[op_def]` implements it for operators with a plan.
+/// An operator with an in-place form, which writes its first argument. `#[op_def]` implements it for operators with a plan.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -136,17 +136,17 @@ pub trait Planned: Operation {
 /// assert_eq!(<tripled as HasOut>::Form::operator().name().overload, "out");
 /// ```
 pub trait HasInPlace: Operation {
-    /// The form.
+    /// The operator of the in-place form.
     type Form: Operation;
 }
 
-/// An operator with a form that writes tensors of the caller's. See [`HasInPlace`].
+/// An operator with an `out=` form, which writes the caller's tensors. See [`HasInPlace`].
 pub trait HasOut: Operation {
-    /// The form.
+    /// The operator of the `out=` form.
     type Form: Operation;
 }
 
-/// Memory for a list of results.
+/// Makes tensors on `device` for a list of results.
 pub fn all_on(outputs: Vec<Spec>, device: Device) -> Result<Vec<Tensor>> {
     outputs.into_iter().map(|spec| spec.on(device)).collect()
 }

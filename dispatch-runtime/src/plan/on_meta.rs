@@ -1,13 +1,13 @@
-//! Arguments that must be on Meta if the call is.
+//! The check that all tensors of a call on Meta are on Meta.
 
 use super::meta;
 use crate::error::{BadArgument, Error, Problem, Result};
 use crate::operator::Operation;
 use crate::tensor::Tensor;
 
-/// Arguments that hold tensors, as a kernel for Meta looks at them.
+/// Arguments with tensors, which a Meta kernel checks.
 pub trait OnMeta {
-    /// Makes sure that all of them are on Meta.
+    /// Checks that all tensors are on Meta.
     fn on_meta(&self) -> Result<(), Problem>;
 }
 
@@ -41,7 +41,7 @@ impl OnMeta for &[Option<Tensor>] {
     }
 }
 
-/// Refuses a call on Meta with a tensor that is elsewhere.
+/// Returns an error if a tensor of this argument is not on Meta.
 pub fn check_on_meta<O: Operation>(argument: &impl OnMeta, position: usize) -> Result<()> {
     argument.on_meta().map_err(|problem| {
         let operator = O::operator();

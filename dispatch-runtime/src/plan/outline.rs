@@ -1,4 +1,4 @@
-//! The results of an operator whose shape is one word.
+//! The dtype and geometry of the results of operators with a shape word.
 
 use super::contraction::product;
 use super::pointwise::{Part, pointwise};
@@ -10,7 +10,7 @@ use crate::spec::{Shape, Spec};
 use crate::tensor::Tensor;
 use crate::value::{Argument, Value};
 
-/// Describes the result of a boxed call of an operator with a shape word.
+/// Returns the dtype and geometry of the result of a boxed call of an operator with a shape word.
 pub fn outline(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
     let spec = match operator.shape() {
         Some(Shape::Pointwise { operands, .. }) => {

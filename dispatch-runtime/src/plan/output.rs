@@ -1,4 +1,4 @@
-//! The outputs that the caller of a form brings.
+//! The output tensors that the caller of an in-place or `out=` form passes.
 
 use crate::error::{BadArgument, Problem, Result};
 use crate::key::Device;
@@ -7,17 +7,17 @@ use crate::registration::assign;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 
-/// An output that the caller brings, and the tensor that the kernel writes in its place.
+/// An output tensor of the caller, and the tensor that the kernel writes for it.
 pub struct Target<'a> {
     bound: &'a mut Tensor,
-    /// The tensor that the caller's handle shows after the call, if it is another one.
+    /// The tensor to which the caller's handle is bound after the call, if it is another one.
     fitted: Option<Tensor>,
-    /// The tensor that the kernel writes, if that is not the caller's memory.
+    /// A temporary tensor that the kernel writes, if it does not write the caller's memory.
     fresh: Option<Tensor>,
     _write: Option<Write>,
 }
 
-/// A write to memory that others may have seen, on a device that runs behind the CPU.
+/// A kernel's write to existing memory, on a device that runs asynchronously.
 struct Write(Storage);
 
 impl Write {
@@ -31,24 +31,24 @@ impl Write {
 
 impl Drop for Write {
     fn drop(&mut self) {
-        // The beginning succeeded, and the kernel has reported what went wrong since.
+        // The error is dropped: `begin` succeeded, and the kernel has reported its own errors.
         let _ = self.0.device().available_memory().and_then(|memory| memory.note_write(&self.0));
     }
 }
 
-/// The outputs that a kernel can write directly, beside those that are as its plan says.
+/// The outputs that a kernel can write directly, besides those with the dtype and strides of its plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Writes {
-    /// An output may be the elements of an input.
+    /// An output may have the same elements as an input.
     pub in_place: bool,
     /// An output may have any strides.
     pub strided: bool,
-    /// An output may be of any dtype that the result converts to.
+    /// An output may have any dtype to which the result converts.
     pub converts: bool,
 }
 
 impl<'a> Target<'a> {
-    /// Checks that a result of this kind may be written into `tensor`, and decides where the kernel writes it.
+    /// Checks that a result with this spec may be written to `tensor`, and chooses the tensor that the kernel writes.
     #[inline]
     pub fn new(
         spec: &Spec,
@@ -85,20 +85,20 @@ impl<'a> Target<'a> {
         let is_direct = (writes.in_place || !is_input)
             && (writes.converts || written.dtype() == spec.dtype)
             && (writes.strided || has_strides);
-        // On the CPU, the kernel's own guard says that it writes.
+        // On the CPU, the kernel's own guard records the write.
         let behind = ![Device::CPU, Device::META].contains(&written.device());
         let write = if is_direct && behind { Some(Write::begin(written)?) } else { None };
         let fresh = if is_direct { None } else { Some(spec.clone().on(written.device())?) };
         Ok(Self { bound: tensor, fitted, fresh, _write: write })
     }
 
-    /// The tensor that the kernel writes.
+    /// Returns the tensor that the kernel writes.
     #[inline]
     pub fn tensor(&mut self) -> &mut Tensor {
         self.fresh.as_mut().or(self.fitted.as_mut()).unwrap_or(self.bound)
     }
 
-    /// Gives the caller what the kernel wrote.
+    /// Passes the result to the caller's tensor: copies it, or binds the caller's handle to it, if the kernel wrote another tensor.
     #[inline]
     pub fn finish(self) -> Result<()> {
         let Self { bound, fitted, fresh, _write } = self;
@@ -114,7 +114,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Refuses outputs that share memory with each other.
+/// Returns an error if outputs share memory with each other.
 pub fn check_outputs_apart(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
     for (i, (name, output)) in outputs.iter().enumerate() {
         for (other, before) in &outputs[..i] {
@@ -126,16 +126,16 @@ pub fn check_outputs_apart(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
     Ok(())
 }
 
-/// An argument that holds tensors.
+/// An argument with tensors.
 pub trait Tensors {
     /// Calls `look` with each tensor until it returns true.
     fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool;
 
-    /// The device of results that are made from this argument.
+    /// Returns the device of results that are made from this argument.
     fn place(&self) -> Option<Device> {
         let mut found = None;
         self.any(&mut |tensor| {
-            // A single number on the CPU goes with tensors of any device.
+            // A CPU tensor with rank 0 can be used with tensors on any device.
             let decides = tensor.device() != Device::CPU || tensor.geometry().rank() > 0;
             if decides || found.is_none() {
                 found = Some(tensor.device());
@@ -177,7 +177,7 @@ impl Tensors for &[Option<Tensor>] {
     }
 }
 
-/// The device of the results, given the device that earlier arguments decide.
+/// Returns the device of the results, given the device that earlier arguments determine.
 #[inline(always)]
 pub fn place(found: Option<Device>, argument: &impl Tensors) -> Option<Device> {
     match found {

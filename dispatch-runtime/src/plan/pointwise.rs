@@ -1,4 +1,4 @@
-//! The plan that the word `pointwise` is.
+//! Plans of operators with the shape word `pointwise`.
 
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ use crate::spec::{Promotion, Ranks, Shape, Spec};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-/// The value of the plan of an elementwise operator.
+/// The value in the plan of an elementwise operator.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -29,12 +29,12 @@ pub struct Pointwise {
     pub computed: DType,
 }
 
-/// An argument that sizes or the dtype depend on.
+/// An argument that determines the sizes or the dtype of the result.
 #[derive(Clone, Copy)]
 pub enum Part<'a> {
-    /// One that is broadcast and promoted.
+    /// A tensor, which is broadcast and promoted.
     Tensor(&'a Tensor),
-    /// One that is promoted.
+    /// A number, which is only promoted.
     Number(DType),
     /// An optional argument without a value.
     Absent,
@@ -84,7 +84,7 @@ impl<T: Into<Self>> From<Option<T>> for Part<'_> {
     }
 }
 
-/// The plan of a call with these parts, in the order in which the word names them.
+/// Returns the plan of a call with these parts, in the order in which the shape word names them.
 pub fn pointwise(operator: &Operator, parts: &[Part<'_>]) -> Result<Plan<Pointwise>> {
     let Some(Shape::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());
@@ -108,7 +108,8 @@ pub fn pointwise(operator: &Operator, parts: &[Part<'_>]) -> Result<Plan<Pointwi
     Ok(Plan::new(Pointwise { computed }, [spec]))
 }
 
-/// The plan of a call whose operands are all tensors, and its result. If they are alike, so is the result.
+/// Returns the plan's value and the result of a call whose operands are all tensors. If all operands are contiguous and have the same dtype
+/// and sizes, this needs no plan.
 #[inline(always)]
 pub fn fresh_pointwise<O: Operation, const N: usize>(
     device: Device,
@@ -131,7 +132,7 @@ pub fn fresh_pointwise<O: Operation, const N: usize>(
     Ok((value, [spec.on(device)?]))
 }
 
-/// The dtype to compute in. A number takes part only in promotions that look at all operands.
+/// Returns the dtype to compute in. A number counts only in promotions over all operands.
 fn computed(promotion: Promotion, tensors: &[&Tensor], parts: &[Part<'_>]) -> DType {
     let numbers = parts.iter().filter_map(|part| if let Part::Number(dtype) = part { Some(*dtype) } else { None });
     if !matches!(promotion, Promotion::Common | Promotion::Float) || numbers.clone().next().is_none() {
@@ -147,7 +148,7 @@ fn computed(promotion: Promotion, tensors: &[&Tensor], parts: &[Part<'_>]) -> DT
     if promotion == Promotion::Float { ranks.result().to_floating() } else { ranks.result() }
 }
 
-/// The dtype that stands for all of its kind in a definition's list.
+/// Returns the dtype that represents all dtypes of its kind in a definition's list.
 fn class(computed: DType) -> DType {
     match computed {
         DType::F16 | DType::BF16 => DType::F32,

@@ -1,4 +1,4 @@
-//! The plan that the word `reduce` is.
+//! Plans of operators with the shape word `reduce`.
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::spec::{Shape, Spec, wrap_dim};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 
-/// The value of the plan of a reduction.
+/// The value in the plan of a reduction.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -28,12 +28,12 @@ pub struct Reduced {
     pub gone: DimFlags,
 }
 
-/// Whether each dimension is reduced.
+/// One flag for each dimension: whether it is reduced.
 pub type DimFlags = SmallVec<[bool; 8]>;
 
 /// An argument that lists dimensions.
 pub trait Listed {
-    /// The dimensions; none if the argument is absent.
+    /// Returns the dimensions, or none if the argument is absent.
     fn listed(&self) -> &[i64];
 }
 
@@ -68,7 +68,7 @@ impl Listed for Value {
     }
 }
 
-/// The plan of a call that reduces these dimensions of the tensor.
+/// Returns the plan of a call that reduces these dimensions of the tensor.
 pub fn reduction(
     operator: &Operator,
     tensor: &Tensor,
@@ -87,7 +87,8 @@ pub fn reduction(
 }
 
 impl Reduced {
-    /// The plan of a call that reduces the dimensions that its argument `dim` lists, to results of this dtype.
+    /// Returns the plan of a call that reduces the dimensions in its argument `dim`, to results of this dtype. An empty list means all
+    /// dimensions.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Reduced, Tensor};
@@ -97,7 +98,7 @@ impl Reduced {
     ///
     /// # Errors
     ///
-    /// Returns [`BadArgument`] if a dimension is not there, or is listed twice.
+    /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
     pub fn plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<Self>, BadArgument> {
         plan_of(tensor, dims, keepdim, dtype).map_err(|problem| BadArgument::new("dim", problem))
     }
@@ -109,7 +110,7 @@ fn plan_of(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result
     Ok(Plan::new(Reduced { gone }, [spec]))
 }
 
-/// Sizes without these dimensions, or with 1 in their place. No dimension listed means all.
+/// Returns the sizes without these dimensions, or with 1 in their place if `keepdim` is set. An empty list means all dimensions.
 ///
 /// ```
 /// use dispatch_runtime::reduced_sizes;
@@ -119,12 +120,12 @@ fn plan_of(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if a dimension is not there, or is listed twice.
+/// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'static str) -> Result<Dims, BadArgument> {
     Ok(sizes_without(sizes, &reduced_dims(sizes.len(), dims, argument)?, keepdim))
 }
 
-/// Whether each dimension is listed; no dimension listed means all.
+/// Returns a flag for each of `rank` dimensions: whether it is listed. An empty list means all dimensions.
 ///
 /// ```
 /// use dispatch_runtime::reduced_dims;
@@ -134,7 +135,7 @@ pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'sta
 ///
 /// # Errors
 ///
-/// As [`reduced_sizes`].
+/// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_dims(rank: usize, dims: &[i64], argument: &'static str) -> Result<DimFlags, BadArgument> {
     reduced(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
 }
@@ -152,7 +153,7 @@ fn reduced(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
     if dims.is_empty() {
         return Ok(DimFlags::from_elem(true, rank));
     }
-    // Without dimensions, 0 and -1 name one that is not there, and it is named once too.
+    // A tensor of rank 0 accepts the dimensions 0 and -1, together at most once.
     let mut gone = DimFlags::from_elem(false, rank.max(1));
     for &dim in dims {
         let at = wrap_dim("dim", dim, rank).map_err(|error| *error.problem)?;

@@ -1,4 +1,4 @@
-//! The results of a call without the call.
+//! Shape inference: the results of a call, without running it.
 
 use crate::error::Result;
 use crate::guard;
@@ -9,9 +9,10 @@ use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
 
 impl Operator {
-    /// The results of a boxed call with the arguments on the stack, without memory and without a backend. Tensors among them are on Meta.
+    /// Returns the results of a boxed call with the arguments on the stack, without memory and without a backend. Tensors among them are on
+    /// Meta.
     ///
-    /// The operator's plan makes them. A composite runs on Meta, so the plans of its parts do.
+    /// The operator's plan determines the results. A composite runs on Meta, with the plans of the operators that it calls.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -33,8 +34,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// As the call, if its arguments are refused; [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the sizes depend on
-    /// elements; and the errors of Meta, if an operator on the way has neither a plan nor a kernel for Meta.
+    /// Returns the call's error if its arguments are refused, and [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the
+    /// sizes depend on elements. Returns the errors of Meta if a called operator has neither a plan nor a Meta kernel.
     pub fn plan(&self, arguments: &Stack) -> Result<Stack> {
         let count = self.argument_count();
         let given = arguments.top(count).ok_or_else(|| too_few_arguments(self, arguments.len()))?;
@@ -59,7 +60,7 @@ fn without_memory(value: &Value) -> Result<Value> {
 }
 
 fn on_meta(tensor: &Tensor) -> Result<Tensor> {
-    // A number stays one, as it decides less about dtypes.
+    // A number stays a number, because it counts less in dtype promotion.
     if tensor.is_number() {
         return Ok(tensor.clone());
     }

@@ -1,4 +1,4 @@
-//! The forms of an operator: in place, and into a tensor that the caller brings.
+//! Kernels that run in-place and `out=` forms through the functional operator.
 
 use super::meta::check_on_meta;
 use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
@@ -10,12 +10,12 @@ use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
 
 impl Spec {
-    /// Whether a result of this kind may be written into `argument`, a tensor that the caller brought. One without elements is bound to
-    /// a fresh tensor of the right sizes; any other must have them already.
+    /// Checks that a result with this spec may be written to `tensor`, the caller's argument `argument`. An empty tensor is bound to a new
+    /// one with the right sizes. Any other tensor must have these sizes.
     ///
     /// # Errors
     ///
-    /// Where its sizes differ, or its dtype cannot hold the result; and where a complex `self` would be written with real numbers.
+    /// Returns an error if the sizes differ, if the tensor's dtype cannot hold the result, or if the result is real and `self` is complex.
     #[inline]
     pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
@@ -42,7 +42,7 @@ impl Spec {
     }
 }
 
-/// The Meta kernel of the forms, and of operators whose results depend on elements.
+/// Runs the Meta kernel of in-place and `out=` forms, and of operators whose results depend on elements.
 #[doc(hidden)]
 pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
@@ -55,7 +55,7 @@ pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     form(operator, keys, stack)
 }
 
-/// The kernel of an in-place or `out=` form wherever nothing better is registered: the functional operator, and a copy.
+/// Runs an in-place or `out=` form that has no kernel of its own: calls the functional operator and copies its result.
 #[doc(hidden)]
 pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
@@ -100,7 +100,7 @@ fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -
     Ok(returned)
 }
 
-/// The functional operator's arguments. What a form leaves out, the tensor that it writes to says.
+/// Returns the functional operator's arguments. The form may lack `dtype` and `device`; they come from the tensor that it writes.
 fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec<Value> {
     let (schema, count) = (operator.schema(), functional.argument_count());
     let mut outs = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.is_out()).peekable();
@@ -126,7 +126,8 @@ fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
     assign(tensor, result)
 }
 
-/// A list is not returned, so its tensors cannot be bound to others and must have their sizes.
+/// Writes results to the tensors of a list. The list is not returned, so its tensors cannot be bound to others and must have the right
+/// sizes.
 fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
     if tensors.len() != results.len() {
         return Err(BadArgument::length(argument.to_owned(), tensors.len(), results.len())
@@ -144,7 +145,7 @@ fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Res
     Ok(())
 }
 
-/// Makes sure that no argument shares memory with a written one without being the same elements.
+/// Checks that no argument shares memory with a written one, unless it has exactly the same elements.
 fn check_apart(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
     let Some(tensor) = arguments[written].as_tensor() else { return Ok(()) };
     for (i, other) in arguments.iter().enumerate().filter(|(i, _)| *i != written) {

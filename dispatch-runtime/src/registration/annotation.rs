@@ -1,12 +1,12 @@
-//! What layers say about operators, for people.
+//! Annotations: texts in which layers describe their support for operators.
 //!
-//! A rule (operator/rules.rs) is what a layer knows about one operator, and is found there. What follows from a schema, from the parts of a
-//! composite or from nothing at all is written down nowhere: only the layer can say it, in words.
+//! A rule (operator/rules.rs) is a layer's data for one operator. If a layer derives its support from a schema or from the parts of a
+//! composite, there is no rule to look up. Only the layer can describe such support, as text.
 
 use super::registry;
 use crate::operator::Operator;
 
-/// What a layer says about operators, as [`annotate!`](crate::annotate) makes it.
+/// A layer's texts about operators, as [`annotate!`](crate::annotate) makes them.
 #[derive(Debug)]
 pub struct AnnotationRecord {
     about: &'static str,
@@ -14,16 +14,16 @@ pub struct AnnotationRecord {
 }
 
 impl AnnotationRecord {
-    /// Annotations under the title `about`; none for operators that do not concern the layer.
+    /// Makes annotations with the title `about`. `of` returns `None` for operators that do not concern the layer.
     #[must_use]
     pub const fn new(about: &'static str, of: fn(&Operator) -> Option<String>) -> Self {
         Self { about, of }
     }
 }
 
-/// Has a layer say something about operators, under a title: `annotate!("vmap", |operator| Some("in one go".to_owned()))`.
+/// Registers a layer's texts about operators under a title: `annotate!("vmap", |operator| Some("in one go".to_owned()))`.
 ///
-/// Nobody acts on it. It is for [`Operator::annotations`], and for whoever shows those.
+/// The runtime does not use the texts. They are for [`Operator::annotations`] and for tools that show them.
 #[macro_export]
 macro_rules! annotate {
     ($about:literal, $of:expr) => {
@@ -35,7 +35,7 @@ macro_rules! annotate {
 }
 
 impl Operator {
-    /// What layers say about this operator: a title and an annotation for each layer that says something, by title.
+    /// Returns the annotations of this operator: a title and a text for each layer that has one, sorted by title.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -48,7 +48,7 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn annotations(&self) -> Vec<(&'static str, String)> {
-        // What is said is a layer's code, which may ask the registry in turn.
+        // The layers' functions run without the lock, because they may use the registry.
         let records = registry::lock().annotations.clone();
         let mut annotations: Vec<_> =
             records.iter().filter_map(|record| Some((record.about, (record.of)(self)?))).collect();

@@ -1,4 +1,4 @@
-//! Making and publishing an operator's table.
+//! Construction and publication of an operator's table.
 
 use super::registry::{self, Registry};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::table::{Row, TableLayout, layout};
 use crate::tensor::Marks;
 
 impl Operator {
-    /// The table, made now if this is the first call.
+    /// Returns the operator's table, and makes it first if this is the first call.
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
         match self.published().bound() {
             Some(table) => Ok(table),
@@ -15,14 +15,14 @@ impl Operator {
         }
     }
 
-    /// Whether this is not its table any more: somebody registered something, or a library was loaded that did.
+    /// Whether `table` is no longer the operator's table, because of a registration or a loaded library.
     #[cold]
     pub(crate) fn was_changed(&self, table: &Table) -> bool {
         registry::load();
         self.published().bound().is_none_or(|now| !std::ptr::eq(now, table))
     }
 
-    /// The present version of the table; none where the operator cannot be called, because it has no definition or several.
+    /// Returns the current version of the table, or `None` if the operator cannot be called because it has no definition or several.
     ///
     /// ```
     /// use dispatch_runtime::{Registrar, keys::CPU};
@@ -52,20 +52,20 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     Ok(table)
 }
 
-/// The table that a row would have, unpublished, in a program in which no tensor has the `absent` marks.
+/// Makes the table of a row, without publishing it, for a program in which no tensor has the `absent` marks.
 pub(crate) fn table_of(registry: &Registry, row: &Row, absent: Marks) -> Table {
     let layout = TableLayout::new(row, &row.direct(), &registry.fallbacks);
     layout::table(row, &layout, &registry.fallbacks, absent)
 }
 
-/// Gives every operator its table now, which otherwise happens at its first call.
+/// Makes the tables of all operators now. Otherwise, each table is made at the operator's first call.
 ///
 /// ```
 /// dispatch_runtime::assemble();
 /// ```
 pub fn assemble() {
     for operator in Operator::all() {
-        // An operator that cannot be bound says so when it is called, and to `verify`.
+        // Errors are dropped: a call of the operator returns the same error, and `verify` reports it.
         drop(operator.bound_table());
     }
 }

@@ -1,4 +1,4 @@
-//! Operators that stand for one of Rust's operators.
+//! Claims: operators that implement one of Rust's operators, such as `+`, for tensors.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use crate::operator::Operator;
 use crate::rust_operator::RustOperator;
 use crate::tensor::Tensor;
 
-/// An operator that stands for one of Rust's.
+/// An operator that implements one of Rust's operators for tensors.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Claim {
@@ -52,7 +52,7 @@ impl Claim {
     }
 }
 
-/// Copies elements, converting them, with the operator that claimed that.
+/// Copies the elements of `from` to `to` and converts them, with the operator that claimed `RustOperator::Assign`.
 pub(crate) fn assign(to: &mut Tensor, from: &Tensor) -> Result<()> {
     match granted(RustOperator::Assign).map(|claim| claim.call) {
         Some(Call::Assign(call)) => call(to, from),
@@ -62,7 +62,7 @@ pub(crate) fn assign(to: &mut Tensor, from: &Tensor) -> Result<()> {
 
 static CLAIMS: [OnceLock<&'static Claim>; 13] = [const { OnceLock::new() }; 13];
 
-/// Gives a Rust operator to a claim. The first one in the order of names gets it; `verify` reports the rest.
+/// Assigns each Rust operator to the first claim in the order of operator names. `verify` reports the other claims.
 pub(crate) fn grant(claims: &mut [&'static Claim]) {
     claims.sort_by_key(|claim| claim.operator.name());
     for claim in claims {
@@ -70,7 +70,7 @@ pub(crate) fn grant(claims: &mut [&'static Claim]) {
     }
 }
 
-/// The claim that has this operator.
+/// Returns the claim that implements this Rust operator.
 pub(crate) fn granted(of: RustOperator) -> Option<&'static Claim> {
     CLAIMS[of as usize].get().copied().or_else(|| {
         registry::load();

@@ -1,11 +1,11 @@
-//! Where records come from.
+//! The sources of records: `inventory`, `linkme` and [`register`].
 //!
-//! Linking a crate is enough for its records to be found, through `inventory` or, with the feature of that name, `linkme`. Where
-//! neither works - a static library in a C program, a test that wants its own - records are handed to [`register`].
-//! All of it is one set: a record that comes twice counts once.
+//! The records of a linked crate are found through `inventory` or, with the feature of that name, `linkme`. If neither works, as in a
+//! static library of a C program, the program passes its records to [`register`]. All records form one set: a record that occurs twice
+//! counts once.
 //!
-//! A library that is loaded while the program runs, and shares its runtime, submits its records then. The registry looks for such records
-//! whenever it is used; a call that finds its kernel in a table does not use it.
+//! A library that is loaded while the program runs, and shares its runtime, submits its records when it is loaded. The registry looks for
+//! such records whenever it is used. A call that finds its kernel in a table does not use the registry.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ compile_error!(
     "no source of registrations is switched on: enable the feature `inventory` or `linkme` of `dispatch-runtime`"
 );
 
-/// Not public API: what the macros' records are submitted as.
+/// The item that the macros submit to `inventory` for a record. Not public API.
 #[cfg(feature = "inventory")]
 #[doc(hidden)]
 pub struct Submitted(pub Record);
@@ -25,7 +25,7 @@ pub struct Submitted(pub Record);
 #[cfg(feature = "inventory")]
 inventory::collect!(Submitted);
 
-/// Not public API: what the macros' records are submitted to.
+/// The `linkme` slice to which the macros add records. Not public API.
 #[cfg(feature = "linkme")]
 #[doc(hidden)]
 #[linkme::distributed_slice]
@@ -33,7 +33,7 @@ pub static RECORDS: [Record];
 
 static REGISTERED: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new());
 
-/// Adds records that no source collects, for as long as the program runs.
+/// Adds records that no source collects. They stay for the rest of the program.
 ///
 /// Registering the same records again changes nothing.
 ///
@@ -53,7 +53,7 @@ pub fn register(records: &'static [Record]) {
     registry::add(records.iter().copied());
 }
 
-/// Every record there is, some perhaps twice.
+/// Returns the records of all sources. A record can occur twice.
 pub(crate) fn records() -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     #[cfg(feature = "inventory")]
@@ -65,7 +65,7 @@ pub(crate) fn records() -> Vec<Record> {
     records
 }
 
-/// Changes when a library that was loaded adds records: they are put in front of the others.
+/// Returns a value that changes when a loaded library adds records. `inventory` lists new records before the others.
 pub(crate) fn newest() -> usize {
     #[cfg(feature = "inventory")]
     let newest = inventory::iter::<Submitted>.into_iter().next().map_or(0, |first| std::ptr::from_ref(first).addr());
@@ -74,7 +74,7 @@ pub(crate) fn newest() -> usize {
     newest
 }
 
-/// Hands one record to the sources that are switched on. Not public API.
+/// Submits one record to the enabled sources. Not public API.
 #[cfg(all(feature = "inventory", not(feature = "linkme")))]
 #[doc(hidden)]
 #[macro_export]
@@ -84,7 +84,7 @@ macro_rules! __submit {
     };
 }
 
-/// Hands one record to the sources that are switched on. Not public API.
+/// Submits one record to the enabled sources. Not public API.
 #[cfg(all(feature = "linkme", not(feature = "inventory")))]
 #[doc(hidden)]
 #[macro_export]
@@ -98,7 +98,7 @@ macro_rules! __submit {
     };
 }
 
-/// Hands one record to the sources that are switched on. Not public API.
+/// Submits one record to the enabled sources. Not public API.
 #[cfg(all(feature = "linkme", feature = "inventory"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Defining an operator while the program runs.
+//! Definition of operators while the program runs.
 
 use dispatch_schema::{Schema, rust_argument};
 
@@ -12,12 +12,12 @@ use crate::name::Name;
 use crate::operator::{Code, Definition, Head, Operator};
 
 impl Registrar {
-    /// Defines an operator, given its schema. It can be called through a stack. A definition that was removed and comes again from the same
-    /// line is the same operator.
+    /// Defines an operator from its schema. The operator can be called through a stack. If a removed definition is added again with the
+    /// same schema from the same line, it is the same operator.
     ///
     /// # Errors
     ///
-    /// Where the schema has mistakes, belongs to another namespace, or is defined already.
+    /// Returns an error if the schema has mistakes, belongs to another namespace, or is defined already.
     #[track_caller]
     pub fn define(&self, schema: &str) -> Result<Registration> {
         let location = Location::caller();
@@ -51,7 +51,7 @@ static UNBOUND: Head = {
     Head::unbound(None, Code::of(never as fn()))
 };
 
-/// An operator without Rust types, which lives as long as the program.
+/// Makes an operator without Rust types, which lives as long as the program.
 fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
     let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {

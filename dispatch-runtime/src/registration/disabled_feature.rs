@@ -1,8 +1,8 @@
-//! Operators that a Cargo feature leaves out of a program.
+//! Operators that a program lacks because a Cargo feature is off.
 
 use crate::name::Name;
 
-/// The operators of one feature that is off, as [`disabled_feature!`](crate::disabled_feature) makes it.
+/// The operators of one Cargo feature that is off, as [`disabled_feature!`](crate::disabled_feature) records them.
 #[derive(Debug)]
 pub struct DisabledFeatureRecord {
     pub(crate) feature: &'static str,
@@ -11,26 +11,27 @@ pub struct DisabledFeatureRecord {
 }
 
 impl DisabledFeatureRecord {
-    /// The functions of `namespace` that `feature` leaves out, separated by spaces.
+    /// Makes the record of the functions of `namespace` that are missing without `feature`, separated by spaces.
     #[must_use]
     pub const fn new(feature: &'static str, namespace: &'static str, functions: &'static str) -> Self {
         Self { feature, namespace, functions }
     }
 
-    /// Whether an operator of this name would be there if the feature were on.
+    /// Whether turning the feature on would add an operator of this name.
     pub(crate) fn has(&self, name: Name<'_>) -> bool {
         let function = match name.overload {
             "" => name.base.to_owned(),
             overload => format!("{}_{}", name.base, overload.to_lowercase()),
         };
-        // The overload of two tensors has the short name, unless another operator has it.
+        // The overload `Tensor` has the short function name, unless another operator has it.
         let is_meant = |known: &str| known == function || (name.overload == "Tensor" && known == name.base);
         name.namespace == self.namespace && self.functions.split_ascii_whitespace().any(is_meant)
     }
 }
 
-/// Names the operators that are missing if a Cargo feature is off, so that the error for an unknown operator names the feature:
-/// `disabled_feature!("conv", "aten", "conv1d conv2d")` has the feature, the namespace, and the operators by the names of their functions.
+/// Records the operators that are missing if a Cargo feature is off, so that the error for an unknown operator names the feature. In
+/// `disabled_feature!("conv", "aten", "conv1d conv2d")`, the arguments are the feature, the namespace, and the names of the operators'
+/// functions.
 ///
 /// ```
 /// use dispatch_runtime::Operator;

@@ -1,4 +1,4 @@
-//! Registering fallbacks while the program runs.
+//! Registration of fallbacks while the program runs.
 
 use super::handle::{Registration, What};
 use super::registrar::label;
@@ -10,11 +10,11 @@ use crate::operator::{BoxedClosure, Operator};
 use crate::table::Registered;
 use crate::value::Stack;
 
-/// Registers what `key` does for operators that have no kernel for it.
+/// Registers a kernel that `key` runs for all operators without a kernel for it.
 ///
 /// # Errors
 ///
-/// Where `key` is not one runtime key, or has a fallback already.
+/// Returns an error if `key` is not one runtime key, or has a fallback already.
 ///
 /// ```
 /// use dispatch_runtime::{fallback, keys::*};
@@ -30,11 +30,11 @@ pub fn fallback(
     add_fallback(key, Some(Box::new(kernel)))
 }
 
-/// Makes calls of all operators that have no kernel for `key` pass over it.
+/// Makes calls of all operators without a kernel for `key` skip it.
 ///
 /// # Errors
 ///
-/// As [`fallback`].
+/// Returns an error in the same cases as [`fallback`].
 ///
 /// ```
 /// dispatch_runtime::fallback_fallthrough(dispatch_runtime::keys::Negative).unwrap().remove();

@@ -1,6 +1,6 @@
-//! Marking a tensor.
+//! Marks on tensors, and their announcement to the registry.
 //!
-//! Tables do not have the fallbacks of marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
+//! Tables do not contain the fallbacks for marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
 //! gets it.
 
 use super::registry;
@@ -8,7 +8,7 @@ use crate::table::Row;
 use crate::tensor::{Marks, Tensor};
 
 impl Marks {
-    /// Comes before a tensor is given them.
+    /// Announces the marks to the registry. Call this before a tensor gets them.
     #[inline]
     pub(crate) fn announce(self) {
         if self.meet(Self::unseen()) {
@@ -18,15 +18,15 @@ impl Marks {
 }
 
 impl Tensor {
-    /// Sets marks, on all handles at once. For layers, which know what the marks stand for.
+    /// Sets marks on the tensor, for all of its handles. Layers call this; they define the meaning of the marks.
     #[inline]
     pub fn mark(&self, marks: Marks) {
         marks.announce();
         self.add_marks(marks);
     }
 
-    /// Makes a fresh tensor a view of `base`, which lives as long. For the layer that follows views; false where it has other handles
-    /// already, or a base.
+    /// Makes a new tensor a view of `base`, which it keeps alive. The layer that tracks views calls this. Returns false if the tensor has
+    /// other handles or a base already.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -42,7 +42,7 @@ impl Tensor {
     }
 }
 
-/// Comes before the first tensor is given these marks: from now on, tables have the fallbacks that they concern.
+/// Unbinds all operators before the first tensor gets these marks. New tables then contain the fallbacks for the marks.
 #[cold]
 pub(crate) fn wake(marks: Marks) {
     let registry = registry::lock();

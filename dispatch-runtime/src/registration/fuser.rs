@@ -1,9 +1,9 @@
-//! What a backend may give besides kernels and memory: one pass over memory for many elementwise calls.
+//! Fusion: a backend's single pass over memory for many elementwise calls.
 //!
-//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] is given the calls that somebody
-//! knows ahead as a [`Chain`], and makes a [`Pass`] of them that reads every input and writes every result once. What it gives is to
-//! the bit what the kernels give one by one, so whoever has a pass may use it or not. A backend brings one with
-//! [`fuser!`](crate::fuser), next to its kernels; those who make chains ask a device for it and know no backend.
+//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes calls that are known in advance
+//! as a [`Chain`]. It makes a [`Pass`] that reads every input and writes every result once. The results equal those of the single kernels
+//! bit for bit, so a caller may use the pass or not. A backend registers its fuser with [`fuser!`](crate::fuser), next to its kernels. Code
+//! that makes chains gets the fuser from the device and knows no backend.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -15,9 +15,9 @@ use crate::operator::{Code, Entry, Operator};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-/// Calls, one after the other, that each give one tensor. Values are numbered: the inputs first, then what the calls give.
+/// A sequence of calls that each return one tensor. Values are numbered: first the inputs, then the results of the calls.
 ///
-/// All tensors are on [`Device::META`]: they say which dtypes and sizes there will be.
+/// All tensors are on [`Device::META`]: they only have the dtypes and sizes of the values.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -28,41 +28,41 @@ use crate::value::Value;
 ///
 /// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
 /// let step = |value| Step { operator: divided::operator(), arguments: vec![Given::Value(value)], result: shape.clone() };
-/// // A quarter: the input is value 0, its half 1, and half of that 2.
+/// // A quarter: the input is value 0, its half is value 1, and the half of value 1 is value 2.
 /// let chain = Chain { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
 /// assert_eq!(chain.steps.len(), 2);
 /// ```
 #[derive(Clone, Default)]
 pub struct Chain {
-    /// What is given.
+    /// The inputs.
     pub inputs: Vec<Tensor>,
     /// The calls.
     pub steps: Vec<Step>,
-    /// The values that are wanted.
+    /// The numbers of the values that are the results of the chain.
     pub results: Vec<usize>,
 }
 
-/// One call of a [`Chain`], where there is an example.
+/// One call of a [`Chain`], which has an example.
 #[derive(Clone)]
 pub struct Step {
     /// The operator.
     pub operator: &'static Operator,
-    /// All of its arguments.
+    /// All arguments of the call.
     pub arguments: Vec<Given>,
-    /// What it gives.
+    /// The result of the call.
     pub result: Tensor,
 }
 
-/// An argument of a [`Step`]. There is an example at [`Chain`].
+/// An argument of a [`Step`]. [`Chain`] has an example.
 #[derive(Clone)]
 pub enum Given {
     /// A value of the chain, by its number.
     Value(usize),
-    /// The same at every run.
+    /// A value that is the same in every run.
     Fixed(Value),
 }
 
-/// What makes one pass of many elementwise calls, on the devices of one backend.
+/// The part of a backend that makes one pass from many elementwise calls.
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
@@ -71,7 +71,7 @@ pub enum Given {
 /// #[dispatch_key(backend)]
 /// pub static TPU: Key;
 ///
-/// /// It can do nothing but nothing.
+/// /// A fuser and a pass for empty chains only.
 /// struct Idle;
 /// impl Pass for Idle {
 ///     fn run(&self, _: &[&Tensor]) -> Result<Option<Vec<Tensor>>> { Ok(Some(Vec::new())) }
@@ -88,18 +88,18 @@ pub enum Given {
 /// assert!(Device::META.fuser().is_none());
 /// ```
 pub trait Fuser: Sync {
-    /// A pass that gives what the calls give one by one; none where there is a call among them that it cannot make a part of one.
+    /// Makes a pass with the same results as the single calls, or returns `None` if one of the calls cannot be fused.
     fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>>;
 }
 
-/// One pass over memory. There is an example at [`Fuser`].
+/// One pass over memory. [`Fuser`] has an example.
 pub trait Pass: Send + Sync {
-    /// Computes the results of the chain; none where these inputs are not as the pass has to have them, such as side by side, and the
-    /// calls have to be made one by one.
+    /// Computes the results of the chain. Returns `None` if the pass does not support these inputs, for example because they are not
+    /// contiguous. The calls must then be made one by one.
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>>;
 }
 
-/// A fuser and its backend's key: what [`fuser!`](crate::fuser) makes.
+/// A fuser and its backend's key, as [`fuser!`](crate::fuser) makes it.
 #[derive(Clone, Copy)]
 pub struct FuserRecord {
     key: &'static Key,
@@ -107,7 +107,7 @@ pub struct FuserRecord {
 }
 
 impl FuserRecord {
-    /// The fuser for the devices of `key`.
+    /// Makes the record of the fuser for the devices of `key`.
     #[must_use]
     pub const fn new(key: &'static Key, fuser: &'static (dyn Fuser + Sync)) -> Self {
         Self { key, fuser }
@@ -120,7 +120,7 @@ impl fmt::Debug for FuserRecord {
     }
 }
 
-/// Gives a backend's key its [`Fuser`](crate::Fuser): `fuser!(TPU, Idle)`.
+/// Registers the [`Fuser`](crate::Fuser) of a backend's key: `fuser!(TPU, Idle)`.
 #[macro_export]
 macro_rules! fuser {
     ($key:path, $fuser:expr) => {
@@ -133,7 +133,7 @@ macro_rules! fuser {
 
 static FOUND: [OnceLock<&'static FuserRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 
-/// Takes up what a record brings. The first one for a key stays.
+/// Stores the fuser of a record. The first one for a backend stays.
 pub(crate) fn found(record: &'static FuserRecord) {
     if let Some(backend) = record.key.backend() {
         FOUND[usize::from(backend)].get_or_init(|| record);
@@ -141,7 +141,7 @@ pub(crate) fn found(record: &'static FuserRecord) {
 }
 
 impl Device {
-    /// What makes one pass of many calls on this device, if its backend has such a thing. There is an example at [`Fuser`].
+    /// Returns the fuser of this device's backend, if it has one. [`Fuser`] has an example.
     #[must_use]
     pub fn fuser(self) -> Option<&'static dyn Fuser> {
         registry::load();
@@ -149,13 +149,13 @@ impl Device {
     }
 }
 
-/// The kernel that a call goes to: the same one as long as these are equal. [`Operator::destination`] gives it.
+/// The identity of a kernel that a call reaches, as [`Operator::destination`] returns it. Equal values are the same kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Destination(Code);
 
 impl Operator {
-    /// The kernel that a typed call with exactly these keys goes to, where no tensor is marked for a fallback on the way; none where that
-    /// is not one kernel of the operator's own signature.
+    /// Returns the kernel that a typed call with exactly these keys reaches, if no tensor is marked for a fallback on the way. Returns
+    /// `None` if that is not one kernel of the operator's own signature.
     ///
     /// ```
     /// use dispatch_runtime::{KeySet, keys, prelude::*};
@@ -166,7 +166,7 @@ impl Operator {
     /// fn scaled_cpu(this: &Tensor) -> Tensor { this.clone() }
     ///
     /// let scaled = scaled::operator();
-    /// // No layer that a tensor of the CPU's has keys of is in the way to the kernel.
+    /// // No layer in the keys of a CPU tensor has a kernel above the CPU kernel.
     /// let straight = scaled.destination(keys::CPU.into());
     /// assert_eq!(scaled.destination(Tensor::from_slice(&[1.0_f32]).keys()), straight);
     /// assert!(scaled.destination(keys::Meta.into()).is_none());

@@ -1,4 +1,4 @@
-//! What was registered while the program runs, to be removed again.
+//! Handles of registrations that were made while the program runs.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::operator::{BoxedKernel, Operator};
 use crate::table::Source;
 
-/// Something that was registered while the program runs. Dropping it leaves it registered.
+/// A registration that was made while the program runs. Dropping the handle does not remove it.
 #[derive(Debug)]
 #[must_use = "keep it to remove the registration later, or drop it explicitly"]
 pub struct Registration(pub(crate) What);
@@ -22,18 +22,18 @@ pub(crate) enum What {
     Listener(u64),
 }
 
-/// A registration that is removed when this goes out of scope.
+/// A handle that removes its registration when it goes out of scope.
 #[derive(Debug)]
 pub struct Scoped(Option<Registration>);
 
 impl Registration {
-    /// The operator, if this is the definition of one.
+    /// Returns the operator, if this is the registration of a definition.
     #[must_use]
     pub const fn operator(&self) -> Option<&'static Operator> {
         if let What::Operator(operator) = self.0 { Some(operator) } else { None }
     }
 
-    /// Undoes the registration. Calls that are inside a kernel finish; its state is dropped when the last one leaves.
+    /// Removes the registration. Running calls of a kernel finish, and the last one drops the kernel's state.
     pub fn remove(self) {
         match self.0 {
             What::Operator(operator) => {
@@ -52,7 +52,7 @@ impl Registration {
         }
     }
 
-    /// The same registration, for as long as the result lives.
+    /// Returns a handle that removes the registration when it is dropped.
     #[must_use = "the registration is removed when this is dropped"]
     pub const fn scoped(self) -> Scoped {
         Scoped(Some(self))
@@ -67,10 +67,10 @@ impl Drop for Scoped {
     }
 }
 
-/// Runs `listener` for every operator that is defined or removed from now on, and first for all that there are.
+/// Runs `listener` for all existing operators, and from then on for every operator that is defined or removed.
 ///
-/// Nothing is locked meanwhile, so what several threads, or other listeners, do to one name at once may be told in another order than it
-/// happened. Whoever keeps account of what there is asks [`Operator::find`] when told of a name.
+/// No lock is held while listeners run. If several threads or listeners change one name at once, a listener may see the changes in another
+/// order. A listener that tracks the existing operators calls [`Operator::find`] for the name that it is given.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, listen};

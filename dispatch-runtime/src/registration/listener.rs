@@ -1,11 +1,11 @@
-//! Those who want to know of operators that come and go.
+//! Listeners: callbacks for operators that are defined or removed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::registry;
 use crate::operator::Operator;
 
-/// What happened to an operator.
+/// A change of an operator, as a listener sees it.
 ///
 /// ```
 /// use dispatch_runtime::Change;
@@ -13,21 +13,21 @@ use crate::operator::Operator;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Change {
-    /// It was defined.
+    /// The operator was defined.
     Defined,
-    /// Its definition was removed.
+    /// The operator's definition was removed.
     Removed,
 }
 
 type Listener = dyn Fn(Change, &'static Operator) + Send + Sync;
 
-/// How many there ever were, and those that there are, by their numbers.
+/// The number of listeners so far, and the present ones with their ids.
 static LISTENERS: Mutex<(u64, Vec<Numbered>)> = Mutex::new((0, Vec::new()));
 
 type Numbered = (u64, Arc<Listener>);
 
 pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
-    // What is there already is told once, below.
+    // Existing operators are reported once, below.
     registry::load();
     let id = {
         let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ pub(crate) fn remove(id: u64) {
     drop(removed);
 }
 
-/// Tells everybody, with nothing locked: a listener may register and call operators.
+/// Calls every listener without holding a lock: a listener may register and call operators.
 pub(crate) fn tell(change: Change, operator: &'static Operator) {
     let listeners: Vec<Arc<Listener>> = {
         let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Operators by name.
+//! Lookup of operators by name.
 
 use super::registry;
 use crate::error::{ErrorKind, Result};
@@ -6,11 +6,11 @@ use crate::name::Name;
 use crate::operator::Operator;
 
 impl Operator {
-    /// The operator of this name, such as `aten::add.Tensor`.
+    /// Returns the operator with this name, such as `aten::add.Tensor`.
     ///
     /// # Errors
     ///
-    /// Where there is none; the error suggests names that are close.
+    /// Returns an error if no operator has the name. The error suggests similar names.
     ///
     /// ```
     /// let error = dispatch_runtime::Operator::find("nowhere::add").unwrap_err();
@@ -26,7 +26,7 @@ impl Operator {
             None => {
                 let defined = registry.rows.iter().filter(|row| row.definition().is_some());
                 let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
-                // As PyTorch's graphs spell it.
+                // PyTorch's graphs spell a name `torch.ops.aten.add.Tensor`.
                 let spelled =
                     text.strip_prefix("torch.ops.").map_or_else(|| text.to_owned(), |name| name.replacen('.', "::", 1));
                 let suggestion =
@@ -45,7 +45,7 @@ impl Operator {
         }
     }
 
-    /// Every operator of the program, sorted by name.
+    /// Returns every operator of the program, sorted by name.
     ///
     /// ```
     /// let names = dispatch_runtime::Operator::all();

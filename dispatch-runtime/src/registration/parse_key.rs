@@ -1,4 +1,4 @@
-//! Parsing a key, with the keys of all linked crates.
+//! Parsing of key names, including the keys of all linked crates.
 
 use std::str::FromStr;
 

@@ -1,7 +1,7 @@
-//! What the attribute macros submit.
+//! Records: the registrations that the attribute macros submit.
 //!
 //! Every attribute becomes one static record. Records arrive in no particular order - through `inventory`, through `linkme`, or by an
-//! explicit [`register`](crate::register) - and the registry makes the same tables of them whatever the order was.
+//! explicit [`register`](crate::register). The registry makes the same tables from them in any order.
 
 use super::annotation::AnnotationRecord;
 use super::claim::Claim;
@@ -11,9 +11,9 @@ use crate::key::UserKey;
 use crate::memory::BackendRecord;
 use crate::operator::{FallbackRecord, KernelRecord, Operator, RuleRecord};
 
-/// One thing that some crate adds to the program.
+/// One registration of a crate.
 ///
-/// The attribute macros make and submit records. A program whose records are not collected makes them itself and hands them to
+/// The attribute macros make and submit records. A program whose records are not collected makes them itself and passes them to
 /// [`register`](crate::register).
 #[derive(Clone, Copy, Debug)]
 pub enum Record {
@@ -21,28 +21,28 @@ pub enum Record {
     Operator(&'static Operator),
     /// A kernel of an operator, for one or more keys.
     Kernel(&'static KernelRecord),
-    /// A kernel of an operator, and what follows from it for the operator's forms.
+    /// A kernel of an operator, and the kernels of the operator's in-place and `out=` forms that are derived from it.
     Kernels(&'static [KernelRecord]),
-    /// What a key does for operators that have no kernel for it.
+    /// A key's kernel for operators that have no kernel for it.
     Fallback(&'static FallbackRecord),
-    /// A backend or a layer.
+    /// A user's backend or layer.
     Key(&'static UserKey),
-    /// What one of Rust's own operators does with tensors.
+    /// The operator that implements one of Rust's operators for tensors.
     Claim(&'static Claim),
-    /// A backend's memory.
+    /// A backend's memory functions.
     Backend(&'static BackendRecord),
-    /// What makes one pass of many calls on a backend.
+    /// A backend's fuser of elementwise calls.
     Fuser(&'static FuserRecord),
-    /// What a layer knows about an operator.
+    /// A layer's rule for an operator.
     Rule(&'static RuleRecord),
-    /// What a layer says about operators.
+    /// A layer's texts about operators.
     Annotation(&'static AnnotationRecord),
     /// The operators of a Cargo feature that is off.
     DisabledFeature(&'static DisabledFeatureRecord),
 }
 
 impl Record {
-    /// What makes two records the same one, submitted twice.
+    /// Returns the address of the record. Two records with one address are the same record, submitted twice.
     pub(crate) fn address(self) -> usize {
         match self {
             Self::Operator(record) => std::ptr::from_ref(record).addr(),

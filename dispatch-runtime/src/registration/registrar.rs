@@ -1,11 +1,11 @@
-//! Registering while the program runs.
+//! Registration of operators and kernels while the program runs.
 //!
-//! What a [`Registrar`] adds stays for good, unless it is asked to be removed: by [`Registration::remove`], or when a
-//! [`Scoped`](crate::Scoped) registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
-//! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
+//! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a [`Scoped`](crate::Scoped)
+//! registration goes out of scope. Removal restores the state without the registration, in any order of removals. Only a registrar can
+//! register a kernel on top of another one for the same key. The newest one runs, and removing it restores the one below.
 //!
-//! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.
-//! What comes again is the same, so a program that registers and removes in a loop does not grow.
+//! A table that was used is never freed, because a call may still read it. Operators and the allocations of closures are never freed
+//! either. Equal tables and operators are reused, so a program that registers and removes in a loop does not grow.
 
 use std::any::{TypeId, type_name};
 
@@ -43,7 +43,7 @@ pub struct Registrar {
 }
 
 impl Registrar {
-    /// A registrar for one namespace.
+    /// Makes a registrar for one namespace.
     #[must_use]
     pub fn new(namespace: &str) -> Self {
         Self { namespace: namespace.to_owned() }
@@ -53,8 +53,8 @@ impl Registrar {
     ///
     /// # Errors
     ///
-    /// Where the name belongs to another namespace, the key has no place, or there is a kernel for it already:
-    /// [`override_kernel`](Self::override_kernel) says that this is meant.
+    /// Returns an error if the name belongs to another namespace, if the key has no cell, or if it has a kernel already.
+    /// [`override_kernel`](Self::override_kernel) replaces an existing kernel.
     #[track_caller]
     pub fn kernel(
         &self,
@@ -65,11 +65,11 @@ impl Registrar {
         self.add(operator, key, Some(Box::new(kernel)), None, false)
     }
 
-    /// Registers a boxed kernel on top of any that is there. [`Operator::kernels`] gives those that it displaces.
+    /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels`] returns the replaced kernels too.
     ///
     /// # Errors
     ///
-    /// Where the name belongs to another namespace, or the key has no place.
+    /// Returns an error if the name belongs to another namespace, or if the key has no cell.
     #[track_caller]
     pub fn override_kernel(
         &self,
@@ -84,7 +84,8 @@ impl Registrar {
     ///
     /// # Errors
     ///
-    /// As [`kernel`](Self::kernel), and if the operator is not defined, or the closure is not of its types: see [`Operator::typed`].
+    /// Returns an error in the same cases as [`kernel`](Self::kernel), if the operator is not defined, or if the closure does not have the
+    /// operator's types: see [`Operator::typed`].
     ///
     /// ```
     /// use dispatch_runtime::{Registrar, prelude::*};
@@ -107,11 +108,11 @@ impl Registrar {
         self.add_typed(operator, key, kernel, false)
     }
 
-    /// Registers a kernel with the operator's own types on top of any that is there.
+    /// Registers a kernel with the operator's own types, as a boxed closure. It replaces existing kernels.
     ///
     /// # Errors
     ///
-    /// As [`override_kernel`](Self::override_kernel) and [`typed_kernel`](Self::typed_kernel).
+    /// Returns an error in the same cases as [`override_kernel`](Self::override_kernel) and [`typed_kernel`](Self::typed_kernel).
     #[track_caller]
     pub fn override_typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>) -> Result<Registration>
     where
@@ -120,11 +121,11 @@ impl Registrar {
         self.add_typed(operator, key, kernel, true)
     }
 
-    /// Makes calls of an operator pass over a key.
+    /// Makes calls of an operator skip a key.
     ///
     /// # Errors
     ///
-    /// As [`kernel`](Self::kernel).
+    /// Returns an error in the same cases as [`kernel`](Self::kernel).
     #[track_caller]
     pub fn fallthrough(&self, operator: &str, key: Key) -> Result<Registration> {
         self.add(operator, key, None, None, false)
@@ -139,7 +140,7 @@ impl Registrar {
         self.add(operator, key, Some(boxed_closure(definition, kernel)?), Some(definition), overrides)
     }
 
-    /// Without a closure, calls pass over the key. A closure with types serves one definition alone.
+    /// Registers a kernel, or a fallthrough if there is no closure. A typed closure serves only the definition `types_of`.
     #[track_caller]
     fn add(
         &self,
@@ -169,7 +170,7 @@ impl Registrar {
         Ok(Registration(What::Kernel { operator, target, source }))
     }
 
-    /// The name in full, if it is one that a schema can spell, and in this namespace.
+    /// Returns the full name, if a schema can contain it and it is in this namespace.
     pub(super) fn resolve(&self, operator: &str) -> Result<OperatorName> {
         let name = |text: &str| {
             OperatorName::parse(text).map_err(|errors| Error::from(ErrorKind::Schema { text: text.to_owned(), errors }))
@@ -196,7 +197,7 @@ pub(super) fn label(closure: Option<&BoxedClosure>) -> &'static str {
     if closure.is_some() { CLOSURE } else { "fallthrough" }
 }
 
-/// A closure with an operator's types as a boxed kernel. `closure_at` in call/signature/mod.rs takes the address back.
+/// Makes a boxed kernel from a closure with an operator's types. `closure_at` in call/signature/mod.rs reads the closure's address.
 fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
 where
     F: ?Sized + Send + Sync + 'static,
@@ -204,8 +205,8 @@ where
     let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
     Ok(Box::new(move |operator, _, stack| {
         let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
-        // SAFETY: both functions are of one signature. `unbox` checks number and kinds of the arguments, whatever the operator is, and
-        // `call_closure` finds a box of the type that was compared.
+        // SAFETY: both functions have the same signature. `unbox` checks the number and kinds of the arguments, for any operator, and
+        // `call_closure` gets a box of the type that was compared.
         unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
     }))
 }

@@ -1,11 +1,11 @@
-//! All rows of the dispatcher, as they were registered.
+//! The registry: all operators, kernels, fallbacks and keys that were registered.
 //!
-//! The registry is what tables are made from. It is filled from the collected records when it is first needed. It changes after that
-//! through [`register`](crate::register) and [`Registrar`](crate::Registrar), and when it is used for the first time since a library was
-//! loaded that brings records. A call of an operator that was called before does not use it: every change unbinds the operators that it
-//! concerns, and their next call binds them again.
+//! Tables are made from the registry. It is filled with the collected records when it is first needed. Later it changes through
+//! [`register`](crate::register) and [`Registrar`](crate::Registrar), and when it is first used after a library with records was loaded. A
+//! repeated call of an operator does not use the registry: every change unbinds the operators that it concerns, and their next call binds
+//! them again.
 //!
-//! No code of a user's runs while it is locked: closures are dropped, and listeners run, after.
+//! No user code runs while the registry is locked: closures are dropped, and listeners run, afterwards.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -30,31 +30,32 @@ pub(crate) struct Registry {
     pub(crate) rows: Vec<Row>,
     by_name: FxHashMap<Name<'static>, usize>,
     by_operator: FxHashMap<usize, usize>,
-    /// By slot: what a key does where an operator has no kernel for it.
+    /// The fallbacks of each slot, for operators without a kernel for its key.
     pub(crate) fallbacks: Vec<Cell>,
-    /// By the keys for which an operator has kernels, and whether it is aliasing; forgotten when a fallback changes.
+    /// The layouts of tables, by the keys for which an operator has kernels and whether it is aliasing. They are cleared when a fallback
+    /// changes.
     layouts: FxHashMap<(Direct, bool), Arc<TableLayout>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     pub(crate) annotations: Vec<&'static AnnotationRecord>,
     pub(super) disabled_features: Vec<&'static DisabledFeatureRecord>,
-    /// The keys of records that fill no cell, because there is none for them.
+    /// The keys of records that were not registered because the key has no cell.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
-    /// Every place of a closure that there ever was.
+    /// Every allocation of a closure so far.
     closures: FxHashMap<Place, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
 
-/// The key of an operator, or the key of all operators for which a closure is the kernel.
+/// The cell of a closure: the operator, or `None` for a fallback, and the key.
 pub(crate) type Place = (Option<Name<'static>>, Target);
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
-/// What [`collect::newest`] was when the collected records were last added; 1 before that, which is no address.
+/// The value of [`collect::newest`] when the collected records were last added. It is 1 before, which is no address.
 static ADDED: AtomicUsize = AtomicUsize::new(1);
 
-/// The registry, with all records that there are.
+/// Locks the registry, after adding all collected records.
 pub(crate) fn lock() -> MutexGuard<'static, Registry> {
     loop {
         let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +77,7 @@ pub(crate) fn load() {
     }
 }
 
-/// Adds records, and tells listeners of the operators among them that are new.
+/// Adds records, and reports the new operators among them to listeners.
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
     let defined = lock().add(records);
     tell_defined(defined);
@@ -107,7 +108,7 @@ impl Registry {
         }
     }
 
-    /// Adds records, and gives the operators among them that are new.
+    /// Adds records, and returns the new operators among them.
     fn add(&mut self, records: impl IntoIterator<Item = Record>) -> Vec<&'static Operator> {
         let fresh: Vec<Record> = records.into_iter().filter(|record| self.seen.insert(record.address())).collect();
         let keys = fresh.iter().filter_map(|record| if let Record::Key(key) = record { Some(*key) } else { None });
@@ -140,12 +141,12 @@ impl Registry {
         defined
     }
 
-    /// The row of this name.
+    /// Returns the row with this name.
     pub(crate) fn row(&self, name: Name<'_>) -> Option<&Row> {
         self.by_name.get(&name).map(|&at| &self.rows[at])
     }
 
-    /// The row that an operator is the definition of.
+    /// Returns the row of an operator, if the operator is its only definition.
     pub(crate) fn row_of(&self, operator: &Operator) -> Result<&Row> {
         let at = self.by_operator.get(&address(operator)).copied();
         let row = at.map(|at| &self.rows[at]).filter(|row| row.definitions.contains(&operator));
@@ -181,7 +182,7 @@ impl Registry {
         &mut self.rows[at]
     }
 
-    /// Adds a definition, beside the one that is there if there is one: who calls either is told.
+    /// Adds a definition to a row. If the row has one already, calls of both return an error.
     pub(crate) fn define(&mut self, operator: &'static Operator) {
         let row = self.row_mut(operator.name());
         row.definitions.push(operator);
@@ -217,7 +218,7 @@ impl Registry {
         }
     }
 
-    /// The name, for as long as the program lives; it is stored once.
+    /// Returns the name with a static lifetime. Each name is stored once.
     pub(crate) fn intern(&mut self, name: Name<'_>) -> Name<'static> {
         let known = self.row(name).map(|row| row.name);
         let name = known.unwrap_or_else(|| name.leak());
@@ -229,7 +230,7 @@ impl Registry {
         self.row_mut(name).add(target, kernel);
     }
 
-    /// A closure as a kernel: in a place that another one left, if there is one.
+    /// Makes a kernel from a closure. It reuses the allocation of a removed closure for the same cell, if there is one.
     pub(crate) fn keep_closure(&mut self, place: Place, mut closure: BoxedClosure) -> BoxedKernel {
         let places = self.closures.entry(place).or_default();
         for place in &*places {
@@ -248,7 +249,7 @@ impl Registry {
         self.unbind_all();
     }
 
-    /// Removes what one registration added to a row, and gives it back to be dropped outside the lock.
+    /// Removes the kernel of one registration from a row, and returns it, to be dropped outside the lock.
     pub(crate) fn remove_kernel(&mut self, name: Name<'static>, target: Target, source: Source) -> Option<BoxedKernel> {
         self.row_mut(name).remove(target, source)
     }
@@ -278,7 +279,7 @@ fn not_defined(operator: Name<'static>) -> Error {
     ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
 }
 
-/// What fills a cell, and the key that it was registered for unless it is the fallback.
+/// Returns the kernel of a cell, the reason why it fills the cell, and the key for which it was registered (`None` for the fallback).
 pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (Provenance, Active<'a>, Option<Target>) {
     let fallback = &registry.fallbacks[slot.position()];
     let (provenance, target) = resolve(&row.direct(), fallback.serves(row.is_aliasing()), slot);

@@ -1,4 +1,4 @@
-//! The rules of an operator, by type.
+//! Lookup of an operator's rules by type.
 
 use std::any::Any;
 
@@ -7,9 +7,9 @@ use crate::location::Location;
 use crate::operator::Operator;
 
 impl Operator {
-    /// What the layer that made the type `T` knows about this operator, if it knows anything.
+    /// Returns the rule of type `T` for this operator, if there is one.
     ///
-    /// Where two rules of one type were submitted, which [`verify`](crate::verify) reports, it is the first by file and line.
+    /// If two rules of one type were submitted, which [`verify`](crate::verify) reports, this is the first by file and line.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -18,10 +18,10 @@ impl Operator {
     /// #[op_def("counted(Tensor self) -> Tensor")]
     /// pub fn counted(this: &Tensor) -> Result<Tensor>;
     ///
-    /// /// What a layer that counts operations wants to know.
+    /// /// A rule of a layer that counts operations.
     /// struct Cost(fn(&Tensor) -> i64);
     ///
-    /// // An attribute of the layer's would write this.
+    /// // An attribute macro of the layer would generate this.
     /// static COST: Cost = Cost(|this| this.geometry().count());
     /// static RULE: RuleRecord = RuleRecord::new(counted::operator, &COST, Location::new(file!(), line!()));
     /// static RECORDS: [Record; 1] = [Record::Rule(&RULE)];
@@ -38,7 +38,7 @@ impl Operator {
         rules.min_by_key(|(location, _)| *location).map(|(_, rule)| rule)
     }
 
-    /// Every rule of this operator: what its type is called, and where the rule is.
+    /// Returns every rule of this operator: the name of its type, and its location.
     ///
     /// ```
     /// use dispatch_runtime::{Location, Record, RuleRecord, prelude::*, register};

@@ -1,4 +1,4 @@
-//! One cell of a row: the kernels that were registered for a key.
+//! Cells of a row: the kernels that were registered for a key.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::{Key, Target};
@@ -13,7 +13,7 @@ pub(crate) struct Cell {
     pub(crate) kernels: Vec<Registered>,
 }
 
-/// One kernel that was registered.
+/// A registered kernel.
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) kernel: Kernel,
@@ -26,9 +26,9 @@ pub(crate) struct Registered {
     derived: bool,
     pub(crate) condition: Option<Condition>,
     priority: i32,
-    /// Of a fallback: whether it serves only operators whose schema has alias annotations.
+    /// For a fallback: whether it serves only operators whose schema has alias annotations.
     pub(crate) aliasing: bool,
-    /// Of a fallback: a typed call in which no tensor carries one of these passes over it.
+    /// For a fallback: the marks without which a typed call skips it.
     pub(crate) marks: Option<Marks>,
 }
 
@@ -39,32 +39,33 @@ pub(crate) enum Kernel {
     Fallthrough,
 }
 
-/// Who registered something.
+/// The source of a registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
-    /// The program, by an attribute.
+    /// An attribute in the program.
     Program,
     /// A registrar, while the program runs.
     Running(u64),
 }
 
-/// Which of a cell's kernels runs.
+/// The kernels of a cell that run.
 pub(crate) enum Active<'a> {
     None,
     One(&'a Registered),
-    /// The first that is fit.
+    /// The first kernel whose condition holds.
     Choice(Vec<&'a Registered>),
     Conflict(Vec<&'a Registered>),
 }
 
 impl Cell {
-    /// Whether these fallbacks have something to do for an operator.
+    /// Whether one of these fallbacks serves an operator, given whether the operator is aliasing.
     pub(crate) fn serves(&self, is_aliasing: bool) -> bool {
         self.kernels.iter().any(|fallback| is_aliasing || !fallback.aliasing)
     }
 
-    /// The newest kernel that was put on top while the program runs; or else the only one; or else, if all are the program's own, the
-    /// one that overrides the others, or one of several with conditions. Whatever came first, anything else is a conflict.
+    /// Returns the kernel that runs: the newest overriding kernel of a registrar, or else the only kernel. If all kernels are the program's
+    /// own, it is the one that overrides the others, or one of several with conditions. Anything else is a conflict. The order of
+    /// registration does not matter.
     pub(crate) fn active(&self) -> Active<'_> {
         let own = self.own();
         if let [one] = own[..]
@@ -94,18 +95,18 @@ impl Cell {
         }
     }
 
-    /// The kernels without those that follow from a kernel of the functional operator, if there are others.
+    /// Returns the kernels without those derived from the functional operator's kernel, if there are others.
     fn own(&self) -> Vec<&Registered> {
         let has_own = self.has_own();
         self.kernels.iter().filter(|kernel| !(has_own && kernel.derived)).collect()
     }
 
-    /// Whether there are kernels that do not follow from a kernel of the functional operator.
+    /// Whether there is a kernel that is not derived from the functional operator's kernel.
     pub(crate) fn has_own(&self) -> bool {
         self.kernels.iter().any(|kernel| !kernel.derived)
     }
 
-    /// Everything in the order in which one displaces the next.
+    /// Returns all kernels in the order in which one replaces the next.
     pub(crate) fn newest_first(&self) -> Vec<&Registered> {
         let rank = |kernel: &Registered| match kernel.source {
             Source::Running(order) if kernel.overrides => (0, u64::MAX - order),
@@ -149,7 +150,7 @@ impl Registered {
         Self { aliasing, marks: marks.iter().copied().reduce(|all, mark| all | mark), ..fallback }
     }
 
-    /// A kernel that was made while the program runs, or is like one.
+    /// Makes a registration without the options of a record, for kernels of a registrar and for fallbacks.
     pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
         Self {
             kernel,
@@ -167,19 +168,19 @@ impl Registered {
     }
 }
 
-/// The sites of kernels, for errors.
+/// Returns the names and locations of kernels, sorted, for errors.
 pub(crate) fn sites(kernels: &[&Registered]) -> Vec<(&'static str, Location)> {
     let mut sites: Vec<_> = kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
     sites.sort_by_key(|&(name, location)| (location, name));
     sites
 }
 
-/// The error for a cell with several kernels and nothing to choose by.
+/// Makes the error of a cell with several kernels and no rule to choose one.
 pub(crate) fn duplicate_kernels(operator: Name<'static>, target: Target, kernels: &[&Registered]) -> Error {
     ErrorKind::DuplicateKernel { operator, key: Key::of_target(target), kernels: sites(kernels) }.into()
 }
 
-/// Without a closure, calls pass over the key.
+/// Makes a fallthrough if there is no closure.
 impl From<Option<BoxedKernel>> for Kernel {
     fn from(kernel: Option<BoxedKernel>) -> Self {
         kernel.map_or(Self::Fallthrough, Self::Boxed)

@@ -1,4 +1,4 @@
-//! From registrations to a table.
+//! Construction of a dispatch table from registrations.
 
 use super::cell::{Active, Cell, Kernel, Registered};
 use super::resolve::{Direct, resolve};
@@ -7,24 +7,24 @@ use crate::key::{KeySet, ORDER, Provenance, SLOTS, Slot, layer_bit};
 use crate::operator::{BoxedKernel, Choice, Code, Entry, Operator, Table, Typed};
 use crate::tensor::Marks;
 
-/// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, unless only one of them is aliasing;
-/// most programs have few.
+/// The origin of each slot's kernel. Operators with kernels for the same keys share one layout, unless only one of them is aliasing. Most
+/// programs have few layouts.
 pub(crate) struct TableLayout {
-    /// By slot: the place in `origins`.
+    /// The index in `origins` for each slot.
     slots: [u8; SLOTS],
-    /// Each with the layers in which it has slots.
+    /// The origins, each with the layers in which it has slots.
     origins: Vec<(Origin, u64)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// A layer without a kernel is passed over.
+    /// A layer without a kernel: calls skip it.
     Nothing,
-    /// A storage without a kernel is where a call ends in an error, as is one that two kernels could serve.
+    /// A storage without a kernel, or a slot that two kernels could serve: calls return an error.
     Refused,
     /// The fallback of one slot.
     Fallback(Slot),
-    /// The kernels for one of the row's targets, by their place in the row.
+    /// The kernels for one of the row's targets, by the index of the cell.
     Cell(usize),
 }
 
@@ -43,7 +43,7 @@ impl TableLayout {
             };
             layout.set(slot, origin);
         }
-        // A layer that is multiplied by backend is nothing in a call without any: what is below it has its turn.
+        // Calls without a backend skip every layer that is multiplied by backend.
         for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
             layout.set(Slot::of_layer(layer), Origin::Nothing);
         }
@@ -65,7 +65,7 @@ impl TableLayout {
     }
 }
 
-/// The table of a row as it stands, for calls in which no tensor carries one of the `absent` marks.
+/// Makes the table of a row, for calls in which no tensor has one of the `absent` marks.
 pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
     let adapters = Adapters::of(operator.and_then(Operator::adapters));
@@ -87,7 +87,7 @@ pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
         }
         filling.push((code, entry));
     }
-    // The adapter that passes over a layer does so on every backend.
+    // The adapter `marked` skips a layer on every backend. So it is used only if it may skip all slots of the layer.
     let mut all_marks = None;
     for (&(origin, layers), (code, entry)) in layout.origins.iter().zip(&mut filling) {
         if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, row, fallbacks), entry, layers & stops) {
@@ -97,7 +97,7 @@ pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
     }
     table.fill(&layout.slots, &filling);
     if let (_, Entry::Skip) = table.at(KeySet::EMPTY) {
-        // There is nothing below to fall through to.
+        // Nothing is below the slot for calls without keys.
         table.refuse_without_keys(adapters.slow);
     }
     table.keep_layers(busy);
@@ -105,11 +105,11 @@ pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
     table
 }
 
-/// What calls must have for a fallback to concern them, if it says so.
+/// Returns the marks that a tensor must have for a fallback to concern the call, if the fallback declares marks.
 fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
     match origin {
         Origin::Fallback(of) => match fallbacks[of.position()].active() {
-            // Views concern a fallback for aliases whatever they are made of.
+            // A fallback for aliases concerns every call that makes views, whatever the marks.
             Active::One(fallback) if fallback.aliasing && row.gives_views() => None,
             Active::One(fallback) => fallback.marks,
             _ => None,
@@ -118,7 +118,7 @@ fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
     }
 }
 
-/// The operator's own code for slots that hold no kernel of its type.
+/// The operator's adapters, for slots without a kernel of its type.
 struct Adapters {
     slow: Code,
     boxed: Code,
@@ -150,8 +150,8 @@ fn place_one(table: &mut Table, registered: &Registered, adapters: &Adapters) ->
     }
 }
 
-/// There are no more boxed kernels than slots - of kernels with conditions, the default alone can be one - and there are fewer than
-/// 256 slots.
+/// Adds a boxed kernel to the table and returns its index. There are fewer than 256 slots, and at most one boxed kernel per slot: of
+/// kernels with conditions, only the default can be boxed.
 #[expect(clippy::cast_possible_truncation)]
 fn place_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
     table.boxed.push(kernel.clone());
@@ -167,7 +167,7 @@ fn place_choices(table: &mut Table, kernels: &[&Registered], adapters: &Adapters
     (table.choices.len() - 1) as u8
 }
 
-/// What stands in the slots of an operator that was defined while the program runs: nobody jumps through its table.
+/// The code in the slots of an operator that was defined while the program runs. No call jumps to it.
 const NO_CODE: Code = {
     fn never() {}
     Code::of(never as fn())

@@ -1,4 +1,4 @@
-//! From registrations to dispatch tables: which kernel fills which cell of an operator.
+//! Construction of dispatch tables from registrations: which kernel fills which cell of an operator.
 
 pub(crate) mod cell;
 pub(crate) mod layout;

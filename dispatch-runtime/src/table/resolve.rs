@@ -1,6 +1,6 @@
-//! Which kernel fills which cell.
+//! The rule that decides which registered kernel fills which cell.
 //!
-//! [`resolve`] is the one place that knows. Tables, dumps, explanations and errors all ask it. For one operator and one slot, the
+//! Only [`resolve`] implements this rule. Tables, dumps, explanations and errors all use it. For one operator and one slot, it returns the
 //! first of these that exists:
 //!
 //! 1. a kernel registered for exactly this key;
@@ -10,9 +10,9 @@
 //! 3. the key's fallback, if it serves this operator;
 //! 4. nothing.
 //!
-//! One alias is special. An implicit composite is differentiated through its parts, so it serves autograd keys too - but not where
-//! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
-//! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
+//! Implicit composites are special. Autograd differentiates the operators that such a composite calls, so the composite serves autograd
+//! keys too. It does not if the backend below has its own kernel, because that kernel does not call these operators. `AutogradOther` is
+//! above many storages, so it can be unknown whether the storage has its own kernel. Then the call returns an error.
 
 use crate::key::{
     AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, Provenance, SLOTS, Slot, Target,
@@ -25,7 +25,7 @@ pub(crate) struct Direct {
     aliases: u8,
 }
 
-/// The kernel for one slot: why, and for which key it was registered unless it is the fallback or missing.
+/// Returns the reason why a kernel fills a slot, and the key for which it was registered, or `None` for a fallback and for no kernel.
 pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Provenance, Option<Target>) {
     let undefined = slot.key().is_none();
     if !undefined && direct.slots.has(slot) {
@@ -77,7 +77,7 @@ impl Direct {
         self.aliases & 1 << alias as u8 != 0
     }
 
-    /// Whether the backend that an autograd key stands above has a kernel of its own.
+    /// Whether the backend below an autograd key has a kernel of its own.
     fn serves_backend_below(&self, slot: Slot) -> bool {
         let own_kernel = match slot.key() {
             Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::on_backend(DENSE, backend)),
@@ -88,7 +88,7 @@ impl Direct {
     }
 }
 
-/// One bit per slot.
+/// A set of slots, with one bit per slot.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 struct SlotSet([u64; SLOTS.div_ceil(64)]);
 
@@ -105,7 +105,7 @@ impl SlotSet {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
-    /// All storages whose autograd key is `autograd`.
+    /// Returns all storages whose autograd key is `autograd`.
     const fn storages_under(autograd: Slot) -> Self {
         let mut slots = Self([0; SLOTS.div_ceil(64)]);
         let mut layer = 0;

@@ -1,4 +1,4 @@
-//! One operator's registrations: a row of cells, each with the kernels that were registered for it.
+//! Rows: the cells of one operator, each with the kernels that were registered for it.
 
 use super::cell::{Active, Cell, Registered, Source, sites};
 use super::resolve::Direct;
@@ -8,15 +8,15 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::operator::{BoxedKernel, Operator, Table};
 
-/// An operator's definition and kernels. A row without definition has kernels that nobody can call.
+/// An operator's definition and kernels. The kernels of a row without definition cannot be called.
 pub(crate) struct Row {
     pub(crate) name: Name<'static>,
     pub(crate) definitions: Vec<&'static Operator>,
-    /// Definitions that were removed. A program may still have them, so they are kept.
+    /// Removed definitions. They are kept, because a program may still use them.
     pub(crate) former: Vec<&'static Operator>,
-    /// Sorted by target.
+    /// The cells, sorted by target.
     pub(crate) cells: Vec<(Target, Cell)>,
-    /// Every table that its definitions had. A call may still use one, so they are kept.
+    /// Every table of the row's definitions so far. They are kept, because a call may still use one.
     tables: Vec<&'static Table>,
 }
 
@@ -33,12 +33,12 @@ impl Row {
         self.position(target).map(|at| &self.cells[at].1)
     }
 
-    /// The place of a target's cell.
+    /// Returns the index of a target's cell.
     pub(crate) fn position(&self, target: Target) -> Option<usize> {
         self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()
     }
 
-    /// The kernels that run for a target. If all have conditions, the operator's composite kernel is the default.
+    /// Returns the kernels that run for a target. If all have conditions, the operator's composite kernel is the default.
     pub(crate) fn active(&self, target: Target) -> Active<'_> {
         let Some(cell) = self.cell(target) else { return Active::None };
         let mut active = cell.active();
@@ -59,7 +59,7 @@ impl Row {
         })
     }
 
-    /// The key for which a kernel is registered.
+    /// Returns the key for which a kernel is registered.
     pub(crate) fn key_of(&self, kernel: &Registered) -> Option<Key> {
         let has = |cell: &Cell| cell.kernels.iter().any(|other| std::ptr::eq(other, kernel));
         self.cells.iter().find(|(_, cell)| has(cell)).map(|(target, _)| Key::of_target(*target))
@@ -74,7 +74,7 @@ impl Row {
         self.definition().is_some_and(Operator::gives_views)
     }
 
-    /// The keys that have kernels.
+    /// Returns the keys that have kernels.
     pub(crate) fn direct(&self) -> Direct {
         let mut direct = Direct::default();
         self.cells.iter().for_each(|(target, _)| direct.add(*target));
@@ -99,7 +99,7 @@ impl Row {
         removed
     }
 
-    /// The row as it would be without any kernel for some keys, and then with this one for others. It displaces what is there.
+    /// Returns a copy of the row without the kernels for the keys in `removed`, and with `kernel` as the only one for the keys in `added`.
     pub(crate) fn changed(&self, added: &[Target], removed: &[Target], kernel: &Registered) -> Self {
         let kept = self.cells.iter().filter(|(target, _)| !removed.contains(target) && !added.contains(target));
         let mut cells: Vec<(Target, Cell)> = kept.cloned().collect();
@@ -109,7 +109,7 @@ impl Row {
         Self { definitions: self.definitions.clone(), cells, ..Self::new(self.name) }
     }
 
-    /// The table, for as long as the program lives; it is stored once.
+    /// Returns the table with a static lifetime. Equal tables are stored once.
     pub(crate) fn keep(&mut self, table: Table) -> &'static Table {
         let known = self.tables.iter().copied().find(|known| **known == table);
         known.unwrap_or_else(|| {
@@ -129,7 +129,7 @@ impl Row {
         ErrorKind::DuplicateOperator { operator: self.name, locations }.into()
     }
 
-    /// The error of a row with kernels that were compiled for another operator of this name, perhaps of other types.
+    /// Returns the error of kernels that were compiled for another operator of this name, which can have other types.
     pub(crate) fn foreign_kernels(&self, operator: &Operator) -> Option<Error> {
         let kernels = self.cells.iter().flat_map(|(_, cell)| &cell.kernels);
         let is_foreign = |kernel: &&Registered| kernel.compiled_for.is_some_and(|of| !std::ptr::eq(of, operator));
@@ -140,13 +140,13 @@ impl Row {
         })
     }
 
-    /// The definition that was removed and is like this one, if there is one.
+    /// Returns the removed definition with this signature and location, if there is one.
     pub(crate) fn former(&self, signature: &str, location: Location) -> Option<&'static Operator> {
         let mut former = self.former.iter().copied();
         former.find(|operator| operator.signature() == signature && operator.location() == location)
     }
 
-    /// The error of a call of an operator whose name has another definition.
+    /// Returns the error of a call of an operator whose name has another definition now.
     pub(crate) fn redefined(&self, operator: &Operator) -> Option<Error> {
         let by = self.definition()?.location();
         Some(ErrorKind::Redefined { operator: self.name, location: operator.location(), by }.into())

@@ -1,13 +1,13 @@
 //! Conversions between Rust types and values.
 //!
-//! [`Argument`] takes a value, [`ToValue`] and [`Output`] make one. The implementations are in convert.rs.
+//! [`Argument`] reads a value; [`ToValue`] and [`Output`] make one. The implementations are in convert.rs.
 
 use super::Value;
 use super::stack::Stack;
 use crate::key::KeySet;
 use crate::tensor::Marks;
 
-/// A Rust type that an operator can take.
+/// A Rust type of arguments of operators.
 ///
 /// ```
 /// use dispatch_runtime::{Argument, Tensor, Value};
@@ -17,28 +17,28 @@ use crate::tensor::Marks;
 /// assert!(<&Tensor>::from_value(&mut value).is_none());
 /// ```
 pub trait Argument<'a>: Sized {
-    /// What a schema calls the type.
+    /// The type's name in a schema.
     const KIND: &'static str;
 
-    /// The keys that the argument adds to a call.
+    /// Returns the keys that the argument adds to a call.
     #[inline(always)]
     fn keys(&self) -> KeySet {
         KeySet::EMPTY
     }
 
-    /// Whether a tensor in it carries one of these marks.
+    /// Whether a tensor in the argument has one of these marks.
     #[inline(always)]
     fn has_any(&self, _marks: Marks) -> bool {
         false
     }
 
-    /// The argument as a value, sharing tensors and copying the rest.
+    /// Returns the argument as a value. Tensors are shared, all else is copied.
     fn to_value(&self) -> Value;
 
-    /// The argument that a value holds; none where the value is of another kind.
+    /// Reads the argument from a value, or returns `None` if the value is of another kind.
     fn from_value(value: &'a mut Value) -> Option<Self>;
 
-    /// The keys of the argument that a value holds; none if it has keys and the value is of another kind.
+    /// Returns the keys of the argument in a value, or `None` if the type has keys and the value is of another kind.
     #[inline(always)]
     #[must_use]
     fn keys_of(_value: &Value) -> Option<KeySet> {
@@ -58,7 +58,7 @@ impl<'a, T: Argument<'a>> ToValue for T {
     }
 }
 
-/// A Rust type that an operator can return.
+/// A Rust type of results of operators.
 ///
 /// ```
 /// use dispatch_runtime::{Output, Value};
@@ -66,17 +66,17 @@ impl<'a, T: Argument<'a>> ToValue for T {
 /// assert_eq!(vec![1_i64, 2].into_value().kind(), "int[]");
 /// ```
 pub trait Output: Sized {
-    /// What a schema calls the type.
+    /// The type's name in a schema.
     const KIND: &'static str;
 
-    /// The result as a value.
+    /// Returns the result as a value.
     fn into_value(self) -> Value;
 
-    /// The result that a value holds; none where the value is of another kind.
+    /// Reads the result from a value, or returns `None` if the value is of another kind.
     fn from_value(value: Value) -> Option<Self>;
 }
 
-/// A stack with the values of these arguments.
+/// Makes a stack with the values of these arguments.
 #[inline(never)]
 pub(crate) fn stack_of(arguments: &[&dyn ToValue]) -> Stack {
     let mut stack = Stack::new();

@@ -1,7 +1,6 @@
-//! Between Rust arguments and values.
+//! Conversions between Rust types and values, one Rust type for each type of the schema language.
 //!
-//! One Rust type stands for each type of the schema language, and the two traits here are the whole relation between them:
-//! [`Argument`] for what kernels take, which may borrow, and [`Output`] for what they return, which is owned.
+//! [`Argument`] converts the types that kernels take, which may borrow. [`Output`] converts the types that kernels return, which are owned.
 
 use num_complex::Complex64;
 
@@ -13,7 +12,7 @@ use crate::random::Generator;
 use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
 use crate::tensor::{Marks, Tensor};
 
-/// References to tensors and to lists of tensors. The closure iterates over the tensors.
+/// Implements [`Argument`] for references to tensors and to lists of tensors. The closure iterates over the tensors.
 macro_rules! tensors {
     ($($ty:ty, $kind:literal, $variant:ident, |$held:ident| $each:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {
@@ -219,7 +218,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// Types that are copied both ways, and stored as they are or behind a box.
+/// Implements the conversions of types that are copied, and are stored directly or in a box.
 macro_rules! copied {
     ($($ty:ty, $kind:literal, $variant:ident $(, $boxed:ident)?;)*) => {$(
         impl Argument<'_> for $ty {
@@ -245,7 +244,7 @@ macro_rules! copied {
     };
 }
 
-/// What can be returned, and pushed on a stack.
+/// Implements the conversions of types that can be returned and pushed on a stack.
 macro_rules! owned {
     ($ty:ty, $kind:literal, $variant:ident, |$in:ident| $into:expr, |$out:ident| $from:expr) => {
         impl From<$ty> for Value {
@@ -271,7 +270,7 @@ macro_rules! owned {
     };
 }
 
-/// Lists, taken as slices and returned as vectors.
+/// Implements the conversions of lists, which are taken as slices and returned as vectors.
 macro_rules! lists {
     ($($element:ty, $kind:literal, $variant:ident;)*) => {$(
         impl<'a> Argument<'a> for &'a [$element] {

@@ -1,11 +1,11 @@
-//! Whether a value is of the type that a schema asks for.
+//! The check that a value has the type that a schema requires.
 
 use dispatch_schema::{Type, TypeKind};
 
 use super::Value;
 
 impl Value {
-    /// Whether the value is of this type.
+    /// Whether the value has this schema type.
     pub(crate) fn fits(&self, ty: &Type) -> bool {
         match (kind_of(ty), self) {
             (None, _) => true,
@@ -18,7 +18,7 @@ impl Value {
 
 const SCALAR: &str = "Scalar";
 
-/// The kind of the values of a type, for messages; none if a value of any kind is accepted.
+/// Returns the kind of the values of a type, for messages, or `None` if values of any kind are accepted.
 pub(crate) fn kind_of(ty: &Type) -> Option<&'static str> {
     Some(match &ty.required().kind {
         TypeKind::Tensor => "Tensor",

@@ -1,7 +1,7 @@
-//! Any argument or result of any operator.
+//! Values: any argument or result of any operator.
 //!
-//! Boxed kernels see calls as values on a [`Stack`](crate::Stack), which is what lets one kernel serve every operator. A value is
-//! two words: what is larger sits behind a thin box.
+//! Boxed kernels get their arguments as values on a [`Stack`](crate::Stack), so one kernel can serve every operator. A value is two words;
+//! larger data is in a thin box.
 
 pub(crate) mod argument;
 mod convert;
@@ -29,7 +29,7 @@ pub(crate) use fits::kind_of;
 pub use nested::Values;
 pub use stack::Stack;
 
-/// One argument or result.
+/// One argument or result of an operator.
 ///
 /// ```
 /// use dispatch_runtime::{Tensor, Value};
@@ -38,19 +38,19 @@ pub use stack::Stack;
 /// assert_eq!(value.kind(), "Tensor");
 /// assert!(value.as_tensor().is_some() && Value::from(2_i64).as_tensor().is_none());
 /// ```
-// A whole word for the variant: values are then moved as two words, and not byte by byte.
+// The variant takes a whole word, so that values are moved as two words and not byte by byte.
 #[derive(Clone, Default)]
 #[repr(u64)]
 #[non_exhaustive]
 pub enum Value {
-    /// Nothing: an optional argument that was not given.
+    /// No value: an optional argument that was not given.
     #[default]
     None,
     /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A real number.
+    /// A floating-point number.
     Float(f64),
     /// A complex number.
     Complex(Box<Complex64>),
@@ -58,43 +58,43 @@ pub enum Value {
     Str(Box<Str>),
     /// A tensor.
     Tensor(Tensor),
-    /// Tensors.
+    /// A list of tensors.
     Tensors(Box<Vec<Tensor>>),
-    /// Tensors, some of which may be missing.
+    /// A list of tensors, some of which may be missing.
     OptionalTensors(Box<Vec<Option<Tensor>>>),
-    /// Integers.
+    /// A list of integers.
     Ints(Box<Vec<i64>>),
-    /// Real numbers.
+    /// A list of floating-point numbers.
     Floats(Box<Vec<f64>>),
-    /// Booleans.
+    /// A list of booleans.
     Bools(Box<Vec<bool>>),
-    /// Numbers of any kind.
+    /// A list of scalars of any kind.
     Scalars(Box<Vec<Scalar>>),
-    /// Texts.
+    /// A list of texts.
     Strs(Box<Vec<Str>>),
     /// The type of a tensor's elements.
     DType(DType),
-    /// How a tensor's elements are laid out.
+    /// The layout of a tensor's elements.
     Layout(Layout),
-    /// Which dimension is innermost.
+    /// The order of a tensor's dimensions in memory.
     MemoryFormat(MemoryFormat),
-    /// Where a tensor lives.
+    /// A device.
     Device(Device),
-    /// Where random numbers come from.
+    /// A random number generator.
     Generator(Generator),
-    /// The memory behind tensors.
+    /// The storage of tensors.
     Storage(Storage),
-    /// A list of anything else, such as lists of lists.
+    /// A list of other values, such as a list of lists.
     List(Values),
     /// A fixed number of values of different types.
     Tuple(Values),
-    /// Keys and values in turn, in the order in which they were given.
+    /// Keys and values, alternating, in the order in which they were given.
     Dict(Values),
-    /// A value of a type that only its users know.
+    /// A value of a type that the runtime does not know.
     Object(Box<Object>),
 }
 
-/// A value of a type that only its users know, shared between its handles.
+/// A value of a type that the runtime does not know, shared between its handles.
 ///
 /// ```
 /// use dispatch_runtime::Object;
@@ -105,20 +105,20 @@ pub enum Value {
 pub struct Object(Arc<dyn Any + Send + Sync>);
 
 impl Object {
-    /// Takes a value over.
+    /// Makes an object from a value.
     #[must_use]
     pub fn new(value: impl Any + Send + Sync) -> Self {
         Self(Arc::new(value))
     }
 
-    /// The value, if it is of this type.
+    /// Returns the value, if it has the type `T`.
     #[must_use]
     pub fn downcast<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
 }
 
-/// The kinds of values, by [`Value::variant`].
+/// The names of the kinds of values, indexed by [`Value::variant`].
 pub(crate) const KINDS: [&str; 24] = [
     "None",
     "bool",
@@ -149,13 +149,13 @@ pub(crate) const KINDS: [&str; 24] = [
 const _: () = assert!(size_of::<Option<Value>>() == 16, "a value is two words, and so is one that may be missing");
 
 impl Value {
-    /// What a schema calls this kind of value.
+    /// Returns the name of this kind of value in a schema.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         KINDS[self.variant()]
     }
 
-    /// The place of the value's kind in [`KINDS`]: one load, where the name itself is a jump.
+    /// Returns the index of the value's kind in [`KINDS`]. This is one load; returning the name itself would be a jump.
     #[inline]
     pub(crate) const fn variant(&self) -> usize {
         match self {
@@ -186,7 +186,7 @@ impl Value {
         }
     }
 
-    /// The keys that the value adds to a call: those of a tensor, of a list of tensors, or of a generator.
+    /// Returns the keys that the value adds to a call: those of a tensor, of a list of tensors, or of a generator.
     #[inline]
     #[must_use]
     pub fn keys(&self) -> KeySet {
@@ -205,7 +205,7 @@ impl Value {
         }
     }
 
-    /// Whether a tensor in it, however deep, carries one of these marks.
+    /// Whether a tensor in the value, at any depth, has one of these marks.
     pub(crate) fn has_any(&self, marks: Marks) -> bool {
         match self {
             Self::Tensor(tensor) => tensor.has_any(marks),
@@ -216,14 +216,14 @@ impl Value {
         }
     }
 
-    /// Drops a value. Most are tensors: those are dropped where it is asked for, the others out of line.
+    /// Drops a value. Most values are tensors, which are dropped inline. Others are dropped out of line.
     ///
     /// # Safety
     ///
-    /// As for [`std::ptr::drop_in_place`].
+    /// The same requirements as for [`std::ptr::drop_in_place`].
     #[inline]
     pub(crate) unsafe fn discard(place: *mut Self) {
-        // SAFETY: the caller says that there is a value, and that nobody uses it after this.
+        // SAFETY: the caller guarantees that there is a value, and that it is not used after this.
         unsafe {
             if let Self::Tensor(tensor) = &mut *place {
                 std::ptr::drop_in_place(tensor);
@@ -235,14 +235,14 @@ impl Value {
 
     /// # Safety
     ///
-    /// As for [`discard`](Self::discard).
+    /// The same requirements as for [`discard`](Self::discard).
     #[inline(never)]
     unsafe fn discard_others(place: *mut Self) {
-        // SAFETY: passed on.
+        // SAFETY: the caller meets the same requirements.
         unsafe { std::ptr::drop_in_place(place) }
     }
 
-    /// The tensor, if it is one.
+    /// Returns the tensor, if the value is one.
     #[must_use]
     pub const fn as_tensor(&self) -> Option<&Tensor> {
         if let Self::Tensor(tensor) = self { Some(tensor) } else { None }

@@ -1,7 +1,7 @@
-//! Values inside of a value: the contents of a list of anything, a tuple or a dictionary.
+//! Nested values: the contents of a list, a tuple or a dictionary.
 //!
-//! Values can be nested deeper than the stack of a thread, for instance by a text that a program reads. So nothing that goes through all
-//! levels calls itself.
+//! Values can be nested deeper than a thread's stack allows, for instance by a text that a program reads. So no function over all levels is
+//! recursive.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Value;
 
-/// Values inside of a value. Its clones share them.
+/// The values in a list, a tuple or a dictionary. Clones share them.
 ///
 /// ```
 /// use dispatch_runtime::Value;
@@ -21,12 +21,12 @@ use super::Value;
 pub struct Values(Option<Arc<Vec<Value>>>);
 
 impl Values {
-    /// The values, to be changed. They are copied before if other handles share them.
+    /// Returns the values for changes in place. They are copied first if other handles share them.
     pub(super) fn values_mut(&mut self) -> &mut [Value] {
         self.0.as_mut().map_or(&mut [], |values| Arc::make_mut(values).as_mut_slice())
     }
 
-    /// The values, if this is the last handle to them.
+    /// Takes the values, if this is the last handle to them.
     fn take(&mut self) -> Vec<Value> {
         self.0.take().and_then(Arc::into_inner).unwrap_or_default()
     }
@@ -63,10 +63,10 @@ impl FromIterator<Value> for Values {
     }
 }
 
-/// How many levels of values are printed.
+/// The number of nested levels that are printed.
 const PRINTED: usize = 64;
 
-/// A value inside of others.
+/// A value and its nesting depth, for printing.
 pub(super) struct Inside<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: usize,

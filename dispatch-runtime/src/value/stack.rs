@@ -1,14 +1,14 @@
-//! The arguments and results of a boxed call.
+//! The stack with the arguments and results of a boxed call.
 //!
-//! The caller pushes the arguments left to right; the kernel takes exactly its own off the top and pushes its results left to
-//! right. What lies below belongs to the caller's callers. A boxed kernel does not see it.
+//! The caller pushes the arguments left to right. The kernel takes exactly its own off the top and pushes its results left to right. Values
+//! below them belong to outer calls; a boxed kernel does not see them.
 
 use std::fmt;
 use std::mem::MaybeUninit;
 
 use super::Value;
 
-/// Values, the last one on top. The first eight need no allocation.
+/// A stack of values. The first eight values need no allocation.
 ///
 /// ```
 /// use dispatch_runtime::Stack;
@@ -20,41 +20,41 @@ use super::Value;
 /// assert_eq!(stack.len(), 1);
 /// ```
 pub struct Stack {
-    /// How many values are in `near`: all that precedes this place is a value, and nothing else is. [`FAR`] once there were too many.
+    /// The number of values in `near`: exactly the elements below this index are initialised. [`FAR`] once there were too many values.
     count: usize,
     near: [MaybeUninit<Value>; NEAR],
-    /// All values, if there were too many: they are always one slice.
+    /// All values, if there were too many for `near`. So all values are always one slice.
     far: Vec<Value>,
 }
 
 const NEAR: usize = 8;
 
-/// More than fits, so that one comparison says whether a place is near, or how many near values there are.
+/// The `count` if the values are in `far`. It is greater than any index in `near`, so one comparison tells the cases apart.
 const FAR: usize = usize::MAX;
 
 impl Stack {
-    /// A stack with nothing on it.
+    /// Makes an empty stack.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
         Self { count: 0, near: [const { MaybeUninit::uninit() }; NEAR], far: Vec::new() }
     }
 
-    /// A stack with these values.
+    /// Makes a stack with these values.
     #[inline(always)]
     pub(crate) fn of<const N: usize>(values: [Value; N]) -> Self {
         let mut stack = Self::new();
         if N > NEAR {
             (stack.count, stack.far) = (FAR, values.into());
         } else {
-            // SAFETY: there is place for `N` values, and all of them are counted.
+            // SAFETY: `near` has room for `N` values, and all of them are counted.
             unsafe { stack.near.as_mut_ptr().cast::<[Value; N]>().write(values) };
             stack.count = N;
         }
         stack
     }
 
-    /// Puts a value on top.
+    /// Pushes a value.
     #[inline]
     pub fn push(&mut self, value: impl Into<Value>) {
         if let Some(place) = self.near.get_mut(self.count) {
@@ -79,7 +79,7 @@ impl Stack {
         self.count = FAR;
     }
 
-    /// Takes the top value off.
+    /// Pops the top value.
     #[inline]
     pub fn pop(&mut self) -> Option<Value> {
         self.pop_near().or_else(|| self.far.pop())
@@ -89,61 +89,61 @@ impl Stack {
     fn pop_near(&mut self) -> Option<Value> {
         let place = self.near.get(self.count.wrapping_sub(1))?;
         self.count -= 1;
-        // SAFETY: the place was counted, so it holds a value, and it is not counted any more.
+        // SAFETY: the element was counted, so it is initialised, and it is not counted any more.
         Some(unsafe { place.assume_init_read() })
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.values().len()
     }
 
-    /// Whether there are none.
+    /// Whether the stack has no values.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0 || self.count > NEAR && self.far.is_empty()
     }
 
-    /// Whether there are exactly `count` values.
+    /// Whether the stack has exactly `count` values.
     #[inline(always)]
     pub(crate) fn holds(&self, count: usize) -> bool {
         self.count == count || self.len() == count
     }
 
-    /// Whether there are exactly `count` values, and all are tensors and few.
+    /// Whether the stack has exactly `count` values, and all are tensors in `near`.
     #[inline(always)]
     pub(crate) fn holds_tensors(&self, count: usize) -> bool {
         self.count == count
             && self.count != FAR
-            // SAFETY: the count is no other than `FAR`, so the first `count` places hold values.
+            // SAFETY: the count is not `FAR`, so the first `count` elements are initialised.
             && (0..count).all(|at| matches!(unsafe { self.near.get_unchecked(at).assume_init_ref() }, Value::Tensor(_)))
     }
 
-    /// All values, the top one last.
+    /// Returns all values, the top one last.
     #[inline]
     #[must_use]
     pub fn values(&self) -> &[Value] {
         match self.near.get(..self.count) {
-            // SAFETY: the first `count` places hold values.
+            // SAFETY: the first `count` elements are initialised.
             Some(near) => unsafe { near.assume_init_ref() },
             None => &self.far,
         }
     }
 
-    /// The same, to be changed in place.
+    /// Returns all values for changes in place, the top one last.
     #[inline]
     pub(crate) fn values_mut(&mut self) -> &mut [Value] {
         match self.near.get_mut(..self.count) {
-            // SAFETY: the first `count` places hold values.
+            // SAFETY: the first `count` elements are initialised.
             Some(near) => unsafe { near.assume_init_mut() },
             None => &mut self.far,
         }
     }
 
-    /// The top `count` values, in order; none where there are fewer.
+    /// Returns the top `count` values, in order, or `None` if there are fewer.
     #[inline]
     #[must_use]
     pub fn top(&self, count: usize) -> Option<&[Value]> {
@@ -151,7 +151,7 @@ impl Stack {
         values.get(values.len().checked_sub(count)?..)
     }
 
-    /// The same, to be changed in place.
+    /// Returns the top `count` values, in order, for changes in place, or `None` if there are fewer.
     #[inline]
     pub fn top_mut(&mut self, count: usize) -> Option<&mut [Value]> {
         let values = self.values_mut();
@@ -159,7 +159,7 @@ impl Stack {
         values.get_mut(start..)
     }
 
-    /// The top values, in order, to be changed in place; how many there are, if there are fewer.
+    /// Returns the top `N` values, in order, for changes in place, or the number of values if there are fewer.
     #[inline]
     pub(crate) fn top_array<const N: usize>(&mut self) -> Result<&mut [Value; N], usize> {
         if self.count > NEAR {
@@ -169,11 +169,11 @@ impl Stack {
         if self.count < N {
             return Err(self.count);
         }
-        // SAFETY: these places precede the count, so they are near and hold values.
+        // SAFETY: these elements are below the count, so they are in `near` and initialised.
         Ok(unsafe { &mut *self.near.as_mut_ptr().add(self.count - N).cast() })
     }
 
-    /// Takes the top `count` values off, as a stack of their own; how many there are, if there are fewer.
+    /// Takes the top `count` values off, as a separate stack, or returns the number of values if there are fewer.
     pub(crate) fn split_top(&mut self, count: usize) -> Result<Self, usize> {
         let found = self.len();
         if found < count {
@@ -184,7 +184,7 @@ impl Stack {
         Ok(own.into_iter().collect())
     }
 
-    /// Takes the top `count` values off, or all if there are fewer.
+    /// Drops the top `count` values, or all if there are fewer.
     #[inline]
     pub fn drop_top(&mut self, count: usize) {
         if self.count <= NEAR
@@ -192,7 +192,7 @@ impl Stack {
         {
             self.count = left;
             for i in 0..count {
-                // SAFETY: the place was counted, so it is near and holds a value, and it is not counted any more.
+                // SAFETY: the element was counted, so it is in `near` and initialised, and it is not counted any more.
                 unsafe { Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr()) };
             }
         } else {
@@ -209,7 +209,7 @@ impl Stack {
         self.far.truncate(self.far.len().saturating_sub(count));
     }
 
-    /// Puts results where `N` arguments were.
+    /// Replaces the top `N` values, the arguments, with results.
     #[inline(always)]
     pub(crate) fn replace_top<const N: usize, const M: usize>(&mut self, results: impl FnOnce() -> [Value; M]) {
         if M > N || self.count > NEAR || self.count < N {
@@ -217,8 +217,8 @@ impl Stack {
         }
         let left = self.count - N;
         self.count = left;
-        // SAFETY: the places were counted, so they are near and hold values. They are not counted while those are dropped, and counted
-        // again once they hold the results.
+        // SAFETY: the elements were counted, so they are in `near` and initialised. They are not counted while they are dropped, and
+        // counted again once they hold the results.
         unsafe {
             for i in 0..N {
                 Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr());
@@ -236,7 +236,7 @@ impl Stack {
         }
     }
 
-    /// All values, the top one last.
+    /// Returns all values, the top one last.
     #[must_use]
     pub fn into_values(mut self) -> Vec<Value> {
         self.spill();

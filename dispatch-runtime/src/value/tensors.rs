@@ -1,4 +1,4 @@
-//! The tensors of a value, however deep they are in it.
+//! The tensors of a value, at any depth.
 
 use std::slice;
 
@@ -6,7 +6,7 @@ use super::Value;
 use crate::tensor::Tensor;
 
 impl Value {
-    /// Its tensors: itself, those of a list, and those of all values in it.
+    /// Iterates over the value's tensors: the value itself, the tensors of a list, and those of all nested values.
     ///
     /// ```
     /// use dispatch_runtime::{Tensor, Value};
@@ -19,7 +19,7 @@ impl Value {
         list.iter().chain(optional.iter().flatten()).chain(self.deeper())
     }
 
-    /// Its tensors, to be replaced.
+    /// Iterates over the value's tensors, for replacing them.
     ///
     /// ```
     /// use dispatch_runtime::{Tensor, Value};
@@ -38,7 +38,7 @@ impl Value {
         list.iter_mut().chain(optional.iter_mut().flatten()).chain(deeper)
     }
 
-    /// Those that are not inside of other values.
+    /// Returns the tensors of the value that are not in nested values.
     fn own_tensors(&self) -> (&[Tensor], &[Option<Tensor>]) {
         match self {
             Self::Tensor(tensor) => (slice::from_ref(tensor), &[]),
@@ -48,7 +48,7 @@ impl Value {
         }
     }
 
-    /// Those inside of other values, level by level without a call for each.
+    /// Returns the tensors in nested values, without recursion.
     fn deeper(&self) -> Vec<&Tensor> {
         let (mut found, mut pending) = (Vec::new(), Vec::new());
         let mut next = Some(self);

@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same in every run, so that a failure can be run again.
+//! A pseudo-random number generator with fixed seeds, so that a failure can be repeated.
 
-/// A stream of numbers (`SplitMix64`), given where it begins.
+/// A stream of pseudo-random numbers (`SplitMix64`), given its seed.
 pub(crate) struct Random(pub(crate) u64);
 
 #[allow(dead_code, reason = "each test uses what it needs")]
@@ -12,7 +12,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.word() % bound as u64).expect("below a usize")
     }

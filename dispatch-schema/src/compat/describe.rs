@@ -1,4 +1,4 @@
-//! The sentences: what changed and whom it breaks.
+//! Messages of incompatibilities.
 
 use std::fmt;
 

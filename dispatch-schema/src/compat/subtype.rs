@@ -1,8 +1,8 @@
-//! When every value of one type is a value of another.
+//! Subtypes: whether every value of one type is a value of another.
 
 use crate::ty::{Type, TypeKind};
 
-/// Whether a value of type `a` can be given where `b` is wanted. Alias annotations do not matter here.
+/// Whether a value of type `a` is accepted as type `b`. Alias annotations are ignored.
 pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
     use TypeKind::{
         Any, AnyClass, Await, Class, Complex, Dict, Float, Future, Int, List, NoneType, Optional, RRef, Scalar, SymInt,
@@ -19,7 +19,7 @@ pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
         (_, Union(members)) => members.iter().any(|member| is_subtype(a, member)),
         (Optional(inner), Optional(wanted)) => is_subtype(inner, wanted),
         (_, Optional(wanted)) => is_subtype(a, wanted),
-        // Lists can be written by whoever gets them, so their elements must be the same; integers are only passed on.
+        // Lists can be written by their receiver, so their element types must be equal. `int[]` as `SymInt[]` is an exception.
         (List(a, n), List(b, m)) => n == m && (same(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt)),
         (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_subtype(a, b)),
         (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => is_subtype(a, b),

@@ -1,4 +1,4 @@
-//! The sentences: what is wrong and what to write instead.
+//! Messages of syntax errors: the mistake, and what to write instead.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ fn hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Formatte
     }
 }
 
-/// What stands in the text, in quotes, or that the text is over.
+/// Displays the token that was found in quotes, or `the end`.
 struct Found<'a>(Option<&'a str>);
 
 impl fmt::Display for Found<'_> {

@@ -1,11 +1,11 @@
-//! What to write instead of a default that does not fit.
+//! Descriptions of the defaults that a type can have, for error messages.
 
 use std::fmt;
 
 use crate::default::has_defaults;
 use crate::ty::{Type, TypeKind};
 
-/// The defaults that a type can have, in words.
+/// Displays the defaults that a type can have.
 pub(super) struct Wanted<'a>(pub(super) &'a Type);
 
 impl fmt::Display for Wanted<'_> {

@@ -1,4 +1,4 @@
-//! Errors beside the lines they speak of.
+//! Rendering of errors with their source lines and carets.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,7 +9,7 @@ pub(super) fn render(errors: &SyntaxErrors, source: &str) -> String {
     let mut text = String::new();
     for error in errors {
         let (line, columns) = locate(source, &error.span);
-        // Tabs are kept, so that the caret stands right at any tab width.
+        // Tabs are kept, so that the carets are aligned at any tab width.
         let blank: String = line.chars().take(columns.start).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let carets = "^".repeat(columns.len().max(1));
         writeln!(text, "{error}\n  {line}\n  {blank}{carets}").expect("a string takes any text");
@@ -17,7 +17,7 @@ pub(super) fn render(errors: &SyntaxErrors, source: &str) -> String {
     text
 }
 
-/// The line in which `span` begins, and the columns of its part of `span`, in characters.
+/// Returns the line in which `span` begins, and the columns of the span in this line, in characters.
 fn locate<'s>(source: &'s str, span: &Range<usize>) -> (&'s str, Range<usize>) {
     let start = floor(source, span.start);
     let begin = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -26,7 +26,7 @@ fn locate<'s>(source: &'s str, span: &Range<usize>) -> (&'s str, Range<usize>) {
     (line, columns(start)..columns(floor(source, span.end).max(start)))
 }
 
-/// The nearest boundary between characters at or before `at`.
+/// Returns the last character boundary at or before byte `at`.
 fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }

@@ -1,4 +1,4 @@
-//! Alias annotations.
+//! Grammar rule of alias annotations.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use crate::error::AliasProblem;
 use crate::ty::Type;
 
 impl Parser<'_> {
-    /// The annotation that stands here, if one does.
+    /// Parses an alias annotation, if there is one.
     pub(super) fn alias(&mut self) -> Parsed<Option<Alias>> {
         let alias = if self.eat('!') {
             self.anonymous_sets += 1;
-            // No set can be called this; the schema gives it a name once all names are known.
+            // A placeholder that no set can have. The set gets its name when all names of the schema are known.
             Alias::written(&format!("!{}", self.anonymous_sets))
         } else if self.eat('(') {
             self.alias_in_parentheses()?
@@ -56,7 +56,7 @@ impl Parser<'_> {
     }
 }
 
-/// Gives every set that `!` made alone the first name that nothing else in the schema has.
+/// Names every anonymous set (of a `!` alone) by the first name that the schema does not use.
 pub(super) fn name_anonymous_sets<'a>(types: impl IntoIterator<Item = &'a mut Type>) {
     let mut types: Vec<_> = types.into_iter().collect();
     let taken: HashSet<String> = types
@@ -76,7 +76,7 @@ pub(super) fn name_anonymous_sets<'a>(types: impl IntoIterator<Item = &'a mut Ty
     }
 }
 
-/// `a` to `z`, then `a1` to `z1`, and so on.
+/// Returns the `i`-th set name: `a` to `z`, then `a1` to `z1`, and so on.
 fn set_name(i: usize) -> String {
     let letter = char::from(b"abcdefghijklmnopqrstuvwxyz"[i % 26]);
     if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }

@@ -1,4 +1,4 @@
-//! Lists of arguments and returns.
+//! Grammar rules of lists of arguments and returns.
 
 use std::collections::HashSet;
 
@@ -8,19 +8,19 @@ use crate::schema::{Argument, Return};
 use crate::token::TokenKind;
 use crate::ty::TypeKind;
 
-/// The arguments read so far, and what matters for those to come.
+/// The arguments parsed so far, and the state for the following ones.
 #[derive(Default)]
 struct Arguments {
     list: Vec<Argument>,
     names: HashSet<String>,
     keyword_only: bool,
     varargs: bool,
-    /// The first default: with `...` it is a mistake, and its place is known before `...` is.
+    /// The name and span of the first argument with a default. A later `...` makes this default an error.
     first_default: Option<(String, std::ops::Range<usize>)>,
 }
 
 impl Parser<'_> {
-    /// `( args )`; the second value says whether they end in `...`.
+    /// Parses `( args )`. The second value says whether they end in `...`.
     pub(super) fn arguments(&mut self) -> Parsed<(Vec<Argument>, bool)> {
         let mut read = Arguments::default();
         self.expect('(', "`(` and the arguments")?;
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Ok((read.list, read.varargs))
     }
 
-    /// `...`, one return, or a list of them in parentheses; the second value says whether they end in `...`.
+    /// Parses `...`, one return, or a list of returns in parentheses. The second value says whether they end in `...`.
     pub(super) fn returns(&mut self) -> Parsed<(Vec<Return>, bool)> {
         if self.eat_joined("...") {
             return Ok((Vec::new(), true));
@@ -45,7 +45,7 @@ impl Parser<'_> {
         Ok((list, varreturns))
     }
 
-    /// Items between commas up to `)`. A broken item costs its own error and no more.
+    /// Parses items between commas up to `)`. An error in an item does not affect the following ones.
     fn list(&mut self, what: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         if self.eat(')') {
             return Ok(());
@@ -62,7 +62,7 @@ impl Parser<'_> {
                 return Ok(());
             }
             if !self.eat(',') {
-                // The text is over: said already, unless the item before it was broken.
+                // The text ends here. An error is needed only if no item reported one.
                 return Err(if self.errors.is_empty() { self.expected(what) } else { super::Reported });
             }
         }
@@ -93,7 +93,7 @@ impl Parser<'_> {
             let start = self.here().start;
             let literal = self.literal()?;
             read.first_default.get_or_insert_with(|| (name.clone(), self.since(start)));
-            // A type that is wrong itself has no say in what fits it.
+            // A default is not checked against a type that is itself wrong.
             if sound { self.fit(literal, &ty) } else { None }
         } else {
             let follows_default = !read.keyword_only && read.first_default.is_some();

@@ -1,4 +1,4 @@
-//! Which defaults a type can have, and what they mean for it.
+//! Checks that a default fits its type, and converts it to a [`DefaultValue`].
 
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
@@ -8,8 +8,7 @@ use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
 use crate::ty::{Type, TypeKind};
 
-/// The words that stand for numbers, with the types they are for. `int` takes them all, as PyTorch's operators do that
-/// say `int reduction=Mean`.
+/// Words that stand for integers, with their types. `int` accepts all of them, because PyTorch's operators write `int reduction=Mean`.
 const WORDS: [(&str, i64, Option<TypeKind>); 7] = [
     ("float", 6, Some(TypeKind::ScalarType)),
     ("double", 7, Some(TypeKind::ScalarType)),
@@ -20,9 +19,9 @@ const WORDS: [(&str, i64, Option<TypeKind>); 7] = [
     ("Mean", 1, None),
 ];
 
-/// Why a literal is not a value of a type.
+/// The reason why a literal is not a value of a type.
 enum Misfit {
-    /// It is a value of other types.
+    /// The literal is a value of another type.
     Type,
     Number(String, NumberProblem),
     Word(String),
@@ -30,7 +29,7 @@ enum Misfit {
 }
 
 impl Parser<'_> {
-    /// The value of `literal` for an argument of type `ty`; reports what does not fit.
+    /// Converts a literal to a default of type `ty`. Reports an error if it does not fit.
     pub(super) fn fit(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
         let misfit = match fit(&literal.kind, ty) {
             Ok(value) => return Some(value),
@@ -64,8 +63,8 @@ fn fit(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
     }
 }
 
-/// The default of an optional, in which a number stays what it is written as: `float? x=1` is `1` in canonical text, and
-/// `float x=1` is `1.`.
+/// Returns the default of an optional type. A number stays as it is written: `float? x=1` is `1` in canonical text, and `float x=1` is
+/// `1.`.
 fn as_written(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
     let LiteralKind::Number(text) = literal else {
         return value;
@@ -90,14 +89,14 @@ fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<
         return Err(Misfit::Type);
     }
     let LiteralKind::List(literals) = literal else {
-        // One value stands for all elements, where their number is known.
+        // One value stands for all elements if the list has a size.
         let size = size.ok_or(Misfit::Type)?;
         let value = fit_constant(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
     let values =
         literals.iter().map(|literal| fit_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
-    // `int[1]` says that one value will do, not that only one is possible; an empty list means "not given".
+    // `int[1]` accepts a single value, but also longer lists. An empty list means "not given".
     match size {
         Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
             Err(Misfit::Length(values.len()))
@@ -162,7 +161,7 @@ fn fit_sum(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 
-/// `cpu`, `cuda:0`.
+/// Whether a text is a device name, such as `cpu` or `cuda:0`.
 fn is_device(text: &str) -> bool {
     let (kind, index) = text.split_once(':').unwrap_or((text, "0"));
     crate::token::is_word(kind)
@@ -171,7 +170,7 @@ fn is_device(text: &str) -> bool {
         && index.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The literal as an error quotes it.
+/// Returns the text of a literal for an error message.
 fn spell(literal: &LiteralKind) -> String {
     match literal {
         LiteralKind::Number(text) | LiteralKind::Word(text) => text.clone(),

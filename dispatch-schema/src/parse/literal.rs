@@ -1,11 +1,11 @@
-//! Defaults as they are written, before anything is known of the type they are for.
+//! Grammar rules of literals: defaults, before they are checked against a type.
 
 use std::ops::Range;
 
 use super::{Parsed, Parser};
 use crate::token::TokenKind;
 
-/// A literal and its place.
+/// A literal and its span.
 #[derive(Clone)]
 pub(super) struct Literal {
     pub(super) kind: LiteralKind,
@@ -16,16 +16,16 @@ pub(super) struct Literal {
 pub(super) enum LiteralKind {
     /// A number with its sign: `-1.5e3`, `inf`, `2j`.
     Number(String),
-    /// Two numbers, the second with an explicit sign: `1.` and `+2.j`.
+    /// A complex number as two numbers, the second with an explicit sign: `1.` and `+2.j`.
     Sum(String, String),
     Str(String),
-    /// `True`, `None`, `Mean`.
+    /// A word: `True`, `None`, `Mean`.
     Word(String),
     List(Vec<Literal>),
 }
 
 impl Parser<'_> {
-    /// A constant or a list of constants.
+    /// Parses a constant or a list of constants.
     pub(super) fn literal(&mut self) -> Parsed<Literal> {
         let start = self.here().start;
         if !self.eat('[') {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Ok(Literal { kind, span: self.since(start) })
     }
 
-    /// A number, or the sum that a complex number is.
+    /// Parses a number, or a complex number as a sum.
     fn numeric(&mut self) -> Parsed<LiteralKind> {
         let sign = if self.eat('-') { "-" } else { "" };
         let first = format!("{sign}{}", self.unsigned()?);
@@ -74,7 +74,7 @@ impl Parser<'_> {
         Ok(LiteralKind::Sum(first, format!("{sign}{}", self.unsigned()?)))
     }
 
-    /// A number without a sign. Rust's own tokens split `.5`, `1.e3` and `1.j`, so the pieces are put together here.
+    /// Parses a number without a sign. Rust's tokens split `.5`, `1.e3` and `1.j`, so this joins them.
     fn unsigned(&mut self) -> Parsed<String> {
         let mut text = String::new();
         if self.at('.') && matches!(self.peek_at(1), Some(TokenKind::Number(_))) && self.touches_next(0) {

@@ -1,16 +1,16 @@
-//! The values of numbers.
+//! Conversion of the text of numbers to values.
 
 use crate::error::NumberProblem;
 
-/// What a number is, by how it is written.
+/// The value of a number, by its form.
 pub(super) enum Number {
     Int(i64),
     Float(f64),
-    /// With a `j` after it.
+    /// A number with a `j` after it.
     Imaginary(f64),
 }
 
-/// Reads a number with its sign; `1.5`, `1e3` and `0x1p3` are floats, `1` and `0x1F` are integers.
+/// Parses a number with its sign. `1.5`, `1e3` and `0x1p3` are floats, `1` and `0x1F` are integers.
 pub(super) fn number(text: &str) -> Result<Number, NumberProblem> {
     if let Some(imaginary) = text.strip_suffix('j') {
         return float(imaginary).map(Number::Imaginary);
@@ -27,12 +27,12 @@ pub(super) fn number(text: &str) -> Result<Number, NumberProblem> {
     float(text).map(Number::Float)
 }
 
-/// Reads a number as a float, however it is written.
+/// Parses a number in any form as a float.
 pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
     let (sign, digits) = split_sign(text);
     let size = match digits {
         "inf" => f64::INFINITY,
-        // The sign of a number that is none is lost in print; there is only one.
+        // Canonical text has only one NaN, without a sign.
         "nan" => {
             return if sign < 0.0 { Err(NumberProblem::Malformed) } else { Ok(f64::NAN) };
         }
@@ -44,7 +44,7 @@ pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
     Ok(sign * size)
 }
 
-/// The text after `0x`.
+/// Returns the text after `0x`, if the number begins with it.
 fn hex_digits(digits: &str) -> Option<&str> {
     digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"))
 }
@@ -61,7 +61,7 @@ fn split_sign(text: &str) -> (f64, &str) {
 }
 
 fn decimal(digits: &str) -> Result<f64, NumberProblem> {
-    // Rust's own parser also takes words such as `infinity`.
+    // Rust's parser also accepts words such as `infinity`.
     if !digits.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte)) {
         return Err(NumberProblem::Malformed);
     }
@@ -71,7 +71,7 @@ fn decimal(digits: &str) -> Result<f64, NumberProblem> {
     in_range(value, zero)
 }
 
-/// `1.8p3`: digits in base 16, then a power of two in base 10.
+/// Parses a hexadecimal float such as `1.8p3`: digits in base 16, then a power of two in base 10.
 fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     let (mantissa, exponent) = match hex.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| NumberProblem::Malformed)?),
@@ -79,12 +79,12 @@ fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     if digits.is_empty() || !all_hex(&digits) {
         return Err(NumberProblem::Malformed);
     }
-    // Sixteen digits fill the 64 bits that are rounded once. Of the digits after them, rounding needs to know one thing:
-    // whether one is not zero. The lowest bit holds that.
+    // The first sixteen digits fill 64 bits, which are rounded once. Of the other digits, rounding only depends on whether one is not zero.
+    // The lowest bit stores that.
     let digits = digits.trim_start_matches('0');
     let (leading, rest) = digits.split_at(digits.len().min(16));
     let value =
@@ -96,7 +96,7 @@ fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     in_range(scale(value, shift), value == 0)
 }
 
-/// `value * 2^shift`, in steps that are each a float.
+/// Returns `value * 2^shift`, computed in steps whose factors are finite floats.
 fn scale(value: u64, shift: i32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "rounding to the nearest float is what reading a number means")]
     let mut result = value as f64;

@@ -1,4 +1,4 @@
-//! Types.
+//! Grammar rules of types.
 
 use super::union;
 use super::{Parsed, Parser, Reported};
@@ -7,17 +7,17 @@ use crate::name::is_identifier;
 use crate::token::TokenKind;
 use crate::ty::{ATOMS, Type, TypeKind};
 
-/// How deep types nest. Everything that walks a type recurses, so there has to be an end.
+/// The largest depth of nested types. All functions on types recurse, so the depth needs a limit.
 const MAX_DEPTH: usize = 32;
 
-/// The largest size of a list. A default that stands for all elements is that many values.
+/// The largest size of a list. A single default value for a list becomes that many values.
 const MAX_SIZE: u32 = 1 << 16;
 
-/// Words that take types in parentheses.
+/// Words that are followed by types in parentheses.
 pub(super) const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
 
 impl Parser<'_> {
-    /// The type of an argument or return: the only place for `T[N]`.
+    /// Parses the type of an argument or return. Only such a type may be a sized list `T[N]`.
     pub(super) fn outer_type(&mut self) -> Parsed<Type> {
         let (ty, sized) = self.type_and_size()?;
         if sized && (self.at('?') || self.at('[')) {
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// A type inside another.
+    /// Parses a type inside another type.
     pub(super) fn inner_type(&mut self) -> Parsed<Type> {
         let start = self.here().start;
         let (ty, sized) = self.type_and_size()?;
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// A base with its suffixes. A size ends them, but for one `?`.
+    /// Parses a base type with its suffixes. After a size, only one `?` may follow.
     fn type_and_size(&mut self) -> Parsed<(Type, bool)> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok((ty, sized))
     }
 
-    /// The base with the annotation that follows it. A union that comes to an optional is annotated where optionals are: inside.
+    /// Adds the alias annotation after a base type. If a union is an optional, the annotation belongs to the inner type.
     fn annotated(&mut self, base: Type) -> Parsed<Type> {
         let start = self.here().start;
         Ok(match (base.kind, self.alias()?) {
@@ -138,7 +138,7 @@ impl Parser<'_> {
         Ok(kind.into())
     }
 
-    /// `( T, .. )`.
+    /// Parses `( T, .. )`.
     fn types(&mut self) -> Parsed<Vec<Type>> {
         let mut types = Vec::new();
         self.expect('(', "`(` and the types inside")?;
@@ -186,7 +186,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `__torch__.torch.classes.ns.Name`.
+    /// Parses a class: `__torch__.torch.classes.ns.Name`.
     fn class(&mut self) -> Parsed<Type> {
         let start = self.here().start;
         let mut path = vec!["__torch__"];
@@ -214,7 +214,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a token can be part of a path.
+/// Whether a token can be a component of a path.
 fn is_part(kind: &TokenKind) -> bool {
     matches!(kind, TokenKind::Ident(word) if is_identifier(word))
 }

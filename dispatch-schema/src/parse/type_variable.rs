@@ -1,4 +1,4 @@
-//! Words that name no type: type variables, misspellings, and the words of other languages.
+//! Grammar rule of unknown type names: type variables, misspellings, and type names of other languages.
 
 use super::ty::CONSTRUCTORS;
 use super::{Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::suggest::suggest;
 use crate::token::TokenKind;
 use crate::ty::{ATOMS, TypeKind};
 
-/// Words of other languages, and of PyTorch's own C++ and Python, with what they are called here.
+/// Type names of other languages, and of PyTorch's C++ and Python, with the schema type to suggest.
 const FOREIGN: [(&str, &str); 39] = [
     ("at", "Tensor"),
     ("boolean", "bool"),
@@ -51,7 +51,7 @@ const FOREIGN: [(&str, &str); 39] = [
     ("String", "str"),
 ];
 
-/// Generic types of other languages: after them comes a bracket that would only be misread.
+/// Generic types of other languages. The parser stops at them, because it would misread the bracket that follows.
 const FOREIGN_GENERIC: [(&str, &str); 9] = [
     ("List", "a list as `T[]`"),
     ("Vec", "a list as `T[]`"),
@@ -65,7 +65,7 @@ const FOREIGN_GENERIC: [(&str, &str); 9] = [
 ];
 
 impl Parser<'_> {
-    /// A word that names no type: a type variable if it cannot be a mistake, else an error.
+    /// Parses an unknown type name: a type variable if it is not likely a mistake, and an error otherwise.
     pub(super) fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
         let found = word.to_owned();
         if is_reserved(word) {
@@ -85,14 +85,14 @@ impl Parser<'_> {
         }
         let follows = self.peek_at(1);
         let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
-        // What follows `std::` or `Matrix<` would only be misread; after a plain word the argument goes on as usual.
+        // The text after `std::` or `Matrix<` would be misread. After a plain word, the rest of the argument can be parsed.
         let goes_on =
             matches!(follows, Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')')));
         if goes_on || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
     }
 }
 
-/// `t`, `t1`, `tVal`: names that are surely meant as variables, however near to something else.
+/// Whether a name is a type variable even if it is similar to a type: `t`, `t1`, `tVal`.
 fn is_variable(word: &str) -> bool {
     is_identifier(word)
         && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))

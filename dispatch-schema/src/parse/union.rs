@@ -1,10 +1,10 @@
-//! What a union comes to: two unions of the same members are one type, whatever order they were written in.
+//! Normalisation of unions: unions with the same members are equal, in whatever order they were written.
 
 use crate::ty::{Type, TypeKind};
 
-/// The type that `Union(members)` is, or none where fewer than two different members are left.
+/// Returns the normalised type of `Union(members)`, or `None` if it has fewer than two different members.
 ///
-/// A union of something and `NoneType` is the optional; one that holds `int`, `float` and `complex` holds `Scalar`.
+/// A union of a type and `NoneType` becomes an optional. `int`, `float` and `complex` together become `Scalar`.
 pub(super) fn union(members: Vec<Type>) -> Option<TypeKind> {
     if members.len() < 2 {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn union(members: Vec<Type>) -> Option<TypeKind> {
     }
 }
 
-/// The members that a member stands for: those of a union inside, and an optional's type and `NoneType`.
+/// Expands a member: a nested union to its members, and an optional to its inner type and `NoneType`.
 fn flatten(ty: Type) -> Vec<Type> {
     match ty.kind {
         TypeKind::Union(members) if ty.alias.is_none() => members,
@@ -52,7 +52,7 @@ fn collapse_numbers(members: &mut Vec<Type>) {
     }
 }
 
-/// PyTorch's order of members.
+/// Returns the position of a type in PyTorch's order of union members.
 fn rank(kind: &TypeKind) -> u8 {
     match kind {
         TypeKind::Any => 0,

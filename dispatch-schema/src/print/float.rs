@@ -1,6 +1,6 @@
-//! Floats as C prints them with 17 significant digits, and with a point where that would leave an integer.
+//! Text of floats: 17 significant digits as C prints them, with a decimal point if the text would be an integer.
 
-/// The canonical text of a float.
+/// Returns the canonical text of a float.
 pub(super) fn canonical(value: f64) -> String {
     if !value.is_finite() {
         return shortest(value);
@@ -12,12 +12,12 @@ pub(super) fn canonical(value: f64) -> String {
     text
 }
 
-/// The shortest text that reads as the same float.
+/// Returns the shortest text that parses as the same float.
 pub(super) fn shortest(value: f64) -> String {
     if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
 }
 
-/// `%.17g`.
+/// Formats a float as C's `%.17g`.
 fn general(value: f64) -> String {
     let scientific = format!("{value:.16e}");
     let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
@@ -31,7 +31,7 @@ fn general(value: f64) -> String {
     }
 }
 
-/// Without zeros at the end of the fraction, and without a point at the end.
+/// Removes zeros at the end of the fraction, and a decimal point at the end.
 fn trim(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }

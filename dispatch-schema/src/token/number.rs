@@ -1,15 +1,14 @@
-//! How far a number reaches.
+//! The lexer's rule of numbers: where a number begins and ends.
 //!
-//! The lexer takes everything that could belong to a number, sound or not, so that `1_000` or `12abc` is one wrong number
-//! and not a number followed by something surprising.
+//! The lexer includes every character that could belong to a number, valid or not. So `1_000` or `12abc` is one invalid number.
 
-/// Whether a number begins here: a digit, or a point before a digit.
+/// Whether `rest` begins with a number: a digit, or a decimal point before a digit.
 pub(super) fn begins(rest: &str) -> bool {
     let digits = rest.strip_prefix('.').unwrap_or(rest);
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// How many bytes belong to the number at the beginning of `rest`.
+/// Returns the length in bytes of the number at the beginning of `rest`.
 pub(super) fn length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let hex = rest.starts_with("0x") || rest.starts_with("0X");
@@ -17,7 +16,7 @@ pub(super) fn length(rest: &str) -> usize {
     while let Some(&byte) = bytes.get(at) {
         let next = bytes.get(at + 1);
         let belongs = match byte {
-            // `1...` is a number before dots, not a number that ends in one.
+            // `1...` is the number `1` before `...`, not a number that ends in a point.
             b'.' => next != Some(&b'.'),
             b'+' | b'-' => at > 0 && is_exponent(bytes[at - 1], hex) && next.is_some_and(u8::is_ascii_digit),
             _ => byte.is_ascii_alphanumeric() || byte == b'_',

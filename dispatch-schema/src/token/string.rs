@@ -1,18 +1,18 @@
-//! String literals: `'..'`, `".."`, and both in threes, which may span lines.
+//! The lexer's rule of string literals: `'..'`, `".."`, and both with triple quotes, which may span lines.
 
 use std::ops::Range;
 
 use crate::error::StringProblem;
 
-/// A literal that has been read, sound or not.
+/// A parsed string literal, valid or not.
 pub(super) struct Literal {
     pub(super) value: String,
-    /// How many bytes it takes up, quotes included.
+    /// The length in bytes, including the quotes.
     pub(super) length: usize,
     pub(super) problems: Vec<(StringProblem, Range<usize>)>,
 }
 
-/// Reads the literal at the beginning of `rest`, which begins with a quote.
+/// Parses the string literal at the beginning of `rest`, which begins with a quote.
 pub(super) fn read(rest: &str) -> Literal {
     let quote = &rest[..1];
     let triple = quote.repeat(3);
@@ -30,7 +30,7 @@ pub(super) fn read(rest: &str) -> Literal {
 struct Reader<'s> {
     rest: &'s str,
     at: usize,
-    /// Bytes, because octal escapes spell bytes: `\303\251` is one character.
+    /// The content as bytes, because octal escapes are bytes: `\303\251` is one character.
     value: Vec<u8>,
     problems: Vec<(StringProblem, Range<usize>)>,
 }
@@ -80,7 +80,7 @@ impl Reader<'_> {
     }
 }
 
-/// Three octal digits, at most `377`.
+/// Parses three octal digits, at most `377`.
 fn octal(after: &str) -> Option<u8> {
     let digits = after.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     u8::from_str_radix(digits, 8).ok()

@@ -1,4 +1,4 @@
-//! Random schemas and random texts.
+//! Generators of random schemas and random texts.
 
 use dispatch_schema::{Alias, Argument, DefaultValue, OperatorName, Return, Schema, Type, TypeKind};
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Schemas in the form in which the parser gives them.
+/// Generates schemas in the form that the parser returns.
 pub(crate) fn schemas() -> impl Strategy<Value = Schema> {
     (names(), vec(arguments(), 0..6), vec(returns(), 0..4), any::<(bool, bool)>()).prop_map(
         |(name, arguments, returns, (varargs, varreturns))| Schema {
@@ -19,7 +19,7 @@ pub(crate) fn schemas() -> impl Strategy<Value = Schema> {
     )
 }
 
-/// Texts made of pieces of the language.
+/// Generates texts from pieces of the language, mostly invalid.
 pub(crate) fn soups() -> impl Strategy<Value = String> {
     let pieces = vec![
         "f",
@@ -76,7 +76,7 @@ pub(crate) fn soups() -> impl Strategy<Value = String> {
     vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Makes arguments follow the rules about names, defaults and `*`.
+/// Sorts and renames arguments so that they follow the rules of names, defaults and `*`.
 fn in_order(mut arguments: Vec<Argument>, varargs: bool) -> Vec<Argument> {
     arguments.sort_by_key(|argument| (argument.keyword_only, argument.default.is_some()));
     for (i, argument) in arguments.iter_mut().enumerate() {
@@ -194,7 +194,7 @@ fn optional(ty: Type) -> Type {
     }
 }
 
-/// A type and a value of it.
+/// Generates a type and a default of it.
 fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
     let listed = (listable(), 0..4_u32, option::of(Just(()))).prop_flat_map(|((ty, value), size, sized)| {
         let size = sized.map(|()| size);
@@ -216,7 +216,7 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
     ]
 }
 
-/// Optionals keep the kind in which a number is written.
+/// Generates optional types with a number as default: they keep its form, integer or float.
 fn as_written() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     let number = prop_oneof![any::<i64>().prop_map(DefaultValue::Int), floats().prop_map(DefaultValue::Float)];
@@ -253,7 +253,7 @@ fn constants() -> impl Strategy<Value = (Type, DefaultValue)> {
     ]
 }
 
-/// Every float, with the one `nan` that text has.
+/// Generates every float, with a single NaN, as in text.
 fn floats() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(|bits| {
         let value = f64::from_bits(bits);

@@ -1,8 +1,8 @@
-//! What a text is printed as, and that this reads as the same schema.
+//! Assertion that a schema prints as its canonical text, and that this text parses as the same schema.
 
 use dispatch_schema::{Schema, lex};
 
-/// Asserts that `written` prints as `canonical`, and that this reads as the same schema.
+/// Asserts that `written` prints as `canonical`, and that `canonical` parses as the same schema.
 #[track_caller]
 pub(crate) fn prints(written: &str, canonical: &str) {
     let schema = Schema::parse(written).unwrap_or_else(|errors| panic!("{}", errors.render(written)));

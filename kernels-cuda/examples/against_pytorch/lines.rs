@@ -1,4 +1,4 @@
-//! What is measured. `pytorch.py` has the same lines by the same names.
+//! The measured lines. `pytorch.py` has the same lines with the same names.
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::prelude::*;
@@ -7,17 +7,17 @@ use kernels_cuda::{Graph, allow_tf32};
 
 use crate::network::Network;
 
-/// What a line's amount is.
+/// The unit of a line's amount.
 pub(crate) enum Kind {
-    /// Bytes, of the copy that others are held to.
+    /// Bytes of the copy that other lines are compared with.
     Copied,
-    /// Bytes.
+    /// Bytes that are read and written.
     Moved,
-    /// Operations.
+    /// Arithmetic operations.
     Computed,
-    /// Nothing: the time on the device says it.
+    /// No amount: only the time on the device is shown.
     Timed,
-    /// Nothing: the time that the host takes to ask says it.
+    /// No amount: only the time of the calls on the host is shown.
     Asked,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) amount: f64,
-    /// How many calls a time makes.
+    /// The number of calls that the measured work makes.
     pub(crate) calls: f64,
     pub(crate) work: Box<dyn Fn() -> Result<()>>,
 }
@@ -34,19 +34,19 @@ fn line(name: impl Into<String>, kind: Kind, amount: f64, work: impl Fn() -> Res
     Line { name: name.into(), kind, amount, calls: 1.0, work: Box::new(work) }
 }
 
-/// Drops what a call gives.
+/// Drops the result of a call.
 fn done<T>(result: Result<T>) -> Result<()> {
     result.map(drop)
 }
 
-/// What makes the lines.
+/// Creates the inputs of the lines and measures them.
 pub(crate) struct Maker {
     pub(crate) device: Device,
-    /// Everything small, to try the program.
+    /// Whether inputs are small, to try the program.
     pub(crate) small: bool,
 }
 
-/// What measures a line, while its tensors are there.
+/// A function that measures a line, called while the line's tensors exist.
 pub(crate) type Measure<'a> = &'a mut dyn FnMut(&Line) -> Result<()>;
 
 const DTYPES: [(DType, &str); 2] = [(DType::F32, "f32"), (DType::BF16, "bf16")];
@@ -288,14 +288,14 @@ impl Maker {
         let graph = Graph::record(self.device, || network.forward())?;
         drop(no_grad);
         measure(&line("replayed forward of 784-1024-1024-10", Kind::Timed, 0.0, move || {
-            // What a recording reads has to be there.
+            // The inputs of a recording must exist before it.
             let _kept = &network;
             graph.replay()
         }))
     }
 }
 
-/// Convolutions of ResNet-50: channels from and to, the side of the image and of the window, and the step.
+/// Convolutions of ResNet-50: input and output channels, the size of the image and of the window, and the stride.
 const IMAGES: [[i64; 5]; 9] = [
     [3, 64, 224, 7, 2],
     [64, 64, 56, 1, 1],

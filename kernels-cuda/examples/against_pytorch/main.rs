@@ -1,7 +1,8 @@
-//! How fast the CUDA backend is, beside the card's own copying and beside PyTorch on the same card, in one run.
+//! Measures the speed of the CUDA backend, relative to the card's copy bandwidth and to PyTorch on the same card, in one run.
 //!
-//! `--device cuda:0` says where; `--only matmul` takes the lines whose names contain it; `--small` makes everything small, to try the program; `--emulate` lets the CPU run the kernels, which shows
-//! nothing about speed. PyTorch is asked through `python3`, or whatever `PYTHON` names; without it there are no ratios.
+//! `--device cuda:0` selects the device, and `--only matmul` the lines whose names contain the word. `--small` makes all inputs small, to
+//! try the program. `--emulate` runs the kernels on the CPU, which tells nothing about speed. PyTorch is run by `python3`, or by the
+//! program that `PYTHON` names; without it there are no ratios.
 
 mod lines;
 mod network;
@@ -78,7 +79,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// How long a line's work takes: the median of some rounds.
+/// Returns the time of a line's work in seconds: the median of several rounds.
 fn seconds(device: Device, line: &Line) -> Result<f64> {
     let stream = Stream::current(device)?;
     let round = |times: u32| -> Result<f64> {
@@ -93,7 +94,7 @@ fn seconds(device: Device, line: &Line) -> Result<f64> {
         Ok(time.as_secs_f64() / f64::from(times))
     };
     round(2)?;
-    // A few milliseconds: less is noise, and the host runs far enough ahead of the device.
+    // A round takes a few milliseconds: a shorter one is noise, and the host runs far enough ahead of the device.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between one and a hundred")]
     let times = if matches!(line.kind, Kind::Asked) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
     let mut rounds = (0..7).map(|_| round(times)).collect::<Result<Vec<f64>>>()?;

@@ -1,4 +1,4 @@
-//! Layers of neurons, and a step down their slope.
+//! A multilayer perceptron, and a step of gradient descent.
 
 use dispatch_autograd::Differentiable;
 use dispatch_runtime::guard;

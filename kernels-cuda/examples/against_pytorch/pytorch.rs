@@ -1,11 +1,11 @@
-//! PyTorch's times, from a program of its own.
+//! PyTorch's times, measured by a Python script in another process.
 
 use std::collections::HashMap;
 use std::process::Command;
 
 const SCRIPT: &str = include_str!("pytorch.py");
 
-/// How long each line takes there.
+/// PyTorch's version, and its time for each line.
 pub(crate) struct Times {
     version: String,
     seconds: HashMap<String, f64>,

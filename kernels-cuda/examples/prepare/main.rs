@@ -1,7 +1,7 @@
-//! Compiles every kernel of the CUDA backend ahead, on a machine that needs no GPU: `prepare sm_90` for the H100 and H200.
+//! Compiles every kernel of the CUDA backend ahead of time, on a machine that needs no GPU: `prepare sm_90` for the H100 and H200.
 //!
-//! Code goes where programs look for it; the folder that `OPDISPATCH_CUDA_CACHE` names can be carried along with them. What is there already
-//! is not compiled again, so a run that was stopped is finished by another.
+//! The code is written to the disk cache, in which programs look for it; the folder that `OPDISPATCH_CUDA_CACHE` names can be shipped with
+//! them. Cached code is not compiled again, so another run completes an interrupted one.
 
 mod workers;
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use kernels_cuda::{CudaError, cache_folder, kernels};
 
-/// What a process of this program is told that works for another.
+/// The argument of the worker processes.
 const WORKER: &str = "worker";
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn prepare(architectures: &[u32]) -> ExitCode {
     }
 }
 
-/// How many instances had to be compiled for `90 add`.
+/// Compiles a job such as `90 add`, and returns the number of instances that were not in the cache.
 fn prepared(job: &str) -> Result<usize, CudaError> {
     let (sm, name) = job.split_once(' ').unwrap_or_default();
     let sm = sm.parse().unwrap_or(0);

@@ -1,6 +1,7 @@
-//! Work for several processes, as many as there are processors: NVRTC compiles one thing at a time in each.
+//! Distributes jobs to several processes, as many as there are processors: NVRTC compiles one program at a time in each.
 //!
-//! A job is a line that a process is told, and its reply is a line, in which zeros stand for ends of lines. Whoever is done is told the next.
+//! A job is a line on a process's standard input. Its reply is a line on standard output, in which zero bytes replace line ends. A process
+//! that has replied gets the next job.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::iter;
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Has jobs done by processes of a command, and passes on each job with its reply.
+/// Runs jobs in processes of a command, and calls `replied` with each job and its reply.
 pub(crate) fn spread(
     jobs: impl Iterator<Item = String> + Send,
     command: impl Fn() -> Command + Sync,
@@ -35,7 +36,7 @@ pub(crate) fn spread(
     })
 }
 
-/// Does jobs, in such a process, until there are no more.
+/// Runs jobs in a worker process, until there are no more.
 pub(crate) fn work(reply: impl Fn(&str) -> String) {
     for job in io::stdin().lines().map_while(Result::ok) {
         println!("{}", reply(&job).replace('\n', "\0"));

@@ -1,6 +1,6 @@
 #include "attention.cuh"
 
-// Calls a function of elements of a dtype that a kernel of these computes with: `call(float)`.
+// Calls `call(T)`, where T is the element type of `dtype`, for a kernel that computes in `C`.
 #define TYPED(C, dtype, call)                                                                                                   \
     do {                                                                                                                        \
         if (sizeof(C) == 8) {                                                                                                   \
@@ -14,7 +14,7 @@
         }                                                                                                                       \
     } while (0)
 
-// Blocks of products: TILE of one side times TILE of the other, four times four for each thread; rows have up to WIDTH columns.
+// A block of products of TILE rows of one side with TILE rows of the other, four times four in each thread. Rows have up to WIDTH columns.
 template <class C, int TILE, int WIDTH> struct Block {
     static const int LANES = TILE / 4, THREADS = LANES * LANES, COLUMNS = WIDTH / LANES, V = 16 / sizeof(C), LINE = TILE + V;
     struct alignas(16) Vector {
@@ -40,14 +40,14 @@ template <class C, int TILE, int WIDTH> struct Block {
             to[row * pitch + column] = row < count && column < width ? as<C>(from[i64(row) * side.steps[2] + i64(column) * side.steps[3]]) : C(0);
         }
     }
-    // Rows of a side, of which there are `count` in all; zeros behind them.
+    // Reads TILE rows of a side, which has `count` rows in all. Rows behind the last one are zeros.
     __device__ __forceinline__ void read(C *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
 #define READ(T) read_as(to, (const T *)side.at + side.row(item, head, first), side, count - first, task.width)
         TYPED(C, task.dtype, READ);
 #undef READ
     }
 
-    // Every row of one side times every row of the other.
+    // Multiplies each row of one side with each row of the other.
     __device__ __forceinline__ Products multiply(const C *mine, const C *others) const {
         Products products;
 #pragma unroll
@@ -79,7 +79,7 @@ template <class C, int TILE, int WIDTH> struct Block {
             for (int j = 0; j < 4; j++) weights[(down + i) * LINE + across + j * LANES] = products.of[i][j];
     }
 
-    // Adds the rows of the other side, weighted.
+    // Adds the weighted rows of the other side to the totals.
     __device__ __forceinline__ void add(Totals &totals, const C *weights, const C *others) const {
 #pragma unroll 1
         for (u32 at = 0; at < TILE; at += V) {
@@ -114,7 +114,7 @@ template <class C, int TILE, int WIDTH> struct Block {
             if (row < count && column < width) to[i64(row) * side.steps[2] + i64(column) * side.steps[3]] = as<T>(from[row * pitch + column]);
         }
     }
-    // Writes rows of a side, by way of `shared`, so that neighbours among threads write neighbours.
+    // Writes rows of a side through shared memory, so that adjacent threads write adjacent elements.
     __device__ __forceinline__ void write(C *shared, const Totals &totals, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) const {
         __syncthreads();
 #pragma unroll
@@ -130,7 +130,7 @@ template <class C, int TILE, int WIDTH> struct Block {
     }
 };
 
-// A product as softmax takes it: scaled and masked. Minus infinity where a query does not see a key.
+// Returns a score: the scaled and masked product of a query and a key. It is minus infinity if the query does not attend to the key.
 template <class C> __device__ __forceinline__ C seen(const Task &task, C product, u32 item, u32 head, u32 row, u32 key) {
     if (row >= task.rows || key >= task.keys || (task.is_causal && key > row)) return Bounds<C>::least();
     product *= C(task.scale);
@@ -143,14 +143,14 @@ template <class C> __device__ __forceinline__ C seen(const Task &task, C product
     return product;
 }
 
-// A block of queries against one block of keys after the other. What was averaged so far is scaled when a larger product comes up.
+// The forward pass of a block of queries, over one tile of keys after the other. The totals are rescaled when a larger score occurs.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended(const Task &task) {
     typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *others = queries + TILE * block.pitch, *weights = others + TILE * block.pitch;
     u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
-    // The last queries of a causal task see the most: they come first.
+    // The last queries of a causal task have the most keys, so their blocks come first.
     u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
     block.read(queries, task, task.query, item, head, first, task.rows);
     typename B::Totals totals;
@@ -194,7 +194,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended
     }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        // Where every product is minus infinity there is nothing to divide, and nothing is left.
+        // If all scores are minus infinity, the sum is zero and so is the result.
         C all = sums[i] == C(0) ? C(1) : sums[i], scale = C(1) / all;
 #pragma unroll
         for (int j = 0; j < B::COLUMNS; j++) totals.of[i][j] *= scale;
@@ -204,7 +204,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attended
     block.write(others, totals, task, task.out, item, head, first, task.rows);
 }
 
-// A warp for each query.
+// Computes the dot product of each query's result and the result's gradient, with a warp for each query.
 template <class C> __global__ void __launch_bounds__(256) met(Task task) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= u64(task.items) * task.heads * task.rows) return;
@@ -220,7 +220,7 @@ template <class C> __global__ void __launch_bounds__(256) met(Task task) {
     if (threadIdx.x % 32 == 0) ((C *)task.meets.at)[task.meets.row(item, head, row)] = sum;
 }
 
-// The weight of a key for a query, made again.
+// Recomputes the weight of a key for a query.
 template <class C> __device__ __forceinline__ C weight(const Task &task, C product, u32 item, u32 head, u32 row, u32 key) {
     product = seen(task, product, item, head, row, key);
     return row < task.rows ? exp(product - ((C *)task.logs.at)[task.logs.row(item, head, row)]) : C(0);
@@ -230,7 +230,7 @@ template <class C> __device__ __forceinline__ C slope(const Task &task, C weight
     return row < task.rows ? weight * (grad - ((C *)task.meets.at)[task.meets.row(item, head, row)]) * C(task.scale) : C(0);
 }
 
-// The gradient of a block of queries, from all keys that they see.
+// Computes the gradient of a block of queries, from all keys that they attend to.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_queries(const Task &task) {
     typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
@@ -267,7 +267,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_queri
     block.write(others, totals, task, task.grad_query, item, head, first, task.rows);
 }
 
-// The gradients of a block of keys and values, from all queries that see them.
+// Computes the gradients of a block of keys and values, from all queries that attend to them.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(const Task &task) {
     typedef Block<C, TILE, WIDTH> B;
     SHARED_BYTES(bytes);
@@ -314,7 +314,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void to_keys(
     block.write(others, of_values, task, task.grad_value, item, group, first, task.keys);
 }
 
-// Doubles, and gradients of wide rows, have smaller blocks: shared memory has no room for more.
+// Double precision, and gradients of wide rows, have smaller tiles, as shared memory is limited.
 template <class C> __device__ constexpr int tile_of(bool small) { return small || sizeof(C) == 8 ? 32 : 64; }
 
 #define WIDTHS(WIDTH, SMALL)                                                                                                                     \

@@ -1,8 +1,8 @@
-// What kernels of attention are given.
+// Parameters and functions that the attention kernels share.
 #pragma once
 #include "block.cuh"
 
-// The elements [item, head, row, column] of a tensor.
+// The elements [item, head, row, column] of a tensor: its address and strides.
 struct Side {
     u8 *at;
     i64 steps[4];
@@ -13,7 +13,7 @@ struct Side {
 
 struct Task {
     Side query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
-    // The logarithms of the sums that softmax divides by, and for every query the sum of its result times the result's gradient.
+    // The logsumexp of each query's scores, and for each query the dot product of its result and the result's gradient.
     Side logs, meets;
     u32 items, heads, groups, rows, keys, width;
     i32 dtype, mask_dtype;
@@ -21,7 +21,7 @@ struct Task {
     double scale;
 };
 
-// What products are counted from: zero where all are minus infinity.
+// Returns the offset that is subtracted from scores: their maximum, or zero if all are minus infinity.
 template <class C> __device__ __forceinline__ C counted_from(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
 
 struct Most {

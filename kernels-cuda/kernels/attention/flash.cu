@@ -1,24 +1,25 @@
-// Attention of halves, on tensor cores. Products of queries and keys never leave the registers of the warp that made them: its sums of one
+// Flash attention: half-precision attention on tensor cores. Scores stay in the registers of the warp that computes them: the sums of one
 // product are the left side of the next.
 #include "attention.cuh"
 #include "tensor_cores.cuh"
 
 static const int WARPS = 4, THREADS = WARPS * 32;
 
-// `exp(x)` is `power_of_two(x * LOG2_E)`.
+// The factor for `exp(x) = power_of_two(x * LOG2_E)`.
 static const float LOG2_E = 1.4426950408889634f;
 
-// Tiles of rows of up to WIDTH columns in shared memory. A pitch of eight more puts the rows of a matrix that a warp loads in different banks.
+// Tiles of rows of up to WIDTH columns in shared memory. Each row is padded by eight elements, so that the rows of a matrix that a warp
+// loads are in different banks.
 template <class T, int WIDTH> struct Tiles {
     static const int PITCH = WIDTH + 8, PACKS = WIDTH / 8;
     typedef Pack<T, 8> Eight;
 
-    // Whether rows consist of whole packs, which move together.
+    // Whether rows consist of whole packs of eight elements, which are copied at once.
     static __device__ __forceinline__ bool moves_packs(const Side &side, u32 width) {
         return side.steps[3] == 1 && (u64(side.at) / sizeof(T) | side.steps[0] | side.steps[1] | side.steps[2] | width) % 8 == 0;
     }
 
-    // Begins to bring ROWS rows of a side, of which there are `count` in all; zeros behind them.
+    // Begins to load ROWS rows of a side, which has `count` rows in all. Rows behind the last one are zeros.
     template <int ROWS>
     static __device__ __forceinline__ void bring(T *to, const Task &task, const Side &side, u32 item, u32 head, u32 first, u32 count) {
         const T *from = (const T *)side.at + side.row(item, head, first);
@@ -40,7 +41,7 @@ template <class T, int WIDTH> struct Tiles {
         }
     }
 
-    // products += mine others^T: 16 M of a warp's own rows, and 8 N others.
+    // Computes `products += mine others^T`, for 16 M rows of the warp and 8 N others.
     template <int M, int N> static __device__ __forceinline__ void multiply(float (&products)[M][N][4], const T *mine, const T *others) {
         u32 lane = threadIdx.x % 32;
         mine += lane % 16 * PITCH + lane / 16 * 8;
@@ -63,7 +64,7 @@ template <class T, int WIDTH> struct Tiles {
         }
     }
 
-    // totals += weights others: each of 8 N rows weighted for each of a warp's own.
+    // Computes `totals += weights others`, for 16 M rows of the warp and 8 N others.
     template <int M, int N>
     static __device__ __forceinline__ void add(float (&totals)[M][PACKS][4], const float (&weights)[M][N][4], const T *others) {
         u32 lane = threadIdx.x % 32;
@@ -91,7 +92,7 @@ template <class T, int WIDTH> struct Tiles {
         }
     }
 
-    // Writes a warp's rows, each a multiple of its own, by way of shared memory that is the warp's alone.
+    // Writes a warp's rows, each multiplied by its factor in `times`, through shared memory that only this warp uses.
     template <int M>
     static __device__ __forceinline__ void write(T *shared, const float (&totals)[M][PACKS][4], const float (&times)[M][2], const Task &task,
                                                  const Side &side, u32 item, u32 head, u32 first, u32 count) {
@@ -136,8 +137,8 @@ template <int M, int N> __device__ __forceinline__ void clear(float (&sums)[M][N
             for (int i = 0; i < 4; i++) sums[m][n][i] = 0;
 }
 
-// What becomes of products: they are multiplied by the scale, and a mask is added. Without one the scale is left for later, when they are
-// multiplied anyway: they are in units of `unit`.
+// The scaling of scores: the product is multiplied by `all`, and a mask is added. Without a mask, the multiplication is postponed and
+// merged into a later one: scores are in units of `unit`.
 struct Scale {
     float all, unit;
     bool early;
@@ -148,8 +149,8 @@ struct Scale {
     }
 };
 
-// Products as softmax takes them, in units of `scale.unit`: minus infinity where a query does not see a key. They are those of a warp's rows
-// from `down` on and of others from `across` on; its rows are queries, or keys where TURNED.
+// Scales and masks scores, in units of `scale.unit`. They are minus infinity if a query does not attend to a key. The scores are those of a
+// warp's rows from `down` on with others from `across` on. The rows are queries, or keys if TURNED.
 template <class T, bool TURNED, int M, int N>
 __device__ __forceinline__ void see(float (&products)[M][N][4], const Task &task, const Scale &scale, u32 item, u32 head, u32 down, u32 across) {
     u32 lane = threadIdx.x % 32, last = TURNED ? down + M * 16 : across + N * 8;
@@ -190,15 +191,15 @@ __device__ __forceinline__ void see(float (&products)[M][N][4], const Task &task
     }
 }
 
-// A block of queries, 16 M to a warp, against one tile of keys after the other. Values come while products are made, and the next keys while
-// the values are added.
+// The forward pass of a block of queries, 16 M for each warp, over one tile of keys after the other. The values are loaded while scores are
+// computed, and the next keys while values are added.
 template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void attended(const Task &task) {
     typedef Tiles<T, WIDTH> Rows;
     const int ROWS = WARPS * M * 16;
     SHARED_BYTES(bytes);
     T *queries = (T *)bytes, *keys = queries + ROWS * Rows::PITCH, *values = keys + KEYS * Rows::PITCH;
     u32 tiles = (task.rows + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
-    // The last queries of a causal task see the most: they come first.
+    // The last queries of a causal task have the most keys, so their blocks come first.
     u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * ROWS;
     u32 lane = threadIdx.x % 32, own = threadIdx.x / 32 * M * 16, down = first + own;
     Scale scale(task);
@@ -216,7 +217,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
         copies_arrive();
         __syncthreads();
         Rows::template bring<KEYS>(values, task, task.value, item, group, start, task.keys);
-        // A warp has nothing to do where all its rows are behind the last query, or see none of these keys.
+        // A warp skips a tile if all its rows are behind the last query, or attend to none of these keys.
         bool works = down < task.rows && !(task.is_causal && start >= down + M * 16);
         float products[M][KEYS / 8][4];
         if (works) {
@@ -250,7 +251,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
         if (start + KEYS < reach) Rows::template bring<KEYS>(keys, task, task.key, item, group, start + KEYS, task.keys);
         if (works) Rows::add(totals, products, values);
     }
-    // Without keys, nobody has waited for the queries, which lie where results come by.
+    // If there are no keys, the loads of the queries were not waited for, and results are written to the same memory.
     copies_arrive();
     __syncthreads();
     float times[M][2];
@@ -258,7 +259,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     for (int m = 0; m < M; m++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            // Where every product is minus infinity there is nothing to divide, and nothing is left.
+            // If all scores are minus infinity, the sum is zero and so is the result.
             float all = joined_in_lanes<4>(sums[m][half], Plus());
             all = all == 0 ? 1.0f : all;
             times[m][half] = 1 / all;
@@ -269,14 +270,14 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     Rows::write(queries + own * Rows::PITCH, totals, times, task, task.out, item, head, down, task.rows);
 }
 
-// The gradient of a block of queries from all keys that they see, or where TURNED those of a block of keys and values from all queries that
-// see them. The weights are made again. The next tile of the others comes while one is met.
+// Computes the gradient of a block of queries, from all keys that they attend to. If TURNED, computes the gradients of a block of keys and
+// values, from all queries that attend to them. Weights are recomputed. The next tile of the other side is loaded while one is processed.
 template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradients(const Task &task) {
     typedef Tiles<T, WIDTH> Rows;
-    // Sixteen rows to a warp: more leave too few registers.
+    // Sixteen rows for each warp: with more there are too few registers.
     const int M = 1, ROWS = WARPS * M * 16, OTHERS = 32, N = OTHERS / 8, TILE = OTHERS * Rows::PITCH;
     SHARED_BYTES(bytes);
-    // Queries and the gradients of what they come to, against keys and values.
+    // The operands are queries and the gradients of their results on one side, and keys and values on the other.
     T *mine = (T *)bytes, *also_mine = mine + ROWS * Rows::PITCH, *others = also_mine + ROWS * Rows::PITCH;
     const Side &of_mine = TURNED ? task.key : task.query, &of_also_mine = TURNED ? task.value : task.grad;
     const Side &of_others = TURNED ? task.query : task.key, &of_also_others = TURNED ? task.grad : task.value;
@@ -284,12 +285,12 @@ template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradi
     u32 heads = TURNED ? task.groups : task.heads, of_group = task.heads / task.groups;
     u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
     u32 item = place / heads, own_head = place % heads;
-    // The last queries of a causal task see the most, and the first keys are seen the most: they come first.
+    // The last queries of a causal task have the most keys, and the first keys have the most queries, so their blocks come first.
     u32 first = (TURNED ? tile : tiles - 1 - tile) * ROWS;
     u32 own = threadIdx.x / 32 * M * 16, down = first + own, lane = threadIdx.x % 32;
     u32 begin = TURNED && task.is_causal ? least_of(first, task.rows) : 0;
     u32 end = TURNED ? task.rows : task.is_causal ? least_of(task.keys, first + ROWS) : task.keys;
-    // Tiles of each head, and of all heads that share the keys.
+    // The number of tiles of each head, and of all heads that share the keys.
     u32 each = (end - begin + OTHERS - 1) / OTHERS, all = each * (TURNED ? of_group : 1);
     auto bring = [&](u32 at) {
         u32 head = TURNED ? own_head * of_group + at / each : own_head / of_group, start = begin + at % each * OTHERS;
@@ -297,7 +298,7 @@ template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradi
         Rows::template bring<OTHERS>(to, task, of_others, item, head, start, others_count);
         Rows::template bring<OTHERS>(to + TILE, task, of_also_others, item, head, start, others_count);
     };
-    // Of a query behind the last one, infinity makes the weights nothing.
+    // For a query behind the last one, an infinite logsumexp makes the weights zero.
     auto of_query = [&](const Side &side, u32 head, u32 query, float behind) {
         return query < task.rows ? ((const float *)side.at)[side.row(item, head, query)] : behind;
     };
@@ -366,7 +367,7 @@ template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradi
                 }
         Rows::add(totals, slopes, now);
     }
-    // Without others, nobody has waited for these rows, which lie where results come by.
+    // If the other side is empty, the loads of these rows were not waited for, and results are written to the same memory.
     copies_arrive();
     __syncthreads();
     float times[M][2], once[M][2];
@@ -376,7 +377,7 @@ template <class T, int WIDTH, bool TURNED> __device__ __forceinline__ void gradi
     if (TURNED) Rows::write(also_mine, of_values, once, task, task.grad_value, item, own_head, down, count);
 }
 
-// Fewer keys at a time leave registers for wide rows.
+// For wide rows, tiles have fewer keys, so that there are enough registers.
 #define WIDTHS(WIDTH, KEYS)                                                                                                          \
     template <class T> __global__ void __launch_bounds__(THREADS) attend_##WIDTH(Task task) { attended<T, WIDTH, 2, KEYS>(task); }   \
     template <class T> __global__ void __launch_bounds__(THREADS) to_queries_##WIDTH(Task task) { gradients<T, WIDTH, false>(task); } \

@@ -2,19 +2,19 @@
 #include "images.cuh"
 #include "tiles.cuh"
 
-// A window that moves over the large side meets, at each of its places, an element of the small side.
+// A convolution: a window moves over the large side, and each of its positions belongs to an element of the small side.
 struct ConvGeometry {
     Images large, small;
     Divisor stride[3];
     i32 padding[3], dilation[3];
-    // The elements of a window: all of them, those of a plane, and those of a row.
+    // The number of elements of a window, of a plane and of a row of it.
     Divisor taps, plane_taps, row_taps;
-    // Of a group: how many channels the small side has, and how many the large one.
+    // The number of channels of a group, on the small side and on the large one.
     Divisor filters, channels;
     u32 groups, portions;
-    // Over all images: how many places a window has, and how many elements a channel of the large side.
+    // The number of the window's positions, and of the elements of a channel of the large side, over all images.
     u64 places, positions;
-    // Filters, then channels, then taps, side by side.
+    // The weight has contiguous filters, channels and taps.
     const u8 *weight, *bias;
     u8 *out, *parts;
 };
@@ -30,7 +30,7 @@ struct Tap {
     }
 };
 
-// An element of either side, in the first channel of a group.
+// Returns the indices of an element of either side, in the first channel of a group.
 __device__ __forceinline__ Spot spot_of(const Images &images, u64 number) {
     Spot spot;
     spot.channel = 0;
@@ -40,7 +40,7 @@ __device__ __forceinline__ Spot spot_of(const Images &images, u64 number) {
     return spot;
 }
 
-// Where the large side is under a window at one of its places.
+// The elements of the large side under one position of the window.
 struct Under {
     i32 first[3];
     i64 image;
@@ -62,7 +62,7 @@ struct Under {
     }
 };
 
-// Where the window is whose tap meets an element of the large side.
+// The window's positions that contain an element of the large side.
 struct Over {
     i32 at[3];
     i64 image;
@@ -85,7 +85,7 @@ struct Over {
     }
 };
 
-// The small side from the large one.
+// Computes the small side from the large one.
 struct Gather {
     typedef Under Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.filters; }
@@ -95,7 +95,7 @@ struct Gather {
     static __device__ __forceinline__ const Images &to(const ConvGeometry &m) { return m.small; }
     static __device__ __forceinline__ u64 weight(const ConvGeometry &m, u32 row, u32 channel) { return u64(row) * m.channels.by + channel; }
 };
-// The large side from the small one.
+// Computes the large side from the small one.
 struct Scatter {
     typedef Over Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.channels; }
@@ -106,7 +106,7 @@ struct Scatter {
     static __device__ __forceinline__ u64 weight(const ConvGeometry &m, u32 row, u32 channel) { return u64(channel) * m.channels.by + row; }
 };
 
-// The weight's side of a tile: a row's elements are side by side, or their taps are.
+// The weight's side of a tile: adjacent threads load adjacent taps.
 template <class T, int EDGE, class Sum> struct Weights {
     Share share;
     const ConvGeometry &m;
@@ -128,7 +128,7 @@ template <class T, int EDGE, class Sum> struct Weights {
     }
 };
 
-// The images' side of a tile: a thread stays at one place.
+// The images' side of a tile: a thread keeps one position.
 template <class T, int EDGE, class Sum> struct Elements {
     Share share;
     const ConvGeometry &m;
@@ -149,7 +149,7 @@ template <class T, int EDGE, class Sum> struct Elements {
     }
 };
 
-// Where the sums of a column go: to one place in every channel of a group, or where the steps are divided among blocks, to `parts`.
+// The target of a column's sums: one position in each channel of a group; or `parts`, if several blocks share the steps.
 struct Column {
     bool inside;
     i64 at;
@@ -196,7 +196,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
     }
 }
 
-// What the blocks' sums come to, where several shared the steps.
+// Adds up the partial sums of blocks that share the steps.
 template <class T, class Sum> __device__ __forceinline__ void joined(const ConvGeometry &m) {
     u32 rows = Sum::rows(m).by;
     u64 columns = Sum::columns(m), count = m.groups * u64(rows) * columns, at = thread_number();
@@ -207,7 +207,7 @@ template <class T, class Sum> __device__ __forceinline__ void joined(const ConvG
     finish<T, Sum>(m, u32(line / rows), u32(line % rows), at % columns, sum);
 }
 
-// A thread for each element of the result: for groups of few channels.
+// Computes the result with a thread for each element, for groups of few channels.
 template <class T, class Sum> __device__ __forceinline__ void direct(const ConvGeometry &m, const T *source) {
     u32 rows = Sum::rows(m).by;
     u64 columns = Sum::columns(m), at = thread_number();
@@ -235,7 +235,7 @@ template <class T> __global__ void __launch_bounds__(256, 2) scatter_128(ConvGeo
 template <class T> __global__ void __launch_bounds__(256) scatter_direct(ConvGeometry m, const T *small) { direct<T, Scatter>(m, small); }
 template <class T> __global__ void __launch_bounds__(256) scatter_joined(ConvGeometry m, const T *) { joined<T, Scatter>(m); }
 
-// The small side of a tile of the weight's gradient: a thread stays at one place at a time, with several filters.
+// The small side of a tile of the weight's gradient: a thread loads several filters at one position.
 template <class T, int EDGE> struct Filters {
     Share share;
     const ConvGeometry &m;
@@ -257,7 +257,7 @@ template <class T, int EDGE> struct Filters {
     }
 };
 
-// The large side: the same with several taps of channels.
+// The large side of a tile of the weight's gradient: a thread loads several taps of channels at one position.
 template <class T, int EDGE> struct Channels {
     Share share;
     const ConvGeometry &m;
@@ -296,7 +296,7 @@ template <class T> struct Slopes {
     }
 };
 
-// The weight from both sides.
+// Computes the weight's gradient from both sides.
 template <class T, int EDGE> __device__ __forceinline__ void correlated(const ConvGeometry &m, const T *large, const T *small) {
     u32 across = (m.channels.by * m.taps.by + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
     Portion portion(m.places, blockIdx.y, m.portions);
@@ -317,7 +317,7 @@ template <class T> __global__ void __launch_bounds__(256) weight_gradient_joined
     ((T *)m.out)[at] = as<T>(sum);
 }
 
-// A block for each element of the weight: for groups of few channels.
+// Computes the weight's gradient with a block for each element, for groups of few channels.
 template <class T> __global__ void __launch_bounds__(256) weight_gradient_direct(ConvGeometry m, const T *large, const T *small) {
     __shared__ sum_t<T> scratch[32];
     u32 line = m.taps.divide(blockIdx.x), filter = m.channels.divide(line), channel = line - filter * m.channels.by;

@@ -1,6 +1,6 @@
 #include "images.cuh"
 
-// Columns: for every channel and element of a window a row, and for every place of the window a column.
+// A matrix of patches: a row for each channel and element of the window, and a column for each position of the window.
 struct Columns {
     Divisor across, down, kernel_width, kernel_height;
     i64 batch, row, column;

@@ -1,4 +1,4 @@
-// Elements that go from one place to another and stay what they are, as words of any size.
+// Kernels that copy elements without conversion, as words of any size.
 #include "opdispatch.cuh"
 
 template <class W> __global__ void __launch_bounds__(256) moved(u32 count, u8 *to, const u8 *from, Walk walk) {
@@ -9,7 +9,7 @@ template <class W> __global__ void __launch_bounds__(256) moved(u32 count, u8 *t
     *(W *)(to + offsets[0]) = *(const W *)(from + offsets[1]);
 }
 
-// Rows of several tensors beside each other: each has as many, of a width of its own. Everything is counted in words.
+// One of several tensors that are joined: each has the same number of rows, of its own width. All sizes are in words.
 struct Part {
     const u8 *from;
     i64 pitch;
@@ -28,13 +28,14 @@ template <class W> __global__ void __launch_bounds__(256) joined(W *to, i64 pitc
     }
 }
 
-// Rows whose neighbours are columns of the result: how many of both, and the bytes from a row to the next, and in the result from a column.
+// A transposing copy, whose rows become columns of the result: the number of rows and columns, the byte stride of rows in the source, and
+// of columns in the result.
 struct Turned {
     u32 rows, columns;
     i64 row, column;
 };
 
-// A tile goes through a block's own memory, so that neighbouring threads read neighbours and write neighbours.
+// Copies tiles through shared memory, so that adjacent threads read and write adjacent elements.
 template <class W> __global__ void __launch_bounds__(256) turned(u32 items, u8 *to, const u8 *from, Walk walk, Turned turned) {
     const u32 EDGE = sizeof(W) <= 4 ? 64 : 32, EACH = EDGE * EDGE / 256;
     __shared__ W tile[EDGE][EDGE + 1];

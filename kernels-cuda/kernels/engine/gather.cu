@@ -1,19 +1,19 @@
-// Elements picked by positions, and elements put where others would be picked.
+// Kernels of gather and scatter: elements are read from, or written to, indexed positions.
 #include "opdispatch.cuh"
 
-// Positions along several dimensions together. In a walk, operand 2 is the first.
+// Lists of indices into several dimensions. In a walk, operand 2 is the first list.
 struct Lists {
     static const int MOST = 4;
     const u8 *at[MOST];
     i64 sizes[MOST], steps[MOST];
     u32 count;
-    // Those of 32 bits, a bit each.
+    // A bit for each list of 32-bit indices.
     u32 narrow;
-    // Whether negative positions count from the end.
+    // Whether negative indices count from the end.
     bool wraps;
     u32 site;
     Fault *fault;
-    // How far behind the first element of what is picked from, in bytes. False where a position is outside.
+    // Computes the byte offset of an indexed element. Returns false, and reports it, if an index is out of range.
     __device__ __forceinline__ bool place(const i32 *offsets, i64 &place) const {
         place = 0;
         bool inside = true;
@@ -43,7 +43,7 @@ template <class W> __global__ void __launch_bounds__(256) gathered(u32 count, u8
     if (lists.place(offsets, place)) *(W *)(to + offsets[0]) = *(const W *)(from + offsets[1] + place);
 }
 
-// Without a place, what comes is `number` everywhere.
+// Writes elements to indexed positions. If `from` is null, each element is `number`.
 template <class W>
 __global__ void __launch_bounds__(256) put(u32 count, u8 *to, const u8 *from, Walk walk, Lists lists, u64 number) {
     u32 at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(256) put(u32 count, u8 *to, const u8 *from, Wa
     *spot = *(const W *)(from ? from + offsets[1] : (const u8 *)&number);
 }
 
-// Where positions lead to, and `otherwise` where they are outside or that is where they lead.
+// Writes the byte offset of each index, or `otherwise` if an index is out of range.
 __global__ void __launch_bounds__(256) places(u32 count, u8 *to, Walk walk, Lists lists, i64 otherwise) {
     u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count) return;
@@ -72,7 +72,7 @@ template <> struct Word<i32> { typedef u32 type; };
 template <> struct Word<double> { typedef u64 type; };
 template <> struct Word<i64> { typedef u64 type; };
 
-// What an element and one that comes are made, while others do the same.
+// Combines an element with `value` atomically.
 template <class T, class Join> __device__ __forceinline__ void become(T *at, T value, Join join) {
     typedef typename Word<T>::type W;
     W *word = (W *)at, seen = *word;
@@ -97,7 +97,7 @@ template <class T> __device__ __forceinline__ bool is_none(T x) { return x != x;
 
 template <class T> __device__ __forceinline__ T number_of(u64 bits) { return bit_cast<T>(typename Word<T>::type(bits)); }
 
-// The same, made one with what is there.
+// Combines elements with those at indexed positions. If `from` is null, each element is `number`.
 template <class T>
 __global__ void __launch_bounds__(256)
     reduced(u32 count, u8 *to, const u8 *from, Walk walk, Lists lists, u64 number, i32 dtype, i32 how) {
@@ -123,7 +123,7 @@ template <class T> __device__ __forceinline__ T quotient(T x, i64 by) {
     return T(whole - (i64(x) - whole * by < 0));
 }
 
-// Sums as means of so many.
+// Divides sums by their counts.
 template <class T> __global__ void __launch_bounds__(256) shared_among(i64 count, T *sums, const i64 *counts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count && counts[at] > 1) sums[at] = quotient(sums[at], counts[at]);

@@ -1,14 +1,15 @@
 #include "block.cuh"
 #include "tiles.cuh"
 
-// A batch of matrices: how far it is from one item, row and column to the next, in elements.
+// A batch of matrices: the strides of items, rows and columns, in elements.
 struct Matrices {
     u8 *at;
     i64 item, down, across;
     template <class T> __device__ __forceinline__ T *of(u64 batch) const { return (T *)at + i64(batch) * item; }
 };
 
-// out = alpha left right + beta added. Where the steps are divided among blocks, each leaves its sums in `parts`.
+// The product `out = alpha left right + beta added`. If several blocks share the steps (the inner dimension), each writes its sums to
+// `parts`.
 struct Product {
     u64 items, rows, columns, steps;
     Matrices left, right, added, out;
@@ -35,7 +36,7 @@ template <class T> __device__ __forceinline__ void leave(const Product &p, u64 i
     }
 }
 
-// The lines of one side of a tile.
+// One side of a tile: its lines and steps, and their strides.
 template <class T, int EDGE> struct Side {
     Share share;
     const T *first;
@@ -80,7 +81,7 @@ template <class T, int EDGE> __device__ __forceinline__ void product(const Produ
 template <class T> __global__ void __launch_bounds__(256, 2) product_64(Product p) { product<T, 64>(p); }
 template <class T> __global__ void __launch_bounds__(256, 2) product_128(Product p) { product<T, 128>(p); }
 
-// What the blocks' sums come to.
+// Adds up the partial sums of the portions, and writes the result.
 template <class T> __global__ void __launch_bounds__(256) gather(Product p) {
     u64 count = p.items * p.rows * p.columns, at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
@@ -90,7 +91,7 @@ template <class T> __global__ void __launch_bounds__(256) gather(Product p) {
     finish<T>(p, line / p.rows, line % p.rows, at % p.columns, sum);
 }
 
-// Rows times a vector, the elements of a row side by side: a warp for each row.
+// Multiplies rows by a vector, if the elements of a row are adjacent: a warp for each row.
 template <class T> __global__ void __launch_bounds__(256) row_by_row(Product p) {
     typedef sum_t<T> S;
     const int V = 16 / sizeof(T);
@@ -122,7 +123,7 @@ template <class T> __global__ void __launch_bounds__(256) row_by_row(Product p) 
     if (lane == 0) leave<T>(p, item, row, 0, blockIdx.y, sum);
 }
 
-// Rows times a vector, the elements of a column side by side: 32 rows for each block, whose warps take turns at the steps.
+// Multiplies rows by a vector, if the elements of a column are adjacent: 32 rows for each block, whose warps share the steps.
 template <class T> __global__ void __launch_bounds__(256) column_by_column(Product p) {
     typedef sum_t<T> S;
     __shared__ S sums[8][32];

@@ -1,9 +1,9 @@
-// A device's counts become the sums of those before them. A block takes TILE of them.
+// Kernels of exclusive prefix sums. A block sums TILE counts.
 #include "prefix_sum.cuh"
 
 static const u32 EACH = 8, TILE = 256 * EACH;
 
-// The sum of each tile.
+// Computes the sum of each tile.
 template <class T> __global__ void __launch_bounds__(256) sums(i64 count, const T *counts, T *sums) {
     __shared__ T scratch[32];
     T sum = 0;
@@ -15,7 +15,8 @@ template <class T> __global__ void __launch_bounds__(256) sums(i64 count, const 
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// Each tile by itself, behind what `starts` says, which may be nothing. The last tile's end goes to `total`, if that is somewhere.
+// Computes the prefix sums of each tile, plus its start if `starts` is not null. The last block writes the sum of all counts to `total`,
+// unless it is null.
 template <class T>
 __global__ void __launch_bounds__(256) prefix(i64 count, T *counts, const T *starts, T *total) {
     __shared__ T scratch[32];

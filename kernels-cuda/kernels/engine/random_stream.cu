@@ -1,7 +1,7 @@
-// The place in the stream that a recorded launch counts from.
+// The origin in the random stream that recorded launches add their block numbers to.
 #include "opdispatch.cuh"
 
-// Where the next replay counts from.
+// Writes the origin of the next replay: the seed and the first block.
 template <class T> __global__ void __launch_bounds__(1) begin(T *origin, u64 seed, u64 first) {
     origin[0] = T(seed);
     origin[1] = T(first);

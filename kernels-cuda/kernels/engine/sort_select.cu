@@ -1,8 +1,8 @@
-// Elements in order. Sort keys (sort_key.cuh) are sorted with the places that they are from, equals by their places.
+// Kernels of sorting and selection. Sort keys (sort_key.cuh) are sorted with their positions. Equal keys are sorted by position.
 #include "prefix_sum.cuh"
 #include "sort_key.cuh"
 
-// Sorts pairs in shared memory, two for each thread, in groups of `width`, a power of two.
+// Sorts pairs of key and position in shared memory (bitonic sort), two for each thread, in groups of `width`, a power of two.
 template <class K> __device__ __forceinline__ void sort_groups(K *keys, u32 *places, u32 width) {
     for (u32 run = 2; run <= width; run *= 2) {
         for (u32 apart = run / 2; apart; apart /= 2) {
@@ -22,7 +22,7 @@ template <class K> __device__ __forceinline__ void sort_groups(K *keys, u32 *pla
 
 static const u32 NOWHERE = ~0u;
 
-// Short lines, several to a block; of each, the first `most`.
+// Sorts short lines, several in a block, and writes the first `most` elements of each.
 template <class T>
 __global__ void __launch_bounds__(1024) sort_short(SortInput lines, u32 width, u32 most, u8 *values, i64 *indices) {
     typedef typename SortKey<T>::type K;
@@ -47,21 +47,21 @@ __global__ void __launch_bounds__(1024) sort_short(SortInput lines, u32 width, u
     }
 }
 
-// What is looked for in a line: the key that `before` others of a kind are before, and how often it is there.
+// A selected key of a line: its rank among equal keys (`nth`, from one), and how often the key occurs.
 template <class K> struct Found {
     K key;
     u32 nth, times;
 };
 
-// The `nth` smallest key of a line, counted from one, digit by digit. Keys have so many `bits`.
+// Selects the `nth` smallest key of a line, counted from one, digit by digit. Keys have `bits` bits.
 template <class K>
 __device__ __forceinline__ Found<K> select(const SortInput &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
     __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
     u32 times = 0;
-    // Elements that change meanwhile may leave no digit to choose.
+    // Initialised, as elements that change during the kernel may leave no digit to choose.
     if (threadIdx.x == 0) chosen = 0, before_chosen = 0;
-    // Bits above the highest digit are the same in all keys.
+    // The bits above the highest digit are equal in all keys.
     if (bits < 8 * sizeof(K)) mask = K(~K(0)) << bits, known = lines.descending ? mask : K(0);
     for (u32 shift = bits; shift > 0;) {
         shift -= 8;
@@ -98,7 +98,8 @@ __device__ __forceinline__ Found<K> select(const SortInput &lines, u64 first, u3
     return {known, nth, times};
 }
 
-// The `most` first of each line, a block for each, which has a thread for two at least.
+// Writes the first `most` elements of each line, in order, with a block for each line. A block has a thread for each two of these elements,
+// at least.
 template <class T>
 __global__ void __launch_bounds__(512)
     first_of_line(SortInput lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(512)
         }
     }
     __syncthreads();
-    // Of more equals than are wanted, those that come first.
+    // If more keys are equal to the last one than needed, takes the first of them.
     u32 start = taken, seen = 0;
     for (u32 base = 0; !all_equals && base < lines.size && seen < found.nth; base += blockDim.x) {
         u32 i = base + threadIdx.x, all;
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(512)
 
 enum { NTH, MEDIAN, MEDIAN_OF_NUMBERS };
 
-// One element of each line: the `nth` smallest, counted from one, or the median.
+// Writes one element of each line: the `nth` smallest, counted from one, or the median.
 template <class T>
 __global__ void __launch_bounds__(512) nth_of(SortInput lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
     typedef typename SortKey<T>::type K;
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(512) nth_of(SortInput lines, u32 nth, i32 whic
             for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) none += lines.key<K>(first + i) == (bits < 8 * sizeof(K) ? (K(1) << bits) - 1 : K(~K(0)));
         none = joined_in_block(none, Plus(), scratch);
         u32 numbers = lines.size - none;
-        // The first of those that are not numbers is behind all that are.
+        // The first NaN comes directly after all numbers.
         nth = which == MEDIAN && none ? numbers + 1 : numbers ? (numbers - 1) / 2 + 1 : 1;
     }
     Found<K> found = select<K>(lines, first, nth, bits, counts);
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(512) nth_of(SortInput lines, u32 nth, i32 whic
     }
 }
 
-// Long lines are sorted by digits of eight bits, the lowest first. A block takes a tile of a line.
+// Radix sort of long lines, by digits of eight bits, the lowest first. A block has a tile of a line.
 template <class K> struct Tile {
     static const u32 EACH = 64 / sizeof(K), SIZE = 256 * EACH;
 };
@@ -188,7 +189,7 @@ template <class T> __global__ void __launch_bounds__(256) make_keys(SortInput li
     if (at < u64(lines.count) * lines.size) keys[at] = lines.key<typename SortKey<T>::type>(at);
 }
 
-// How often each digit is in a tile, at `counts[line][digit][tile]`: sums of all that come before are where the tile's digits go.
+// Counts each digit of a tile, at `counts[line][digit][tile]`. Their prefix sums are the positions of the tile's digits.
 template <class T>
 __global__ void __launch_bounds__(256) digits(u32 size, u32 tiles, const typename SortKey<T>::type *keys, u32 shift, i32 *counts) {
     typedef typename SortKey<T>::type K;
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(256) digits(u32 size, u32 tiles, const typenam
     counts[(u64(line) * 256 + threadIdx.x) * tiles + tile] = own[threadIdx.x];
 }
 
-// The lanes of the warp that have the same digit, of those that have one.
+// Returns the lanes of the warp that have the same digit, among the lanes with an element.
 __device__ __forceinline__ u32 alike(u32 digit, bool here) {
     u32 lanes = __ballot_sync(~0u, here);
 #pragma unroll
@@ -216,7 +217,8 @@ __device__ __forceinline__ u32 alike(u32 digit, bool here) {
     return lanes;
 }
 
-// Takes a tile's keys and places to where their digits go, in their order. Without places they are where they are.
+// Moves a tile's keys and positions to the positions of their digits, in their order. If `places` is null, the positions are those of the
+// keys.
 template <class T>
 __global__ void __launch_bounds__(256)
     by_digit(u32 size, u32 tiles, const typename SortKey<T>::type *keys, const u32 *places, u32 shift, const i32 *starts,
@@ -276,7 +278,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The elements at the first `most` places of each line, and the places.
+// Writes the elements of the first `most` sorted positions of each line, and these positions.
 __global__ void __launch_bounds__(256) take_first(SortInput lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
     u64 to = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (to >= u64(lines.count) * most) return;
@@ -286,13 +288,13 @@ __global__ void __launch_bounds__(256) take_first(SortInput lines, u32 most, con
     copy_element(values + to * lines.element, lines.at + (line * lines.size + place) * lines.element, lines.element);
 }
 
-// The most frequent element of each line that is sorted, the smallest of several, and the last place that it is from.
+// Writes the most frequent element of each sorted line, the smallest one if there are several, and its last index.
 template <class T>
 __global__ void __launch_bounds__(512) most_frequent(SortInput lines, const i64 *places, u8 *values, i64 *indices) {
     typedef typename SortKey<T>::type K;
     __shared__ u64 scratch[32];
     u64 first = u64(blockIdx.x) * lines.size;
-    // How often in the upper half, and how far from the end in the lower.
+    // The count in the upper half, and the distance from the end in the lower half.
     u64 best = 0;
     for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) {
         K key = lines.key<K>(first + i);

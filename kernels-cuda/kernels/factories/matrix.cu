@@ -1,11 +1,11 @@
-// The indices of a triangle.
+// Kernel of `tril_indices` and `triu_indices`.
 #include "opdispatch.cuh"
 
-// The places of a triangle's entries: rows, then columns. Rows before `first` have none.
+// The entries of a triangle, row by row. Rows before `first` have none.
 struct Triangle {
     i64 first, cols, offset;
     bool lower;
-    // How many entries the first rows have.
+    // Returns the number of entries in the first `rows` rows.
     __device__ __forceinline__ i64 before(i64 rows) const {
         if (lower) {
             i64 least = first + offset + 1, width = least < cols ? least : cols, grows = cols - width;

@@ -1,4 +1,4 @@
-// Tensors that count.
+// Kernels of `arange`, `linspace` and `logspace`.
 #include "opdispatch.cuh"
 
 template <class O> __global__ void __launch_bounds__(256) counted(O *out, i64 count, i64 start, i64 step) {
@@ -11,13 +11,15 @@ template <class O> __global__ void __launch_bounds__(256) measured(O *out, i64 c
     if (at < count) out[at] = as<O>(start + step * double(at));
 }
 
-// A power for integers. A device's `pow(3, 1)` is the number below 3, which would become 2.
+// Returns a power, rounded to an integer if it is very near to one. A device's `pow(3, 1)` is slightly less than 3, and would be truncated
+// to 2.
 __device__ __forceinline__ double exact_power(double base, double x) {
     double power = pow(base, x), whole = round(power);
     return fabs(power - whole) <= 4 * 2.220446049250313e-16 * fabs(whole) ? whole : power;
 }
 
-// Each is counted from the nearer end, and is then an exponent of `base` unless that is zero.
+// Writes equally spaced numbers, or powers of `base` with such exponents if `base` is not zero. Each number is computed from the nearer
+// end.
 template <class O> __global__ void __launch_bounds__(256) spaced(O *out, i64 count, double start, double end, double base) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;

@@ -1,8 +1,8 @@
-// What the threads of a block find out together. Blocks have a multiple of 32 threads, in one row.
+// Operations of a warp or a block. Blocks have a multiple of 32 threads, in one dimension.
 #pragma once
 #include "opdispatch.cuh"
 
-// A value of several words, which `exchange` takes from another lane.
+// Exchanges a value with another lane, word by word.
 template <class T, class Exchange> __device__ __forceinline__ T exchanged(T value, Exchange exchange) {
     static_assert(sizeof(T) % 4 == 0, "whole words");
     union Words {
@@ -19,14 +19,15 @@ template <class T> __device__ __forceinline__ T from_lane(T value, int distance)
     return exchanged(value, [=](u32 word) { return __shfl_xor_sync(~0u, word, distance); });
 }
 
-// What all threads' values come to, in every thread; always in the same order. `join` joins two.
+// Joins the values of all lanes of a warp, in a fixed order. Each lane gets the result.
 template <class T, class Join> __device__ __forceinline__ T joined_in_warp(T value, Join join) {
 #pragma unroll
     for (int distance = 16; distance; distance /= 2) value = join(value, from_lane(value, distance));
     return value;
 }
 
-// The same for a block. `scratch` is shared memory for 32 values. A block that does it again waits in between by itself.
+// Joins the values of all threads of a block. `scratch` is shared memory for 32 values. It synchronises the block before it writes
+// `scratch`, so it can be called again at once.
 template <class T, class Join> __device__ __forceinline__ T joined_in_block(T value, Join join, T *scratch) {
     u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     value = joined_in_warp(value, join);
@@ -38,7 +39,7 @@ template <class T, class Join> __device__ __forceinline__ T joined_in_block(T va
     return value;
 }
 
-// The same for each run of so many threads: a power of two of at most 32, or else the block.
+// Joins the values of each group of `lanes` threads: a power of two of at most 32, or else the whole block.
 template <class T, class Join> __device__ __forceinline__ T joined_among(u32 lanes, T value, Join join, T *scratch) {
     if (lanes > 32) return joined_in_block(value, join, scratch);
     for (u32 distance = lanes / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));

@@ -1,20 +1,21 @@
-// The loops of elementwise operators. What comes before brings `struct Operator`: how many OPERANDS and NUMBERS it takes, and a function
-// `of` of as many elements, which knows the dtype of the result, `O`, where that is known.
+// The loops of elementwise operators. The includer defines `struct Operator`: the numbers of its OPERANDS and of its scalar arguments
+// (NUMBERS), and a function `of` that computes an element. `O` is the dtype of the result, or another type if the dtype is not known at
+// compile time.
 #pragma once
 #include "opdispatch.cuh"
 
-// Where operands are; one without a place has the same element everywhere, which is `single`.
+// The operands' addresses. An operand with a null address is the scalar `single`.
 template <int N> struct Operands {
     const u8 *at[N];
     u64 single[N];
-    // Those of one element, a bit each.
+    // A bit for each operand that has a single element.
     u32 singles;
     u8 dtypes[N];
-    // What they promote to.
+    // The dtype that the operands promote to.
     u8 common;
 };
 
-// Numbers that an operator takes, in the type that elements are computed in.
+// The scalar arguments of an operator, in the type that elements are computed in.
 struct Numbers {
     u64 bits[4];
 };
@@ -40,12 +41,12 @@ template <class T, class... More> struct Types<T, More...> {
     static const int WIDEST = int(sizeof(T)) > Types<More...>::WIDEST ? int(sizeof(T)) : Types<More...>::WIDEST;
 };
 
-// Not aligned as a whole, so that it stays in registers.
+// The elements of a pack. It has no alignment of its own, so that it stays in registers.
 template <class C, int V> struct Run {
     C of[V];
 };
 
-// What a thread takes of an operand: neighbours, or one element that stands for as many.
+// Loads a thread's elements of an operand: adjacent ones, or a single one repeated.
 template <class T, int V> __device__ __forceinline__ Pack<T, V> fetched(const u8 *at, bool one) {
     Pack<T, V> pack;
     if (one) {
@@ -75,14 +76,14 @@ __device__ __forceinline__ Pack<O, V> computed(const Operands<sizeof...(I)> &in,
     return applied<P, O, V>(numbers, run_of<compute_t<P>, I, V>(in, K, packs)...);
 }
 
-// With no `SINGLES` all operands are asked for before any is waited for: there is nothing to decide in between.
+// Computes one pack of results. Without `SINGLES`, all operands are loaded before any is used, as no branch is between the loads.
 template <class P, class O, int V, bool SINGLES, class... I, int... K>
 __device__ __forceinline__ void piece(O *out, u64 at, const Operands<sizeof...(I)> &in, const Numbers &numbers, Types<I...>, Places<K...> places) {
     *(Pack<O, V> *)(out + at) = computed<P, O, V, I...>(
         in, numbers, places, fetched<I, V>(in.at[K] + (SINGLES && in.singles >> K & 1 ? 0 : at * sizeof(I)), SINGLES && in.singles >> K & 1)...);
 }
 
-// Elements side by side, sixteen bytes of the widest operand at a time; every place is aligned for that.
+// The contiguous loop: each thread computes sixteen bytes of the widest operand. All addresses are aligned to that.
 template <class P, class O, class... I>
 __global__ void __launch_bounds__(256) packed(u64 count, O *out, Operands<sizeof...(I)> in, Numbers numbers) {
     const int V = 16 / Types<O, I...>::WIDEST;
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(256) packed(u64 count, O *out, Operands<sizeof
     }
 }
 
-// The same where operands may stay where they are along the innermost dimension, which is walked in packs.
+// Computes one pack in the strided loop: along the innermost dimension, an operand is contiguous or has stride 0.
 template <class P, class O, class... I, int... K>
 __device__ __forceinline__ void stretched(u32 count, u8 *out, const Operands<sizeof...(I)> &in, const Numbers &numbers, const Walk &walk, Types<I...>, Places<K...> places) {
     const int V = 16 / Types<O, I...>::WIDEST;
@@ -110,7 +111,7 @@ __device__ __forceinline__ void stretched(u32 count, u8 *out, const Operands<siz
         computed<P, O, V, I...>(in, numbers, places, fetched<I, V>(in.at[K] + offsets[K + 1], walk.steps[0][K + 1] == 0)...);
 }
 
-// Elements at any places, several to a thread.
+// Computes elements with any strides, several in each thread.
 const int SCATTERED = 4;
 template <class T, int N> __device__ __forceinline__ Pack<T, SCATTERED> gathered(const u8 *at, const i32 (&offsets)[SCATTERED][N], int k) {
     Pack<T, SCATTERED> pack;
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(256) strided(u32 count, u8 *out, Operands<size
     }
 }
 
-// A number that is of another dtype than operands promote to becomes what that has in its place.
+// Loads an element of any dtype. If its dtype is not the promoted one, it is rounded to that first.
 template <class C, int N> __device__ __forceinline__ C any_element(const Operands<N> &in, int k, const i32 *offsets) {
     if (!in.at[k]) return number<C>(in.single[k]);
     C x = load<C>(in.at[k] + offsets[k + 1], in.dtypes[k]);
@@ -158,7 +159,7 @@ __device__ __forceinline__ void any_step(u8 *out, i32 dtype, const Operands<N> &
     store(out + offsets[0], dtype, apply<P, compute_t<P>>(numbers, any_element<compute_t<P>>(in, K, offsets)...));
 }
 
-// Elements at any places, of any dtypes.
+// The mixed loop: elements with any strides and any dtypes.
 template <class P>
 __global__ void __launch_bounds__(256)
     mixed(u32 count, u8 *out, Operands<Operator::OPERANDS> in, Numbers numbers, Walk walk, i32 dtype) {

@@ -1,8 +1,8 @@
-// What reductions gather elements in, where that is more than a number.
+// Totals of reductions that are more than one number.
 #pragma once
 #include "functions.cuh"
 
-// A number and where it is. Of equal ones the first wins; what is not a number wins over all.
+// A value and its index. Among equal values, the smaller index wins. NaN wins over all numbers.
 template <class C> struct Placed {
     C value;
     i64 at;
@@ -15,7 +15,7 @@ template <class C> __device__ __forceinline__ Placed<C> lowest(Placed<C> a, Plac
     return (alike(a.value, b.value) ? a.at < b.at : is_nan(a.value) || a.value < b.value) ? a : b;
 }
 
-// The same where of equal ones the last wins, and `b` is after `a`.
+// Joins for scans, where `b` comes after `a`: among equal values, the last one wins.
 template <class C> __device__ __forceinline__ Placed<C> last_highest(Placed<C> a, Placed<C> b) {
     return is_nan(b.value) || b.value >= a.value ? b : a;
 }
@@ -27,8 +27,8 @@ template <class C> struct Range {
     C least, most;
 };
 
-// How many numbers there are, and their sum and sum of squares from an origin, which is the first of them: one that is near the others
-// keeps the sums small, and one that is far from them is most of what they come to.
+// The count of numbers, and their sum and sum of squares relative to an origin, the first number. If the origin is near the other numbers,
+// the sums stay small. If it is far from them, it dominates the variance.
 template <class C> struct Moments {
     C count, origin, sum, squares;
     __device__ __forceinline__ Moments with(C x) const {
@@ -36,7 +36,7 @@ template <class C> struct Moments {
         return {count + C(1), from, sum + apart, squares + apart * apart};
     }
     __device__ __forceinline__ C mean() const { return origin + sum / count; }
-    // The sum of squares from the mean.
+    // Returns the sum of squared distances from the mean.
     __device__ __forceinline__ C spread() const {
         C rest = squares - sum / count * sum;
         return rest < C(0) ? C(0) : rest;
@@ -55,7 +55,7 @@ template <class C> struct Moments {
     }
 };
 
-// Sums of powers of magnitudes, and what is left of them as powers grow without end.
+// Sums of powers of magnitudes, and the limits of norms for infinite orders.
 template <class C> __device__ __forceinline__ C with_power(C total, C x, C order) {
     x = fabs(x);
     if (order == C(2)) return total + x * x;
@@ -76,7 +76,7 @@ template <class C> __device__ __forceinline__ C root(C total, C order) {
     return pow(total, C(1) / order);
 }
 
-// A sum of exponentials, and the largest exponent, which is taken out of all.
+// A sum of exponentials, scaled by the largest one.
 template <class C> struct Exponentials {
     C most, sum;
     __device__ __forceinline__ Exponentials and_of(const Exponentials &other) const {
@@ -84,7 +84,7 @@ template <class C> struct Exponentials {
         if (is_infinite(highest)) return {highest, C(0)};
         return {highest, sum * exp(most - highest) + other.sum * exp(other.most - highest)};
     }
-    // One of the two exponentials is one.
+    // Adds `exp(x)`. One of the two scaled exponentials is 1.
     __device__ __forceinline__ Exponentials with(C x) const {
         C highest = larger(most, x);
         if (is_infinite(highest)) return {highest, C(0)};

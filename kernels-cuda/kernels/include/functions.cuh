@@ -1,4 +1,4 @@
-// Functions of numbers that C++ does not have, or has otherwise.
+// Scalar functions that C++ lacks, or defines differently from PyTorch.
 #pragma once
 #include "implicit_gradient.cuh"
 #include "polynomials.cuh"
@@ -13,10 +13,10 @@ FUNCTION bool is_minus(C x) { return x < C(0); }
 template <> __device__ __forceinline__ bool is_minus<float>(float x) { return bit_cast<u32>(x) >> 31; }
 template <> __device__ __forceinline__ bool is_minus<double>(double x) { return bit_cast<u64>(x) >> 63; }
 
-// What is not a number wins.
+// Return NaN if an argument is NaN.
 FUNCTION C larger(C a, C b) { return is_nan(a) || a > b ? a : b; }
 FUNCTION C smaller(C a, C b) { return is_nan(a) || a < b ? a : b; }
-// What is not a number loses.
+// Return the other argument if one is NaN.
 FUNCTION C larger_number(C a, C b) { return is_nan(b) || a > b ? a : b; }
 FUNCTION C smaller_number(C a, C b) { return is_nan(b) || a < b ? a : b; }
 FUNCTION C magnitude(C x) { return fabs(x); }
@@ -27,9 +27,10 @@ FUNCTION C direction(C x) { return is_nan(x) ? x : C((x > C(0)) - (x < C(0))); }
 FUNCTION C sigmoid(C x) { return C(1) / (C(1) + exp(-x)); }
 FUNCTION C soft_plus(C x) { return x > C(40) ? x : log1p(exp(x)); }
 FUNCTION C log_sigmoid(C x) { return (x < C(0) ? x : C(0)) - log1p(exp(-fabs(x))); }
-// From 0 to 6.
+// Returns `x + 3`, clamped to 0 and 6.
 FUNCTION C gate(C x) { return smaller(larger(x + C(3), C(0)), C(6)); }
-// For a result of `O`. Halves do not hold what the difference from one loses far below zero, and it takes half as long.
+// Returns the normal distribution function, for a result of type `O`. In half precision, the sum of one and `erf` is precise enough,
+// although it cancels far below zero. It takes half the time.
 template <class O, class C> __device__ __forceinline__ C normal_cdf(C x) {
     if (sizeof(O) == 2) return C(0.5) + C(0.5) * erf(x * C(0.7071067811865476));
     return C(0.5) * erfc(-x * C(0.7071067811865476));
@@ -40,7 +41,7 @@ FUNCTION C gelu_slope_by_tanh(C x) {
     C t = tanh(gelu_inner(x));
     return C(0.5) * (C(1) + t) + C(0.5) * x * (C(1) - t * t) * C(0.7978845608028654) * (C(1) + C(0.134145) * x * x);
 }
-// The product with a logarithm, which is zero where `a` is.
+// Returns `a log(b)`, which is zero if `a` is zero.
 FUNCTION C times_log(C a, C b) { return is_nan(b) ? b : a == C(0) ? C(0) : a * log(b); }
 FUNCTION C times_log1p(C a, C b) { return is_nan(b) ? b : a == C(0) ? C(0) : a * log1p(b); }
 
@@ -60,7 +61,7 @@ FUNCTION C floor_divided(C a, C b) {
 FUNCTION C trunc_divided(C a, C b) { return trunc(a / b); }
 FUNCTION C to_the(C a, C b) { return pow(a, b); }
 
-// Of integers. Division by zero was noted before; here it gives zero.
+// Integer functions. A division by zero was reported before; here its result is zero.
 #define WHOLE(C)                                                                                                                 \
     template <> __device__ __forceinline__ C left_over<C>(C a, C b) { return b == 0 || b == -1 ? 0 : a % b; }                   \
     template <> __device__ __forceinline__ C modulo<C>(C a, C b) {                                                              \
@@ -82,7 +83,7 @@ WHOLE(i32)
 WHOLE(i64)
 #undef WHOLE
 
-// Rounding does nothing to integers.
+// Rounding functions. Integers stay as they are.
 #define ROUNDING(name, function)                                                                                                 \
     FUNCTION C name(C x) { return function(x); }                                                                                 \
     template <> __device__ __forceinline__ i32 name<i32>(i32 x) { return x; }                                                   \
@@ -106,7 +107,7 @@ FUNCTION C log2_sum(C a, C b) {
     return a == b && is_infinite(a) ? a : most + log1p(exp2(-fabs(a - b))) * C(1.4426950408889634);
 }
 
-// The next number on the way to another, among those that `T` has: without their sign, bits count them.
+// Returns the next value of type `T` after `a` towards `b`. The bits without the sign are in the order of the values.
 template <class T, class Bits, class C> __device__ __forceinline__ C stepped(C a, C b) {
     if (is_nan(a) || is_nan(b)) return Bounds<C>::nan();
     if (a == b) return b;
@@ -119,7 +120,7 @@ template <class T, class Bits, class C> __device__ __forceinline__ C stepped(C a
 template <class C> struct Steps;
 template <> struct Steps<float> { typedef u32 bits; };
 template <> struct Steps<double> { typedef u64 bits; };
-// That of a dtype which is computed in `C`.
+// Returns the next value of a dtype that is computed in `C`.
 FUNCTION C towards(C a, C b, C dtype) {
     if (dtype == C(F16)) return stepped<f16, unsigned short>(a, b);
     if (dtype == C(BF16)) return stepped<bf16, unsigned short>(a, b);

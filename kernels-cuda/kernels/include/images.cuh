@@ -1,8 +1,8 @@
-// Batches of images of up to three dimensions, wherever their elements are.
+// Batches of images of up to three dimensions, with any strides.
 #pragma once
 #include "opdispatch.cuh"
 
-// An element of one of the images.
+// The indices of an element of a batch of images.
 struct Spot {
     u32 batch, channel, at[3];
 };
@@ -11,7 +11,7 @@ __device__ __forceinline__ u64 divided(u64 x, const Divisor &by) { return x >> 3
 
 struct Images {
     Divisor channels, sizes[3];
-    // To the next image, channel, plane, row and column, in elements.
+    // The strides of the batch, channel, plane, row and column, in elements.
     i64 steps[5];
     u32 channels_last;
     __device__ __forceinline__ void next(u64 &rest, const Divisor &size, u32 &at) const {
@@ -19,7 +19,7 @@ struct Images {
         at = u32(rest - more * size.by);
         rest = more;
     }
-    // The element of this number, in an order in which neighbours are neighbours in memory.
+    // Returns the indices of the element with this number. Consecutive numbers are adjacent in memory.
     __device__ __forceinline__ Spot spot(u64 number) const {
         Spot spot;
         if (channels_last) next(number, channels, spot.channel);
@@ -40,7 +40,7 @@ struct Images {
     __device__ __forceinline__ i32 size(int dim) const { return i32(sizes[dim].by); }
 };
 
-// What elements of images are added up in.
+// The type that elements of images are accumulated in.
 template <class T> struct Added { typedef i64 type; };
 template <> struct Added<float> { typedef float type; };
 template <> struct Added<f16> { typedef float type; };
@@ -50,7 +50,7 @@ template <class T> using added_t = typename Added<T>::type;
 
 __device__ __forceinline__ u64 thread_number() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-// A window that moves over images.
+// A window that moves over images: kernel size, stride, padding and dilation.
 struct Window {
     i64 kernel[3], stride[3], padding[3], dilation[3];
 };

@@ -1,4 +1,4 @@
-// Numbers as tensors hold them, and as kernels compute with them. Needs no header of anybody's.
+// Element types, conversions and other basics of all kernels. Includes no header.
 #pragma once
 
 typedef signed char i8;
@@ -26,7 +26,7 @@ template <class To, class From> __device__ __forceinline__ To bit_cast(From from
     return bits.to;
 }
 
-// A byte that is true unless it is zero.
+// A boolean: a byte that is true unless it is zero.
 struct boolean {
     u8 byte;
     boolean() = default;
@@ -34,7 +34,7 @@ struct boolean {
     __device__ __forceinline__ operator bool() const { return byte != 0; }
 };
 
-// IEEE half precision. Computes as `float`, and is rounded to nearest even when it is stored.
+// IEEE half precision. Computed as `float`, and rounded to nearest even when it is stored.
 struct f16 {
     unsigned short bits;
     f16() = default;
@@ -46,7 +46,7 @@ struct f16 {
         } else if (magnitude >= 0x477ff000) {
             bits = sign | 0x7c00;
         } else if (magnitude < 0x38800000) {
-            // Less than the smallest normal number: adding a half's last place in single precision rounds there.
+            // Subnormal in half precision: adding 0.5 in single precision rounds at a half's last bit.
             bits = sign | bit_cast<u32>(bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
         } else {
             u32 odd = magnitude >> 13 & 1;
@@ -70,7 +70,7 @@ struct f16 {
     }
 };
 
-// The upper half of a `float`. Computes as one, and is rounded to nearest even when it is stored.
+// Bfloat16: the upper half of a `float`. Computed as `float`, and rounded to nearest even when it is stored.
 struct bf16 {
     unsigned short bits;
     bf16() = default;
@@ -85,7 +85,7 @@ struct bf16 {
     __device__ __forceinline__ operator float() const { return bit_cast<float>(u32(bits) << 16); }
 };
 
-// Sixteen bytes. Nothing computes with it; moves take elements, and words of several, by their size.
+// A word of sixteen bytes. It is only copied: as an element of that size, or as a word of several elements.
 struct alignas(16) c128 {
     double re, im;
 };
@@ -104,7 +104,7 @@ template <> struct Computed<i32> { typedef i32 type; };
 template <> struct Computed<i64> { typedef i64 type; };
 template <class T> using compute_t = typename Computed<T>::type;
 
-// Between types: a number that is too large for a narrower integer wraps around.
+// Conversion between element types. A number that is too large for a narrower integer wraps around.
 template <class To, class From> struct Convert {
     static __device__ __forceinline__ To of(From x) { return To(x); }
 };
@@ -153,7 +153,7 @@ template <> struct Convert<boolean, f16> {
 template <> struct Convert<boolean, bf16> {
     static __device__ __forceinline__ boolean of(bf16 x) { return boolean(float(x) != 0); }
 };
-// As a processor's: the nearest there is, and zero for what is not a number.
+// Converts to an integer as a CPU does: saturates, and converts NaN to zero.
 template <class F> __device__ __forceinline__ i64 to_whole(F x) {
 #ifdef EMULATED
     if (x >= F(9223372036854775808.0)) return 0x7fffffffffffffffll;
@@ -173,15 +173,15 @@ WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32) WRAPS(i64)
 
 template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
 
-// Neighbours in memory, which move together.
+// Adjacent elements that are loaded and stored together.
 template <class T, int V> struct alignas(sizeof(T) * V) Pack {
     T of[V];
 };
 
-// A dtype by its number in PyTorch, for kernels that learn it when they run.
+// The dtypes, with PyTorch's numbers, for kernels that get a dtype as an argument.
 enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
 
-// How many bytes an element has.
+// Returns the size of an element in bytes.
 __device__ __forceinline__ u32 size_of(int dtype) {
     switch (dtype) {
     case U8: case I8: case BOOL: return 1;
@@ -221,7 +221,7 @@ template <class C> __device__ __forceinline__ void store(void *at, int dtype, C 
     }
 }
 
-// Bounds of numbers.
+// The largest and the smallest value of a type (infinities for floating types), and NaN.
 template <class T> struct Bounds;
 template <> struct Bounds<float> {
     static __device__ __forceinline__ float most() { return bit_cast<float>(0x7f800000u); }
@@ -242,20 +242,20 @@ template <> struct Bounds<i64> {
     static __device__ __forceinline__ i64 least() { return -0x7fffffffffffffffll - 1; }
 };
 
-// A list of numbers as a type, for operands by their place.
+// A compile-time list of indices, for the operands of a kernel.
 template <int... I> struct Places {};
 template <int N, int... I> struct Counted : Counted<N - 1, N - 1, I...> {};
 template <int... I> struct Counted<0, I...> {
     typedef Places<I...> type;
 };
 
-// Division by a number that many threads divide by: a product and a shift (Granlund and Montgomery, 1994).
+// Integer division by an invariant divisor: a multiplication and a shift (Granlund and Montgomery, 1994).
 struct Divisor {
     u32 by, factor, shift;
     __device__ __forceinline__ u32 divide(u32 x) const { return (__umulhi(x, factor) + x) >> shift; }
 };
 
-// The steps of operands through memory, in bytes, innermost dimension first. The result is operand 0.
+// A walk: the operands' byte strides, innermost dimension first. Operand 0 is the result.
 struct Walk {
     static const int RANK = 8, OPERANDS = 6;
     u32 rank;
@@ -273,7 +273,7 @@ struct Walk {
             at = next;
         }
     }
-    // Of several elements, whose numbers are used up.
+    // Computes the offsets of several elements. Overwrites their indices `at`.
     template <int M, int N> __device__ __forceinline__ void places(u32 (&at)[M], i32 (&offsets)[M][N]) const {
 #pragma unroll
         for (int i = 0; i < M; i++)
@@ -291,11 +291,11 @@ struct Walk {
     }
 };
 
-// What a kernel found that no kernel should: the first one stays until somebody synchronises.
+// The first error that a kernel found in elements. It stays until the next synchronisation.
 struct Fault {
     u32 site, kind;
     i64 value, limit;
-    // Whose it is to write, which a site is noted last of.
+    // Set by the thread that writes the record. It writes `site` last.
     u32 claimed, unused;
 };
 enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3, BAD_NUMBER = 4, BAD_SUM = 5 };
@@ -310,7 +310,7 @@ __device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 val
     }
 }
 
-// A number with a fraction that is a bad value.
+// Reports a floating value that is invalid.
 __device__ __forceinline__ void report_number(Fault *fault, u32 site, double value, double limit) {
     report(fault, site, BAD_NUMBER, bit_cast<i64>(value), bit_cast<i64>(limit));
 }

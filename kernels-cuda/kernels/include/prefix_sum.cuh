@@ -1,9 +1,9 @@
-// Sums of all that come before.
+// Prefix sums of a block.
 #pragma once
 #include "block.cuh"
 
-// What the threads before this one have, and what all have together. `scratch` is shared memory for 32 values; a block that does it again
-// waits in between by itself.
+// Returns the sum of the values of the threads before this one, and in `all` the sum of all values. `scratch` is shared memory for 32
+// values. It synchronises the block before it writes `scratch`, so it can be called again at once.
 template <class T> __device__ __forceinline__ T before_in_block(T value, T *scratch, T &all) {
     u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     T sum = value;

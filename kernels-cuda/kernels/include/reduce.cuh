@@ -1,9 +1,10 @@
-// The loops of reductions. What comes before brings `template <class C> struct Fold`: what elements of `C` are gathered in (`Total`), how
-// it begins, how an element with its place is added, how two are joined, and the one or two results.
+// The loops of reductions. The includer defines `template <class C> struct Fold`: the type of a total (`Total`), the first total, how an
+// element and its index are added, how two totals are joined, and the one or two results.
 #pragma once
 #include "block.cuh"
 
-// What one launch reduces: some of the results, each of some parts of its elements. `chunks` are pieces of what a part would else be.
+// The part of a reduction that one launch computes: some of the results, from some parts of their elements. `chunks` is the number of
+// pieces that a line is cut into.
 struct Cut {
     double given[2];
     u64 first;
@@ -35,7 +36,7 @@ template <class C> __device__ __forceinline__ auto joiner(const Fold<C> &fold) {
     return [&fold](typename Fold<C>::Total a, typename Fold<C>::Total b) { return fold.join(a, b); };
 }
 
-// Which result and part a run of threads has.
+// The result and the part that a group of threads computes.
 struct Turn {
     u32 result, part, lane;
     bool live;
@@ -49,7 +50,7 @@ struct Turn {
     }
 };
 
-// Elements side by side, sixteen bytes at a time: lines that begin anywhere.
+// Reduces rows of adjacent elements, sixteen bytes at a time. A row may begin at any address.
 template <class C, class T>
 __global__ void __launch_bounds__(THREADS) rows(const u8 *in, Target to, Walk kept, Walk gone, Cut cut) {
     typedef typename Fold<C>::Total Total;
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(THREADS) rows(const u8 *in, Target to, Walk ke
     if (turn.live && turn.lane == 0) give(fold, total, cut.first + places[1], turn.part, to, cut);
 }
 
-// Visits elements at places that are so many apart. Several are asked for before the first is waited for.
+// Visits every `apart`-th element. Loads several elements before the first is used.
 template <class E, class Visit> __device__ __forceinline__ void each(const u8 *in, const Walk &gone, u32 at, u32 end, u32 apart, Visit visit) {
     const u32 FLIGHT = sizeof(E) < 16 ? 8 : 4;
 #pragma unroll 1
@@ -109,7 +110,7 @@ template <class E, class Visit> __device__ __forceinline__ void each(const u8 *i
     }
 }
 
-// Results whose elements are neighbours: a warp has four of them to a thread, and the warps of a block share what is reduced.
+// Reduces adjacent columns: a thread of a warp has four of them, and the warps of a block share the reduced elements.
 template <class C, class T>
 __global__ void __launch_bounds__(THREADS) columns(const u8 *in, Target to, Walk kept, Walk gone, Cut cut) {
     typedef typename Fold<C>::Total Total;
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(THREADS) columns(const u8 *in, Target to, Walk
     }
 }
 
-// Elements at any places.
+// Reduces elements with any strides.
 template <class C, class T>
 __global__ void __launch_bounds__(THREADS) strided(const u8 *in, Target to, Walk kept, Walk gone, Cut cut) {
     typedef typename Fold<C>::Total Total;
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(THREADS) strided(const u8 *in, Target to, Walk
     if (turn.live && turn.lane == 0) give(fold, total, cut.first + places[1], turn.part, to, cut);
 }
 
-// What parts came to, `length` of them for each result.
+// Joins the partial totals, `length` of them for each result.
 template <class C> __global__ void __launch_bounds__(THREADS) merged(const u8 *partials, Target to, Cut cut) {
     typedef typename Fold<C>::Total Total;
     __shared__ Total scratch[32];

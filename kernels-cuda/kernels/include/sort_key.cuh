@@ -1,8 +1,8 @@
-// Elements as numbers that are in the same order: equal for both zeros, and the greatest for what is not a number.
+// Sort keys: unsigned integers in the order of the elements. Both zeros have equal keys, and NaN has the greatest.
 #pragma once
 #include "opdispatch.cuh"
 
-// As many bits, without a sign.
+// The unsigned integer of the same width.
 template <class T> struct SortKey;
 template <> struct SortKey<i32> { typedef u32 type; };
 template <> struct SortKey<i64> { typedef u64 type; };
@@ -15,13 +15,13 @@ __device__ __forceinline__ u64 sort_key_of(double x) {
     u64 bits = bit_cast<u64>(x + 0.0);
     return x != x ? ~0ull : bits >> 63 ? ~bits : bits | 0x8000000000000000ull;
 }
-// Halves have as many bits in their keys. `infinity` is how it is stored.
+// Returns the key of a half-precision value, which has 16 bits. `infinity` is the bit pattern of infinity.
 __device__ __forceinline__ u32 sort_key_of(u32 half, u32 infinity) {
     if ((half & 0x7fff) > infinity) return 0xffff;
     return half <= 0x8000 ? 0x8000 | half : ~half & 0xffff;
 }
 
-// `K` is a word that is as wide as the elements, or wider.
+// Loads an element and returns its key. `K` is at least as wide as the element.
 template <class K> __device__ __forceinline__ K sort_key_at(const u8 *at, int dtype);
 template <> __device__ __forceinline__ u32 sort_key_at<u32>(const u8 *at, int dtype) {
     switch (dtype) {
@@ -50,12 +50,12 @@ __device__ __forceinline__ void copy_element(u8 *to, const u8 *from, u32 size) {
     }
 }
 
-// Lines of elements side by side, to be ordered.
+// The input of a sort: contiguous lines of elements.
 struct SortInput {
     const u8 *at;
     u32 count, size, element;
     i32 dtype;
-    // Whether the greatest come first.
+    // Whether the greatest elements come first.
     bool descending;
     template <class K> __device__ __forceinline__ K key(u64 place) const {
         K key = sort_key_at<K>(at + place * element, dtype);

@@ -1,8 +1,8 @@
-// Tensor cores, and how their operands reach them: instructions of a whole warp, of which every lane takes part.
+// Tensor cores, and the loads and stores of their operands. All lanes of a warp execute each instruction.
 //
-// A product has 16 rows, 8 columns and 16 steps. Of its sums lane `l` has those of rows `l / 4` and `l / 4 + 8`, in columns `l % 4 * 2` and
-// the next; of the left side two neighbours among steps in a word, for both rows, at steps `l % 4 * 2` and 8 further; of the right side the
-// same for column `l / 4`. So the sums of two products side by side, rounded, are a left side of sixteen steps.
+// A product has 16 rows, 8 columns and 16 steps (the inner dimension). Lane `l` has the sums of rows `l / 4` and `l / 4 + 8`, in columns `l
+// % 4 * 2` and the next. Of the left side it has words of two adjacent steps, for both rows, at steps `l % 4 * 2` and 8 further. Of the
+// right side it has the same steps for column `l / 4`. So the rounded sums of two adjacent products are a left side of sixteen steps.
 #pragma once
 #include "opdispatch.cuh"
 
@@ -13,7 +13,7 @@ template <> constexpr bool IS_F16<f16> = true;
 __device__ __forceinline__ u32 shared_address(const void *at) { return u32(__cvta_generic_to_shared(at)); }
 #endif
 
-// Adds a product to its sums.
+// Adds a product of 16 rows, 8 columns and 16 steps to `sums`.
 template <class T> __device__ __forceinline__ void mma16816(float (&sums)[4], const u32 (&left)[4], u32 right0, u32 right1) {
 #ifdef EMULATED
     emulator::mma16816(sums, left, right0, right1, [](unsigned short bits) { return float(bit_cast<T>(bits)); });
@@ -31,8 +31,8 @@ template <class T> __device__ __forceinline__ void mma16816(float (&sums)[4], co
 #endif
 }
 
-// Four matrices of eight rows of eight halves from shared memory: lane `l` says where row `l % 8` of matrix `l / 8` begins, at a multiple of
-// 16 bytes, and gets of each matrix the two neighbours from `l % 4 * 2` of row `l / 4`.
+// Loads four matrices of 8 x 8 half-precision elements from shared memory. Lane `l` passes the address of row `l % 8` of matrix `l / 8`, a
+// multiple of 16 bytes. It gets the two adjacent elements from `l % 4 * 2` of row `l / 4` of each matrix.
 __device__ __forceinline__ void ldmatrix_x4(u32 (&to)[4], const void *row) {
 #ifdef EMULATED
     emulator::ldmatrix_x4(to, row, false);
@@ -44,7 +44,7 @@ __device__ __forceinline__ void ldmatrix_x4(u32 (&to)[4], const void *row) {
 #endif
 }
 
-// The same, of the matrices turned over.
+// Loads four matrices of 8 x 8 half-precision elements from shared memory, as `ldmatrix_x4` does, and transposes them.
 __device__ __forceinline__ void ldmatrix_x4_trans(u32 (&to)[4], const void *row) {
 #ifdef EMULATED
     emulator::ldmatrix_x4(to, row, true);
@@ -56,7 +56,8 @@ __device__ __forceinline__ void ldmatrix_x4_trans(u32 (&to)[4], const void *row)
 #endif
 }
 
-// Sixteen bytes to shared memory, or as many zeros, which are there once `copies_arrive` is back; both places are multiples of 16.
+// Begins to copy sixteen bytes, or as many zeros, to shared memory. They are there after `copies_arrive`. Both addresses are multiples of
+// 16.
 __device__ __forceinline__ void copy_async_16(void *to, const void *from, bool zeros) {
 #ifdef EMULATED
     emulator::copy_async_16(to, from, zeros);
@@ -74,7 +75,7 @@ __device__ __forceinline__ void copies_arrive() {
 #endif
 }
 
-// Two numbers, rounded, in a word: the first one is its lower half.
+// Rounds two numbers to half precision and packs them into a word, the first one into its lower half.
 template <class T> __device__ __forceinline__ u32 rounded(float low, float high) {
 #ifdef EMULATED
     return u32(T(low).bits) | u32(T(high).bits) << 16;

@@ -1,12 +1,12 @@
-// Sums of products, a tile of the result to each block: for every row and column, the sum over all steps of left times right.
+// Tiled matrix products: each block computes a tile of the result. An element is the sum over all steps (the inner dimension) of left times
+// right.
 //
-// Each side brings its elements itself, wherever they are: it has `void take(S (&elements)[N], u64 step)`, which gives this thread's
-// share of the tile that begins at a step, and zeros beyond the end; `share` says which elements those are. The next tile is on its way
-// while this one is multiplied.
+// Each side loads its own elements: `void take(S (&elements)[N], u64 step)` returns this thread's elements of the tile that begins at a
+// step, and zeros beyond the end. `share` defines which elements those are. The next tile is loaded while this one is multiplied.
 #pragma once
 #include "opdispatch.cuh"
 
-// What products are added up in. Integers wrap.
+// The type that products are accumulated in. Integers wrap.
 template <class T> struct Summed { typedef u32 type; };
 template <> struct Summed<float> { typedef float type; };
 template <> struct Summed<double> { typedef double type; };
@@ -23,10 +23,10 @@ template <> __device__ __forceinline__ u64 factor<u64>(u64 bits) { return bits; 
 
 enum { TILE_THREADS = 256, TILE_STEPS = 16 };
 
-// The elements that a thread brings of a tile: the first one's line and step, and how far it is to the next.
+// The elements of a tile that a thread loads: the line and step of the first one, and the distances to the next.
 struct Share {
     u32 line, step, lines, steps;
-    // Neighbours among threads are neighbours among lines, or else among steps.
+    // Adjacent threads load adjacent lines, or else adjacent steps.
     template <int EDGE> static __device__ __forceinline__ Share of(bool lines_are_near) {
         u32 t = threadIdx.x;
         if (lines_are_near) return {t % EDGE, t / EDGE, 0, TILE_THREADS / EDGE};
@@ -45,7 +45,7 @@ template <class S, int EDGE> struct Tile {
 #pragma unroll
         for (u32 i = 0; i < EACH; i++) lines[at][share.step + i * share.steps][share.line + i * share.lines] = elements[i];
     }
-    // Those of a thread: four lines of every 64.
+    // Returns a thread's elements of one step: four lines of each 64.
     __device__ __forceinline__ void get(S (&mine)[EDGE / 16], u32 at, u32 step, u32 first) const {
 #pragma unroll
         for (int part = 0; part < EDGE / 64; part++) {
@@ -56,7 +56,7 @@ template <class S, int EDGE> struct Tile {
     }
 };
 
-// `put` is asked for what it needs to know of a column, and called with that for each row of it, with the sum.
+// Multiplies two sides. `put.column` prepares a column of the result, and `put.row` then receives the sum of each row in it.
 template <class S, int EDGE, class Left, class Right, class Put>
 __device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64 to, const Put &put) {
     const int SIDE = EDGE / 16;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64
     for (int i = 0; i < SIDE; i++)
 #pragma unroll
         for (int j = 0; j < SIDE; j++) sums[i][j] = 0;
-    // The first turn only brings a tile, and the last one only multiplies.
+    // The first iteration only loads a tile, and the last one only multiplies.
 #pragma unroll 1
     for (u64 next = from;; next += TILE_STEPS) {
         bool more = next < to;
@@ -103,7 +103,7 @@ __device__ __forceinline__ void multiply(Left &left, Right &right, u64 from, u64
     }
 }
 
-// The steps that one of several blocks adds up; each has a multiple of a tile's.
+// The range of steps that one of several blocks adds up, in whole tiles.
 struct Portion {
     u64 from, to;
     __device__ __forceinline__ Portion(u64 steps, u32 at, u32 of) {

@@ -1,4 +1,4 @@
-// Classes as rows that are one in one place.
+// Kernels of `one_hot`.
 #include "block.cuh"
 
 __global__ void __launch_bounds__(256) largest(i64 count, const i64 *numbers, i64 *most) {

@@ -1,4 +1,4 @@
-// Sums, means and largest elements of bags of rows.
+// Kernels of `embedding_bag`: sums, means and maxima of bags of rows.
 #include "opdispatch.cuh"
 
 struct Positions {
@@ -26,7 +26,7 @@ struct Bags {
         i64 at = bag < offsets.count ? offsets[bag] : indices.count;
         return at < 0 ? 0 : at > indices.count ? indices.count : at;
     }
-    // The offset of a bag is no less than the one before, and no more than there are places.
+    // Reports an offset that is less than the one before, or greater than the number of indices.
     __device__ __forceinline__ void check(i64 bag) const {
         i64 at = offsets[bag], least = bag > 0 ? offsets[bag - 1] : 0, most = bag > 0 ? indices.count : 0;
         if (at < least || at > most) report(fault, site_of_offsets, BAD_VALUE, at, most);
@@ -35,7 +35,7 @@ struct Bags {
 
 enum { SUM, MEAN, MOST };
 
-// A thread for each bag and column. `narrow` says so of what is written.
+// Reduces bags, with a thread for each bag and column. `narrow` is set if `counts` and `most` have 32-bit integers.
 template <class C>
 __global__ void __launch_bounds__(256)
     bagged(Bags bags, i64 width, const u8 *weight, i32 dtype, const u8 *shares, i32 mode, u8 *to, u8 *counts, u8 *most, bool narrow) {
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Which bag each place is in; those behind all bags are in the one that would follow.
+// Writes the bag of each index. Indices behind the last offset get the number of that offset.
 __global__ void __launch_bounds__(256) bag_of(Bags bags, u8 *to, bool narrow) {
     i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (place >= bags.indices.count) return;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(256) bag_of(Bags bags, u8 *to, bool narrow) {
     write(to, place, low - 1, narrow);
 }
 
-// What each place counts for in its bag.
+// Computes the weight of each index in its bag.
 template <class C>
 __global__ void __launch_bounds__(256)
     weighed(i64 count, C *to, const u8 *shares, i32 dtype, const i64 *bags, const i64 *counts, i64 most) {
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(256)
     to[place] = share;
 }
 
-// Where the gradient of each largest element goes: nowhere, which is `rows * width`, where its bag is empty.
+// Writes the element of the weight that each maximum came from, or `rows * width` (none) if its bag is empty.
 __global__ void __launch_bounds__(256)
     winners(i64 count, i64 width, i64 *to, Positions rows_of, const i64 *counts, i64 rows, u32 site, Fault *fault) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,20 +1,20 @@
-// Rows that meet are added in their order. They come sorted by where they go: a tile of TILE is added up by one thread for each column, and what
-// goes on from tile to tile is joined afterwards.
+// Rows with the same target are added in their order. They are sorted by target: one thread for each column adds a tile of TILE rows, and
+// sums that continue over tiles are joined afterwards.
 #include "block.cuh"
 
 static const u32 TILE = 32;
 
-// Where rows come from, and where they go.
+// The source rows, their targets and their scales.
 struct SortedRows {
-    // How many, and how wide they are.
+    // The number of rows, and their width.
     i64 count;
     u32 width;
-    // Sorted; those of `limit` or more go nowhere, and neither does `skipped`.
+    // The sorted keys: the target rows. A row is skipped if its key is `limit` or more, or `skipped`.
     const i64 *keys;
     i64 limit, skipped;
-    // Which row each is.
+    // The position of each sorted key before sorting.
     const i64 *places;
-    // If somewhere, what each row is in `from`, which has `rows`; others are nothing.
+    // If not null, the row of `from` that each position means. `from` has `rows` rows; any other index means zeros.
     const i64 *of_places;
     i64 rows;
     const u8 *from;
@@ -22,7 +22,7 @@ struct SortedRows {
     i32 dtype;
     u8 *to;
     i64 to_step;
-    // If somewhere, what each row is multiplied by.
+    // If not null, the factor of each row.
     const u8 *shares;
 };
 
@@ -33,14 +33,15 @@ template <class C> __device__ __forceinline__ C row_at(const SortedRows &m, i64 
     return m.shares ? x * ((const C *)m.shares)[place] : x;
 }
 
-// A result is of what it was and the sum.
+// Adds a sum to an element of the target, unless its key is skipped.
 template <class C> __device__ __forceinline__ void add_to(const SortedRows &m, i64 key, i32 offset, C sum) {
     if (u64(key) >= u64(m.limit) || key == m.skipped) return;
     u8 *to = m.to + key * m.to_step + offset;
     store(to, m.dtype, C(load<C>(to, m.dtype) + sum));
 }
 
-// `partial` has two sums for each tile and column: of what began before it, and of what goes on behind it.
+// Adds the rows of each tile. `partial` has two sums for each tile and column: of the key that began before the tile, and of the key that
+// continues after it.
 template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Walk walk, C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE;
@@ -81,7 +82,7 @@ template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Wa
     }
 }
 
-// What began in a tile and goes on.
+// Joins the sums of keys that begin in a tile and continue after it.
 template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRows m, Walk walk, const C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE, end = first + TILE;
@@ -97,7 +98,7 @@ template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRow
     add_to(m, key, offsets[0], sum);
 }
 
-// How often a sorted key is there, to the minus first, for the row of each.
+// Divides the scale of each row by the number of rows with its key.
 template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 count, const i64 *keys, const i64 *places, C *shares, bool more) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;

@@ -1,9 +1,10 @@
-// Which elements a mask picks. A block looks at TILE bytes; those before it are counted ahead.
+// Kernels of `nonzero`, `masked_select` and `masked_scatter`. A block reads TILE flags; the selected elements before each block are counted
+// in advance.
 #include "prefix_sum.cuh"
 
 static const u32 EACH = 16, TILE = 256 * EACH;
 
-// The bytes of this thread that are not zero, a bit each.
+// Returns a bit for each of this thread's flags that is not zero.
 __device__ __forceinline__ u32 picked(const u8 *mask, i64 count) {
     i64 first = i64(blockIdx.x) * TILE + threadIdx.x * EACH;
     u32 bits = 0;
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(256) counted(i64 count, const u8 *mask, i64 *c
     if (threadIdx.x == 0) counts[blockIdx.x] = all;
 }
 
-// Calls `f` with every place that is picked, and how many are before it; neighbours are neighbours in a warp.
+// Calls `f` with each selected position and the number of selected ones before it. Consecutive ones are in adjacent threads.
 template <class F> __device__ __forceinline__ void each_picked(i64 count, const u8 *mask, const i64 *starts, F f) {
     __shared__ u32 scratch[32];
     __shared__ unsigned short list[TILE];
@@ -36,13 +37,14 @@ template <class F> __device__ __forceinline__ void each_picked(i64 count, const 
     for (u32 i = threadIdx.x; i < all; i += blockDim.x) f(first + list[i], start + i);
 }
 
-// The sizes of the mask, and how many places one step is in each dimension.
+// The sizes and the strides of the mask, in elements.
 struct Dimensions {
     u32 rank;
     i64 sizes[16], steps[16];
 };
 
-// Positions of what is picked: in row `n` and column `dim`, `row` and `col` apart. Not more than `most`.
+// Writes the indices of each selected element: that of dimension `dim` to row `n` and column `dim`, with strides `row` and `col`. Writes at
+// most `most` rows.
 __global__ void __launch_bounds__(256)
     positions(i64 count, const u8 *mask, const i64 *starts, i64 *to, i64 row, i64 col, i64 most, Dimensions dims) {
     each_picked(count, mask, starts, [&](i64 place, i64 n) {
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(256)
     });
 }
 
-// Where a place is in memory, in elements.
+// Converts a position to an offset in memory, in elements.
 struct Spread {
     u32 rank;
     i64 sizes[16], steps[16];
@@ -67,7 +69,7 @@ struct Spread {
     }
 };
 
-// Not more than `most`, which is how many there were when they were counted: a mask may have changed since.
+// Copies the selected elements. Writes at most `most`, the number that was counted, as the mask may have changed since.
 template <class W>
 __global__ void __launch_bounds__(256)
     selected(i64 count, const u8 *mask, const i64 *starts, W *to, i64 most, const W *from, Spread spread) {
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(256)
     });
 }
 
-// The n-th element of `from`, which has `size`, where the n-th is picked.
+// Writes the n-th element of `from` to the n-th selected position. Reports an error if `from` has too few elements.
 template <class W>
 __global__ void __launch_bounds__(256)
     replaced(i64 count, const u8 *mask, const i64 *starts, W *to, const W *from, Spread spread, i64 size, u32 site, Fault *fault) {

@@ -1,4 +1,4 @@
-// Where numbers are among others, which are sorted.
+// Kernels of `searchsorted`, `bucketize` and `isin`.
 #include "opdispatch.cuh"
 
 struct Row {
@@ -7,7 +7,8 @@ struct Row {
     i64 width;
 };
 
-// Each of several rows has `each` wanted numbers of its own. `order`, if somewhere, says where the row's numbers are in order.
+// Finds the insertion positions of values in sorted rows. Each row has `each` values of its own. `order`, if not null, has the indices that
+// sort a row.
 template <class C>
 __global__ void __launch_bounds__(256)
     placed(i64 count, Row wanted, Row sorted, i64 each, bool right, const i64 *order, u8 *to, bool narrow, u32 site, Fault *fault) {
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(256)
             place = told;
         }
         C other = load<C>(sorted.at + (first + place) * size_of(sorted.dtype), sorted.dtype);
-        // What has no order with others is beyond them.
+        // If `x` is NaN, its position is after all numbers of the row.
         bool before = right ? !(other > x) : !(other >= x);
         low = before ? low + half + 1 : low;
         left = before ? left - half - 1 : half;
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Whether numbers are among those of a sorted row of the type that is compared.
+// Finds whether values are in a sorted row.
 template <class C> __global__ void __launch_bounds__(256) among(i64 count, Row wanted, const C *sorted, i64 size, bool invert, boolean *to) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;

@@ -1,17 +1,17 @@
-// Segments of a dimension, each reduced to one element.
+// Kernels of `segment_reduce`: each segment of a dimension is reduced to one element.
 #include "opdispatch.cuh"
 
 struct Segments {
-    // How many there are in a line, how many lines, how long these are, and how many elements are behind each other in one row.
+    // The number of segments of a line, of lines, of rows of a line, and of elements of a row.
     i64 count, lines, size, width;
-    // In each line, where segments end, one for each and the line's begin; or else lengths, and sums of all that come before.
+    // The offsets of segments, one more than segments in each line; or else their lengths, and the lengths' prefix sums.
     const i64 *told, *before;
     i32 reduce;
-    // Whether segments may leave a rest.
+    // Whether segments may leave rows uncovered.
     bool partial;
     u32 site;
     Fault *fault;
-    // Where a segment begins and ends in its line.
+    // Computes the begin and the end of a segment in its line. Reports invalid ones and makes them empty.
     __device__ __forceinline__ void range(i64 line, i64 at, i64 &begin, i64 &end) const {
         if (before) {
             begin = before[line * count + at] - before[line * count];
@@ -37,7 +37,7 @@ template <class C> __device__ __forceinline__ C together(i32 reduce, C a, C b) {
     }
 }
 
-// A thread for each segment and column. `whole` says that a mean of nothing is none.
+// Reduces segments, with a thread for each segment and column. If `whole` is set, the mean of an empty segment is NaN.
 template <class T>
 __global__ void __launch_bounds__(256) reduced(Segments s, const u8 *data, i32 dtype, u8 *to, double start, bool whole) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(256) reduced(Segments s, const u8 *data, i32 d
     store(to + at * size_of(dtype), dtype, sum);
 }
 
-// The gradient of each segment for its elements; all that are in none have zero.
+// Writes the gradient of each segment to its elements. Elements in no segment are zero already.
 template <class T>
 __global__ void __launch_bounds__(256)
     spread(Segments s, const u8 *grads, const u8 *results, const u8 *data, i32 dtype, T *to, double start) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256)
     i64 first = line * s.size * s.width + col;
     auto element = [&](i64 row) { return load<T>(data + (first + row * s.width) * size_of(dtype), dtype); };
     if (s.reduce == PRODUCT) {
-        // Of all others, as one may be zero: those before it, and then those behind.
+        // The product of all other elements, as one may be zero: of those before, and then of those behind.
         T before = T(start), behind = T(1);
         for (i64 row = begin; row < end; row++) to[first + row * s.width] = before * grad, before *= element(row);
         for (i64 row = end; row-- > begin;) to[first + row * s.width] *= behind, behind *= element(row);

@@ -2,7 +2,7 @@
 
 enum { COUNT, SUM, ROOT, POWER, MOST };
 
-// How differences become a distance.
+// The norm of a vector of differences.
 struct Norm {
     double power;
     u32 kind;
@@ -19,7 +19,7 @@ struct Norm {
     template <class C> __device__ __forceinline__ C whole(C sum) const {
         return kind == ROOT ? sqrt(sum) : kind == POWER ? pow(sum, C(1) / C(power)) : sum;
     }
-    // By how much the distance grows with one difference.
+    // Returns the derivative of the distance by one difference.
     template <class C> __device__ __forceinline__ C slope(C apart, C distance) const {
         if (apart == C(0) || distance == C(0)) return C(0);
         C size = apart < C(0) ? -apart : apart, sign = apart < C(0) ? C(-1) : C(1);
@@ -33,12 +33,12 @@ struct Norm {
     }
 };
 
-// Rows side by side: `height` of each item of one side, and `breadth` of the other.
+// Contiguous rows: `height` in each item of one side, and `breadth` of the other.
 struct Rows {
     u64 height, breadth, width;
 };
 
-// The rows of one matrix in pairs, without any twice: where those begin in which a row is the first.
+// Returns the index of the first pair of a row, where the pairs of one matrix's rows are in order, without duplicates.
 __device__ __forceinline__ u64 first_pair(u64 row, u64 rows) { return row * (2 * rows - row - 1) / 2; }
 
 template <class C, class T> __device__ __forceinline__ C distance(const T *a, const T *b, u64 width, const Norm &norm) {
@@ -48,7 +48,7 @@ template <class C, class T> __device__ __forceinline__ C distance(const T *a, co
     return norm.whole(joined_in_warp(sum, [&](C a, C b) { return norm.joined(a, b); }));
 }
 
-// A warp for each pair.
+// Computes the distances of two batches of rows, with a warp for each pair.
 template <class T> __global__ void __launch_bounds__(256) apart(u64 count, T *out, const T *left, const T *right, Rows rows, Norm norm) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= count) return;
@@ -60,7 +60,7 @@ template <class T> __global__ void __launch_bounds__(256) apart(u64 count, T *ou
 template <class T> __global__ void __launch_bounds__(256) pairs_apart(u64 count, T *out, const T *in, Rows rows, Norm norm) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= count) return;
-    // The last row whose pairs begin no later.
+    // Finds the last row whose first pair is not after this one.
     u64 low = 0, high = rows.height - 1;
     while (high - low > 1) {
         u64 middle = (low + high) / 2;
@@ -75,7 +75,7 @@ template <class T> __global__ void __launch_bounds__(256) pairs_apart(u64 count,
     if (threadIdx.x % 32 == 0) out[at] = as<T>(found);
 }
 
-// A thread for each element of the rows.
+// Computes the gradient of the left rows, with a thread for each element.
 template <class T>
 __global__ void __launch_bounds__(256)
     pulled(u64 count, T *out, const T *grad, const T *left, const T *right, const T *distances, Rows rows, Norm norm) {

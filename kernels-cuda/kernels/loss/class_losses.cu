@@ -1,8 +1,8 @@
-// Losses of classes: one element, or some, of each line count.
+// Kernels of `nll_loss` and margin losses.
 #include "functions.cuh"
 #include "block.cuh"
 
-// The sum of losses, and of the weights of the classes that they are of.
+// The sum of losses, and the sum of their classes' weights.
 template <class C> struct Loss {
     C sum, weight;
 };
@@ -10,14 +10,14 @@ template <class C> struct Both {
     __device__ __forceinline__ Loss<C> operator()(Loss<C> a, Loss<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
 };
 
-// What is picked from: `classes` of them, `apart` elements from each other.
+// Lines of `classes` elements, with stride `apart`, of which the target selects one each.
 struct Picks {
     i64 count, classes, apart, ignored;
     i32 dtype;
     u32 site;
     Fault *fault;
     __device__ __forceinline__ i64 first(i64 at) const { return at / apart * classes * apart + at % apart; }
-    // The class of a place, or none.
+    // Returns the class of an element of the target, or -1 if it is ignored or invalid.
     __device__ __forceinline__ i64 of(const u8 *target, i64 at) const {
         i64 class_of = dtype == U8 ? i64(target[at]) : ((const i64 *)target)[at];
         if (class_of == ignored) return -1;
@@ -27,7 +27,7 @@ struct Picks {
     }
 };
 
-// Losses one by one where `out` is, and what a block's come to where it is not.
+// Computes `nll_loss`: single losses if `out` is not null, and otherwise the sum of each block.
 template <class T>
 __global__ void __launch_bounds__(256) picked(const T *in, const u8 *target, const T *weights, T *out, compute_t<T> *partials, Picks picks) {
     typedef compute_t<T> C;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(256) picked(const T *in, const u8 *target, con
     if (threadIdx.x == 0) ((Loss<C> *)partials)[blockIdx.x] = all;
 }
 
-// All losses as one, and their weight.
+// Adds up the blocks' losses and weights.
 template <class T>
 __global__ void __launch_bounds__(256) together(const compute_t<T> *partials, u32 count, T *out, T *weight, i32 mean) {
     typedef compute_t<T> C;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(256) together(const compute_t<T> *partials, u3
     *weight = as<T>(all.weight);
 }
 
-// Of zeros, those that were picked get their gradient.
+// Writes the gradients of the selected elements. All others are zero already.
 template <class T>
 __global__ void __launch_bounds__(256) picked_backward(T *out, const u8 *target, const T *weights, const T *grad, const T *total, Picks picks, i32 one) {
     typedef compute_t<T> C;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(256) picked_backward(T *out, const u8 *target,
     if (weight != C(0)) out[picks.first(at) + of * picks.apart] = as<T>(-weight * g / (total ? as<C>(*total) : C(1)));
 }
 
-// Losses of lines by how far true classes stand out from the others. A line has one, or those before the first -1.
+// The parameters of margin losses. A line has one true class, or those before the first -1.
 struct Margins {
     i64 lines, classes;
     double margin;
@@ -87,7 +87,7 @@ template <class T> struct MarginLine {
     const Margins &margins;
     __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const Margins &margins)
         : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.several ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
-    // The class that is the line's `i`th, or none.
+    // Returns the line's `i`th true class, or -1.
     __device__ __forceinline__ i64 target(u32 i) const {
         if (i >= (margins.several ? classes : 1)) return -1;
         i64 of = targets[i];
@@ -101,14 +101,14 @@ template <class T> struct MarginLine {
             if (of < 0 || of == at) return of >= 0;
         }
     }
-    // How far into the margin of a class another one is.
+    // Returns by how much another class is within the margin of a true class.
     __device__ __forceinline__ C into(i64 of, u32 at) const {
         C into = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
         return into > C(0) ? into : C(0);
     }
 };
 
-// A line to a block. `is_target` is written where it is.
+// Computes margin losses, with a block for each line. Writes `is_target` unless it is null.
 template <class T>
 __global__ void __launch_bounds__(256) margin(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, Margins margins) {
     typedef compute_t<T> C;
@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(256) margin(const T *in, const i64 *target, co
     if (threadIdx.x == 0) losses[blockIdx.x] = sum / C(margins.classes);
 }
 
-// What a class that stands out gets is what all others give, so each is asked for by itself.
+// Computes the gradients of margin losses. The gradient of a true class is the negative sum of the others', so it is summed for each true
+// class.
 template <class T>
 __global__ void __launch_bounds__(256) margin_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, Margins margins, double scale, i32 one) {
     typedef compute_t<T> C;

@@ -1,5 +1,6 @@
-// How unlikely a sequence of labels is found, in logarithms: a sequence to a block, whose threads have its states. A state is a label, or a
-// blank before, between or behind them; a sequence stays, goes on to the next, or from one label to another over the blank between them.
+// Kernels of the CTC loss, in logarithms: a block for each sequence, whose threads have its states. A state is a label, or a blank before,
+// between or after labels. A transition keeps the state, moves to the next one, or moves from one label to a different one without the
+// blank between them.
 #include "functions.cuh"
 
 struct Labelling {
@@ -15,7 +16,7 @@ template <class C> __device__ __forceinline__ C log_add_exp(C a, C b, C c = neve
     return most == never<C>() ? most : most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
 
-// The states of a block's sequence, of which three numbers are known: its steps, its first label, and how many it has.
+// The states of a block's sequence. `lengths` has three integers for it: its steps, its first label, and its number of labels.
 struct States {
     const i64 *labels;
     i64 steps, count;
@@ -34,7 +35,7 @@ struct States {
     }
 };
 
-// How likely each state is after the first step and its beginning, after each step; and the sequence's end.
+// Computes the forward variables: the log-probability of each state after each step; and the loss.
 template <class C>
 __global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *targets, const i64 *lengths, C *alphas, C *losses, Labelling all) {
     States states(targets, lengths, all);
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *tar
     losses[blockIdx.x] = states.steps ? -log_add_exp(end[last], last ? end[last - 1] : never<C>()) : last ? Bounds<C>::most() : C(0);
 }
 
-// The same from the end, a step of which is kept beside the one after it; and with both, the gradient of every class.
+// Computes the backward variables, of which two steps are kept, and the gradient of each class.
 template <class C>
 __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *targets, const i64 *lengths, const C *alphas, const C *losses, const C *grads, C *betas, C *out, Labelling all, i32 zero_infinity) {
     States states(targets, lengths, all);
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *target
         __syncthreads();
         if (counts)
             for (i64 state = threadIdx.x; state < states.count; state += 256) {
-                // The first state of a class answers for all of them.
+                // The first state of a class sums over all states of that class.
                 i64 of = states[state], other = 0;
                 while (other < state && states[other] != of) other++;
                 if (other < state) continue;

@@ -1,5 +1,5 @@
-// Lines of elements side by side, each in the registers of the threads that share it, so that memory is read once. A line that is too
-// long for that is gone through in tiles, and read again.
+// Contiguous lines, each in the registers of the threads that share it, so that memory is read once. A line that is too long for the
+// registers is processed in tiles, and read again.
 #pragma once
 #include "block.cuh"
 
@@ -9,7 +9,7 @@ struct Lines {
 
 const u32 HELD = 16, PACK = 4;
 
-// Which elements of which line a thread has.
+// The line and the elements that a thread has.
 struct Share {
     u64 line;
     u32 number, length, lanes, lane;
@@ -18,7 +18,7 @@ struct Share {
         lane = threadIdx.x & (lanes - 1);
         go(blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lines);
     }
-    // To a line so many further.
+    // Moves on by `further` lines.
     __device__ __forceinline__ void go(u32 further, const Lines &lines) {
         number += further;
         live = number < lines.count;
@@ -29,13 +29,13 @@ struct Share {
         return tile * lanes * HELD + (packed ? (i / PACK * lanes + lane) * PACK + i % PACK : i * lanes + lane);
     }
     __device__ __forceinline__ u64 start() const { return line * length; }
-    // What is in the place of elements that there are none of.
+    // Replaces elements behind the end of the line by `otherwise`.
     template <class C> __device__ __forceinline__ void fill(C (&x)[HELD], u32 tile, C otherwise) const {
         if ((tile + 1) * lanes * HELD <= length) return;
 #pragma unroll
         for (u32 i = 0; i < HELD; i++) x[i] = place(tile, i) < length ? x[i] : otherwise;
     }
-    // The elements of a tile, as far as there are some.
+    // Loads the elements of a tile, and `otherwise` behind the end of the line.
     template <class C, class T> __device__ __forceinline__ void load(C (&x)[HELD], const T *in, u32 tile, C otherwise) const {
 #pragma unroll
         for (u32 i = 0; i < HELD; i += PACK) {

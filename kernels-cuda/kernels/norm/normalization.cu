@@ -1,8 +1,8 @@
-// Normalisation of lines, or of channels, and its gradients.
+// Kernels of normalisation of lines or channels, and of its gradients.
 #include "folds.cuh"
 #include "lines.cuh"
 
-// Numbers of any dtype, so many bytes from each other; or none.
+// A vector of any dtype, with a byte stride; or none.
 struct Vector {
     u8 *at;
     i64 step;
@@ -15,7 +15,7 @@ struct Vector {
     }
 };
 
-// Which parameter an element of a line has: every `area` elements have one, and there are `each` to a line of one of so many groups.
+// The parameter of each element of a line: each `area` elements share one, and a line has `each` of them, selected by its group.
 struct Slots {
     u32 groups, each;
     Divisor area;
@@ -34,7 +34,7 @@ struct Slots {
     }
 };
 
-// Two sums.
+// A pair of sums.
 template <class C> struct Twice {
     C first, second;
 };
@@ -42,8 +42,8 @@ struct Both {
     template <class C> __device__ __forceinline__ Twice<C> operator()(Twice<C> a, Twice<C> b) const { return {a.first + b.first, a.second + b.second}; }
 };
 
-// Lines of one tile, which a block takes one after another: parameters that all lines share are loaded once, and a line while the one before
-// is computed, unless its numbers fill the registers.
+// Normalises lines that fit into one tile. A block loops over lines: it loads parameters that all lines share once, and the next line while
+// it computes one, unless a double-precision line fills the registers.
 template <class T, class P>
 __device__ __forceinline__ void held_lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots, compute_t<T> *scratch) {
     typedef compute_t<T> C;
@@ -88,7 +88,8 @@ __device__ __forceinline__ void held_lines(const T *in, T *out, const P *weight,
     }
 }
 
-// Sums of a longer line from the mean of its first tile: they stay small, and need no division where they are joined.
+// Normalises lines. A longer line is summed relative to the mean of its first tile: these sums stay small, and can be joined without a
+// division.
 template <class T, class P>
 __global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots) {
     typedef compute_t<T> C;
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weigh
     }
 }
 
-// The sums of gradients times what was normalised, and of gradients.
+// Sums of gradients times normalised inputs, and of gradients.
 template <class C> struct Slope {
     C slope, sum;
     __device__ __forceinline__ Slope and_of(const Slope &other) const { return {slope + other.slope, sum + other.sum}; }
@@ -187,7 +188,7 @@ __global__ void __launch_bounds__(512) lines_backward(const T *grad, const T *in
     }
 }
 
-// Sums of planes, each of which has the statistics of one of so many.
+// Sums the gradients over planes. `together` planes share one of `statistics` statistics.
 template <class T>
 __global__ void __launch_bounds__(512) planes(const T *grad, const T *in, compute_t<T> *slopes, Vector means, Vector rstds, Lines lines, u32 together, u32 statistics) {
     typedef compute_t<T> C;
@@ -208,15 +209,15 @@ __global__ void __launch_bounds__(512) planes(const T *grad, const T *in, comput
     if (share.live && share.lane == 0) ((Slope<C> *)slopes)[share.line] = all;
 }
 
-// Rows of parameters' elements.
+// The rows and columns whose gradients are summed.
 struct Rows {
     i64 count, chunk;
     u32 columns, packed;
-    // Statistics are those of columns, and not of rows.
+    // Whether there are statistics for each column, rather than for each row.
     u32 by_column;
 };
 
-// Sums of columns, over a part of the rows. A warp has four neighbours to a thread, and the warps of a block share the rows.
+// Sums the gradients over columns, for a part of the rows. A thread has four adjacent columns, and the warps of a block share the rows.
 template <class T>
 __global__ void __launch_bounds__(256) columns(const T *grad, const T *in, compute_t<T> *slopes, Vector means, Vector rstds, Rows rows) {
     typedef compute_t<T> C;
@@ -269,12 +270,13 @@ __global__ void __launch_bounds__(256) columns(const T *grad, const T *in, compu
     }
 }
 
-// What a channel's elements become: `(x - mean) * scale + bias`, or of gradients `(grad - sum - (x - mean) * slope) * scale`.
+// The coefficients of a channel. An input becomes `(x - mean) * scale + bias`, and a gradient `(grad - sum - (x - mean) * slope) * scale`.
 template <class C> struct Channel {
     C mean, scale, bias, slope;
 };
 
-// The sums of all parts, in `pieces` each, which are parameters' gradients; and with them what becomes of a channel.
+// Adds up the partial sums, `pieces` of each part, to the gradients of the parameters. Also computes the channels' coefficients for the
+// input's gradient if `become` is not null.
 template <class C>
 __global__ void __launch_bounds__(256) parameters(const C *slopes, Vector of_weight, Vector of_bias, C *become, Vector means, Vector rstds, Vector weight, u32 channels, u32 parts, u32 pieces, double count) {
     __shared__ Slope<C> shared[256];
@@ -295,13 +297,13 @@ __global__ void __launch_bounds__(256) parameters(const C *slopes, Vector of_wei
     ((Channel<C> *)become)[channel] = {means.get(channel, C(0)), rstd * weight.get(channel, C(1)), all.sum * by, all.slope * rstd * by};
 }
 
-// Numbers that batch normalisation is told.
+// The scalars of a batch normalisation.
 struct Batch {
     double eps, momentum, correction;
     u32 channels;
 };
 
-// What becomes of channels by their means and variances, and what is kept of these: where `running` ones are, they move.
+// Computes the channels' coefficients from means and variances, saves the statistics, and updates the running ones if there are any.
 template <class C>
 __global__ void __launch_bounds__(256) statistics(Vector means, Vector vars, Vector weight, Vector bias, Vector saved_mean, Vector saved_rstd, Vector running_mean, Vector running_var, C *become, Batch batch) {
     u32 channel = blockIdx.x * 256 + threadIdx.x;
@@ -315,7 +317,7 @@ __global__ void __launch_bounds__(256) statistics(Vector means, Vector vars, Vec
     running_var.set(channel, momentum * C(batch.correction) * var + (C(1) - momentum) * running_var.get(channel, C(0)));
 }
 
-// Where channels are: each has so many neighbours, and then comes the next.
+// The map from an element to its channel: `area` adjacent elements share one.
 struct Planes {
     i64 count;
     Divisor area, channels;

@@ -1,12 +1,12 @@
-// Softmax, its logarithm, and their gradients.
+// Kernels of softmax, log-softmax and their gradients.
 #include "folds.cuh"
 #include "lines.cuh"
 
-// The same for rows of neighbours that lines go across: `length` rows of `inner` elements, `outer` times.
+// Lines whose elements are not adjacent: `length` rows of `inner` elements each, `columns` lines in all.
 struct Across {
     i64 length, inner;
     u64 columns;
-    // How many threads share a column.
+    // The number of threads that share a line.
     u32 ways;
 };
 
@@ -22,8 +22,8 @@ template <class C> __device__ __forceinline__ C exponential(C x, const Exponenti
     return exp(x - total.most) / total.sum;
 }
 
-// Twice through the tiles of a line: to gather, and to write. The only tile of a short one is loaded once, and its exponentials are taken
-// once, when all know the largest element; threads that share a long line sum them up beside the largest of their own.
+// Computes softmax of lines, in two passes over the tiles: one sums, and one writes. A line of one tile is loaded once, and its
+// exponentials are computed once, after its maximum is known. For a longer line, each thread sums exponentials relative to its own maximum.
 template <class T, class O> __global__ void __launch_bounds__(512) lines(const T *in, O *out, Lines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
@@ -72,7 +72,7 @@ template <class T, class O> __global__ void __launch_bounds__(512) lines(const T
     }
 }
 
-// What becomes of a gradient, from the sum along its line.
+// The term of a gradient that is summed over its line, and the input's gradient from that sum.
 template <class C> __device__ __forceinline__ C term(C grad, C output, i32 kind) { return kind == LOGARITHM ? grad : grad * output; }
 template <class C> __device__ __forceinline__ C slope(C grad, C output, C sum, i32 kind) {
     return kind == LOGARITHM ? grad - exp(output) * sum : (grad - sum) * output;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(512) lines_backward(const T *grad, const T *ou
     }
 }
 
-// Which part of which column a thread has. Neighbours are in neighbouring threads.
+// The part of a line that a thread has. Adjacent lines are in adjacent threads.
 struct Column {
     u32 together, way;
     u64 number, first;

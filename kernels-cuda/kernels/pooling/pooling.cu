@@ -2,15 +2,14 @@
 
 enum { WINDOWS, ADAPTIVE, RANDOM };
 
-// Which parts of images are pooled: those under a window at its places, as many of about one size as there are places, or as many of one
-// size that begin where random numbers say.
+// The windows that are pooled: at regular positions, adaptive windows of nearly equal size, or windows of one size at random positions.
 struct Parts {
     Window window;
     i64 divisor;
     u32 kind, counts_padding;
 };
 
-// A part in one dimension, and how many elements count in it.
+// A window in one dimension, and the number of elements that an average counts in it.
 struct Span {
     i32 start, end, step;
     i64 counts;
@@ -32,7 +31,8 @@ __device__ __forceinline__ Span span(const Parts &parts, const Images &in, const
     return {i32(start), i32(end), i32(at_most(dilation, 0x7fffffff)), parts.counts_padding ? counts : at_least(end - start, 0)};
 }
 
-// One of those that are about equally far apart, rounded as PyTorch does. The last is at the end.
+// Returns a random window of fractional pooling. The windows are about equally far apart, rounded as in PyTorch, and the last one is at the
+// end.
 template <class T> __device__ __forceinline__ Span random_span(i64 kernel, const T *sample, i64 size, u32 count, u32 place) {
     typedef compute_t<T> C;
     i64 last = size - kernel, start = last;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void largest_of(const Box &box, T *out, i64 *found, c
     bool first = true;
     box.each([&](i32 plane, i32 row, i32 column) {
         compute_t<T> x = as<compute_t<T>>(image[images.inside(plane, row, column)]);
-        // What is not a number is larger than everything.
+        // NaN is larger than all numbers.
         if (first || x > most || x != x) most = x, best = (plane * height + row) * width + column;
         first = false;
     });
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(256) largest(u64 count, T *out, i64 *found, co
     largest_of(box, out + place, found + place, in + images.image(spot), images);
 }
 
-// Of parts at random places, which follow from numbers that each image has: one for each of its dimensions.
+// Max pooling over random windows. Each image has a random number for each of its dimensions, which determines the windows.
 template <class T>
 __global__ void __launch_bounds__(256) largest_at_random(u64 count, T *out, i64 *found, const T *in, Images results, Images images,
                                                          Parts parts, const T *samples, u64 rank) {
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(256) largest_at_random(u64 count, T *out, i64 
     Spot spot = results.spot(number);
     const T *own = samples + (u64(spot.batch) * images.channels.by + spot.channel) * rank;
     auto along = [&](int dim) {
-        // Images have the number of their last dimension first, and volumes that of their first.
+        // In two dimensions the numbers begin with the last dimension, in three with the first.
         const T *sample = own + (rank == 2 ? 2 - dim : dim);
         return random_span(parts.window.kernel[dim], sample, images.size(dim), results.sizes[dim].by, spot.at[dim]);
     };
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(256) largest_at_random(u64 count, T *out, i64 
     largest_of({along(0), along(1), along(2)}, out + place, found + place, in + images.image(spot), images);
 }
 
-// The places of the result whose parts an element of an image may be in.
+// The range of the result's elements whose windows may contain an element of an image.
 struct Places3 {
     i32 first[3], last[3];
     __device__ __forceinline__ Places3(const Parts &parts, const Images &in, const Images &out, const Spot &spot) {
@@ -114,7 +114,7 @@ struct Places3 {
             if (parts.kind == ADAPTIVE) {
                 from = at * count / size, to = ((at + 1) * count + size - 1) / size - 1;
             } else if (parts.kind == RANDOM) {
-                // A part begins less than an element before or behind where it would if all were equally far apart.
+                // A window begins less than one element before or after its position at equal distances.
                 i64 kernel = parts.window.kernel[dim], last = size - kernel;
                 from = last ? (at - kernel) * (count - 1) / last - 1 : 0, to = last ? (at + 1) * (count - 1) / last + 1 : 0;
                 from = at_least(from, 0);
@@ -169,7 +169,7 @@ template <class Half> __device__ __forceinline__ void add(Half *at, Half x) {
     }
 }
 
-// The slopes of places that the element at their index does not ask: none that a maximum was found at, but somebody may say so.
+// Adds the gradients whose index is outside of the element's window. A forward pass has no such index, but the caller may pass any.
 template <class T>
 __global__ void __launch_bounds__(256) to_elsewhere(u64 count, T *out, const T *grad, const i64 *found, Images images, Images results,
                                                     Images indices, Parts parts, Fault *fault, u32 site) {

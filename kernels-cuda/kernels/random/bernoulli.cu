@@ -1,7 +1,7 @@
-// Zeros and ones of a given probability.
+// Kernels of `bernoulli`: zeros and ones of a given probability.
 #include "philox.cuh"
 
-// A word is below `limit` with the chance that it stands for.
+// Compares random words with `limit`: a word is below it with the probability `limit / 2^32`.
 template <class O> __global__ void __launch_bounds__(256) bernoulli(O *out, Stream stream, u64 limit) {
     filled<4>(out, stream, [=](const Words &words, int row, u64) { return as<O>(i32(words.of[row] < limit)); });
 }

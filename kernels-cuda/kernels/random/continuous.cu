@@ -1,4 +1,4 @@
-// Distributions of real numbers, and the geometric one.
+// Kernels of continuous distributions, and of the geometric distribution.
 #include "philox.cuh"
 
 template <class F, class O> __global__ void __launch_bounds__(256) uniform(O *out, Stream stream, double from, double to, i32 bits) {
@@ -9,7 +9,7 @@ template <class F, class O> __global__ void __launch_bounds__(256) uniform(O *ou
     });
 }
 
-// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
+// Draws normal numbers by the method of Box and Muller: the words of a block make a radius and an angle, and these make two numbers.
 template <class F, class O> __global__ void __launch_bounds__(256) normal(O *out, Stream stream, double mean, double std, bool exponentiated) {
     filled<Drawn<F>::ROWS>(out, stream, [=](const Words &words, int row, u64) {
         F radius = sqrt(F(-2) * log(Drawn<F>::open(words, row & ~1)));

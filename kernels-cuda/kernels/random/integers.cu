@@ -1,4 +1,4 @@
-// Integers in a range.
+// Kernels of random integers in a range.
 #include "philox.cuh"
 
 template <class O> __global__ void __launch_bounds__(256) narrow_integers(O *out, Stream stream, i64 first, u64 different) {
@@ -13,7 +13,7 @@ __device__ __forceinline__ u64 upper_half(u64 a, u64 b) {
     return (a >> 32) * (b >> 32) + (x >> 32) + (y >> 32) + (middle >> 32);
 }
 
-// `different` is zero where all numbers of 64 bits are.
+// Draws integers from 64 random bits. `different` is zero if the range has all integers of 64 bits.
 template <class O> __global__ void __launch_bounds__(256) wide_integers(O *out, Stream stream, i64 first, u64 different) {
     filled<2>(out, stream, [=](const Words &words, int row, u64) {
         u64 word = u64(words.of[2 * row + 1]) << 32 | words.of[2 * row];

@@ -1,13 +1,13 @@
-// Positions drawn by their weights.
+// Kernels of `multinomial`: indices drawn with the given weights.
 #include "philox.cuh"
 
-// Rows of weights. Those of a row are added up in pieces, and then the pieces are, so that neither takes long.
+// Rows of weights. The weights of a row are summed in pieces, and then the pieces are summed, so that neither sum is long.
 struct Rows {
     u64 count, width, piece;
     u32 site;
     Fault *fault;
     __device__ __forceinline__ u64 pieces() const { return (width - 1) / piece + 1; }
-    // Where in a row a piece ends.
+    // Returns the end of a piece within its row.
     __device__ __forceinline__ u64 end(u64 at) const { return at + 1 < pieces() ? (at + 1) * piece : width; }
     __device__ __forceinline__ double checked(double weight) const {
         if (!(weight >= 0 && weight < Bounds<double>::most())) report_number(fault, site, weight, 0);
@@ -15,7 +15,7 @@ struct Rows {
     }
 };
 
-// The running sums of each piece: a piece to a thread.
+// Computes the running sums of each piece, with a thread for each piece.
 __global__ void __launch_bounds__(256) within_pieces(const double *__restrict__ weights, double *__restrict__ within, Rows rows) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x, pieces = rows.pieces(), row = at / pieces, piece = at % pieces;
     if (row >= rows.count) return;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(256) within_pieces(const double *__restrict__ 
     for (u64 i = row * rows.width + piece * rows.piece; i < end; i++) within[i] = sum += rows.checked(weights[i]);
 }
 
-// What comes before each piece, and before the end: a row to a thread.
+// Computes the sum of the weights before each piece and of all weights, with a thread for each row.
 __global__ void __launch_bounds__(256) before_pieces(const double *__restrict__ within, double *__restrict__ before, Rows rows) {
     u64 row = u64(blockIdx.x) * blockDim.x + threadIdx.x, pieces = rows.pieces();
     if (row >= rows.count) return;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(256) before_pieces(const double *__restrict__ 
     if (!(sum > 0 && sum < Bounds<double>::most())) report(rows.fault, rows.site, BAD_SUM, 0, 0);
 }
 
-// How many of the first `count` numbers there are of which `before` holds.
+// Returns how many of the first `count` numbers fulfil `before`, which holds up to some number and not beyond (binary search).
 template <class Before> __device__ __forceinline__ u64 leading(u64 count, Before before) {
     u64 low = 0;
     while (count > 0) {
@@ -53,13 +53,13 @@ template <class Before> __device__ __forceinline__ u64 leading(u64 count, Before
     return low;
 }
 
-// Where in the sum of a row's weights a number falls.
+// Draws with replacement: finds the index where a random number falls in the running sums of its row.
 __global__ void __launch_bounds__(256) with_replacement(i64 *out, Stream stream, const double *within, const double *before, u64 samples, Rows rows) {
     filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
         u64 line = at / samples, pieces = rows.pieces();
         const double *sums = within + line * rows.width, *starts = before + line * (pieces + 1);
         double all = starts[pieces], point = Drawn<double>::unit(words, row, 52) * all;
-        // Rounding must not lead to the end.
+        // Rounding must not make the point equal to the sum.
         if (!(point < all)) point = 0;
         u64 piece = leading(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
         u64 first = piece * rows.piece;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(256) with_replacement(i64 *out, Stream stream,
     });
 }
 
-// How long each position waits, with its weight as the rate. Of those that weigh nothing, none comes before another.
+// Draws an exponentially distributed time for each index, with its weight as the rate. It is infinite if the weight is zero.
 __global__ void __launch_bounds__(256) without_replacement(double *out, Stream stream, const double *weights, Rows rows) {
     filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
         double weight = rows.checked(weights[at]), time = -log(Drawn<double>::open(words, row)) / weight;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(256) without_replacement(double *out, Stream s
     });
 }
 
-// Whether the first of each row weighs something: a row to a thread.
+// Reports a row whose weights are all zero: its smallest time is infinite. A thread for each row.
 __global__ void __launch_bounds__(256) weighed(const double *times, u64 samples, Rows rows) {
     u64 row = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row < rows.count && is_infinite(times[row * samples])) report(rows.fault, rows.site, BAD_SUM, 0, 0);

@@ -1,6 +1,6 @@
-// The stream of random words: a function of the seed and of an element's place, the same on every device.
+// Philox: the stream of random words, a function of the seed and of an element's index that is the same on every device.
 //
-// A thread works out one block of the stream. Blocks are used in groups of 64; element `i` of a group takes word `i / 64` of the group's
+// A thread computes one block of the stream. Blocks are used in groups of 64; element `i` of a group takes word `i / 64` of the group's
 // block `i % 64`, or two words from `2 * (i / 64)` on.
 #pragma once
 #include "functions.cuh"
@@ -24,7 +24,8 @@ __device__ __forceinline__ Words philox(u64 key, u64 counter, u32 c = 0) {
     return {{a, b, c, d}};
 }
 
-// Which part of the stream, and how many numbers. What is replayed counts from a seed and a block that are written before.
+// The part of the stream that a launch draws: seed, first block and number of elements. A replay takes the seed from `origin`, and adds the
+// block there to `first`.
 struct Stream {
     u64 seed, first, count;
     const u64 *origin;
@@ -34,15 +35,15 @@ struct Stream {
     }
 };
 
-// How many numbers of this type a block gives, and how its words become one.
+// Conversion of a block's words to numbers of a type: `ROWS` numbers for each block.
 template <class F> struct Drawn;
 template <> struct Drawn<float> {
     static const int ROWS = 4;
-    // From zero up to below one, in steps of two to the power of minus `bits`.
+    // Returns a number from zero to below one, a multiple of two to the power of minus `bits`.
     static __device__ __forceinline__ float unit(const Words &words, int row, int bits) {
         return float(i32(words.of[row] >> (32 - bits))) * bit_cast<float>(u32(127 - bits) << 23);
     }
-    // Above zero and below one.
+    // Returns a number above zero and below one.
     static __device__ __forceinline__ float open(const Words &words, int row) {
         float x = (float(i32(words.of[row] >> 1)) + 0.5f) * bit_cast<float>(u32(127 - 31) << 23);
         return x < 0.99999994f ? x : 0.99999994f;
@@ -67,7 +68,7 @@ template <int ROWS, class O, class Make> __device__ __forceinline__ void filled(
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);
 }
 
-// A product that is rounded before anything is added to it, as it is on every device.
+// Returns a product that is rounded before a sum, so that it is the same on every device (no fused multiply-add).
 __device__ __forceinline__ float product(float a, float b) {
 #ifdef EMULATED
     return a * b;

@@ -1,8 +1,8 @@
-// Random numbers, each of a distribution that numbers of its own shape.
+// Kernels of distributions whose parameters are tensors: Poisson, binomial and gamma.
 #include "philox.cuh"
 
-// As many random words as it takes: all words of one block begin a stream of an element's own. What tries again does so at most `TRIES`
-// times, which fail together so seldom that nobody will see it.
+// A random stream of one element, which yields as many words as a distribution needs. The words of one block are its key. Rejection
+// sampling tries at most `TRIES` times; the probability that all fail is negligible.
 struct Own {
     static const u32 TRIES = 1000;
     u64 key, begin;
@@ -13,7 +13,7 @@ struct Own {
     __device__ __forceinline__ Own(const Words &words)
         : key(u64(words.of[1]) << 32 | words.of[0]), begin(u64(words.of[3]) << 32 | words.of[2]), blocks(0), kept(false) {}
 
-    // Above zero and below one.
+    // Returns a random number above zero and below one.
     __device__ __forceinline__ double unit() {
         kept = !kept;
         if (!kept) return other;
@@ -27,7 +27,8 @@ struct Own {
         return radius * cos(6.283185307179586 * unit());
     }
 
-    // By the method of Marsaglia and Tsang: the cube of a normal number, nearly. Small shapes take a power of another number.
+    // Draws a gamma number by the method of Marsaglia and Tsang: nearly the cube of a normal number. A shape below one is computed from the
+    // shape plus one and a power of a uniform number.
     __device__ double gamma(double shape) {
         if (!(shape > 0)) return Bounds<double>::nan();
         bool small = shape < 1;
@@ -44,12 +45,13 @@ struct Own {
         return small ? found * pow(unit(), 1 / shape) : found;
     }
 
-    // Counts to the time of one event that is far ahead, which is a gamma number, and goes on from there, or back from there.
+    // Draws a Poisson number. For a large rate, draws the time of a late event, which is a gamma number. Then it continues after that
+    // event, or counts the events before it by a binomial number.
     __device__ double poisson(double rate) {
         double rest = rate, sum = 0;
         while (rest > 12) {
             double ahead = floor(0.875 * rest), time = gamma(ahead);
-            // What is infinite has no end.
+            // Ends the loop for infinite numbers and NaN, too.
             if (is_nan(time) || time > rest || is_infinite(rest)) return sum + binomial(ahead - 1, rest / time);
             rest -= time;
             sum += ahead;
@@ -59,7 +61,8 @@ struct Own {
         return sum;
     }
 
-    // Halves the tries at the one in their middle, when they are sorted, until few succeed or fail; counts those by the tries between.
+    // Draws a binomial number. Bisects the sorted uniform numbers at the middle one, a beta number, until few trials succeed or fail. Then
+    // counts the successes by the gaps between them.
     __device__ double binomial(double count, double chance) {
         if (is_nan(count) || is_nan(chance)) return Bounds<double>::nan();
         double n = count, p = chance, sum = 0;
@@ -103,7 +106,7 @@ template <class O> __global__ void __launch_bounds__(256) binomials(O *out, Stre
     filled<1>(out, stream, [=](const Words &words, int, u64 at) { return as<O>(Own(words).binomial(floor(counts[at]), chances[at])); });
 }
 
-// Where a dtype would lose a number to zero, it is `least`.
+// Draws gamma numbers. A number that would round to zero becomes `least`.
 template <class O> __global__ void __launch_bounds__(256) gammas(O *out, Stream stream, const double *shapes, double least) {
     filled<1>(out, stream, [=](const Words &words, int, u64 at) {
         if (shapes[at] == 0) return as<O>(0.0);

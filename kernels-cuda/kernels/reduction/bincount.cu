@@ -1,7 +1,7 @@
-// How often numbers occur.
+// Kernels of `bincount` and `histc`.
 #include "block.cuh"
 
-// The least and the greatest of numbers: `found` begins as the greatest and the least that there are.
+// Computes the minimum and the maximum of integers. `found` is initialised with the largest and the smallest integer.
 __global__ void __launch_bounds__(256) extent(i64 count, const i64 *numbers, i64 *found) {
     __shared__ i64 scratch[32];
     i64 least = Bounds<i64>::most(), most = Bounds<i64>::least();
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(256) extent(i64 count, const i64 *numbers, i64
     if (threadIdx.x == 0) atomicMin(found, least), atomicMax(found + 1, most);
 }
 
-// Numbers may have changed since their extent was found: those that there is no count for, are not counted.
+// Counts integers. They may have changed since `extent` ran: integers beyond the counts are ignored.
 __global__ void __launch_bounds__(256) counted(i64 count, const i64 *numbers, i64 length, i64 *counts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(256) weighed(i64 count, const i64 *numbers, co
     if (u64(number) < u64(length)) atomicAdd(sums + number, weights[at]);
 }
 
-// How many values lie in each of `bins` parts of a range, which begins and ends so; its end belongs to the last. A block counts by itself
-// first where it has room.
+// Counts the values in each of `bins` equal bins of a range, whose end belongs to the last bin. A block counts in shared memory first if
+// the bins fit.
 static const i64 ROOM = 4096;
 template <class C> __global__ void __launch_bounds__(256) parts(i64 count, const C *values, i64 bins, const C *range, u64 *counts) {
     __shared__ u32 own[ROOM];
@@ -42,7 +42,7 @@ template <class C> __global__ void __launch_bounds__(256) parts(i64 count, const
         C x = values[at];
         if (!(x >= min && x <= max)) continue;
         i64 part = i64((x - min) * C(bins) / (max - min));
-        // What overflows on the way is no number of a part.
+        // Clamps the bin, as rounding and overflow can leave the range.
         part = part < 0 ? 0 : part < bins - 1 ? part : bins - 1;
         if (here) {
             atomicAdd(&own[part], 1u);

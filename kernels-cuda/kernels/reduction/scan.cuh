@@ -1,11 +1,11 @@
-// The loops of scans. What comes before brings `template <class C> struct Scan`: the state that elements come to, which states before any,
-// how an element is one, how two that follow each other are joined, and the one or two results of each.
+// The loops of scans. The includer defines `template <class C> struct Scan`: the type of the state, the initial state, the state of one
+// element, the join of two consecutive states, and the one or two results of a state.
 #pragma once
 #include "block.cuh"
 
 struct Course {
     i64 length, inner;
-    // Lines, how many elements of one a block has, and how many blocks have one.
+    // The number of lines, the number of elements of a chunk, which one block scans, and the number of chunks of a line.
     i64 lines, chunk;
     u32 chunks, lanes;
 };
@@ -19,8 +19,7 @@ template <class T> __device__ __forceinline__ T from_last(T value) {
     return exchanged(value, [=](u32 word) { return __shfl_sync(~0u, word, 31); });
 }
 
-// What the states up to this thread's come to, among so many threads: a warp, or else the block. `before` is that without its own, and
-// `all` what all come to.
+// The results of `ranked` for a thread: the join of the states before its own, and that of all states of its group, a warp or the block.
 template <class State> struct Ranked {
     State before, all;
 };
@@ -47,7 +46,7 @@ template <class S> __device__ __forceinline__ Ranked<typename S::State> ranked(c
     return {first ? earlier : scan.join(earlier, before), all};
 }
 
-// Which elements of which line a run of threads has.
+// The line and the elements that a group of threads scans.
 struct Run {
     i64 line, begin, end;
     u32 chunk, lane;
@@ -61,7 +60,7 @@ struct Run {
     }
 };
 
-// Lines of elements side by side. `partials` are what the chunks come to: written where there is no `out`, and read where there is.
+// Scans lines of adjacent elements. `partials` are the totals of the chunks: written if `out` is null, and read otherwise.
 template <class T>
 __global__ void __launch_bounds__(THREADS) lines(const T *in, T *out, i64 *second, u8 *partials, Course course) {
     typedef compute_t<T> C;
@@ -71,7 +70,7 @@ __global__ void __launch_bounds__(THREADS) lines(const T *in, T *out, i64 *secon
     Run run(course);
     State carried = scan.begin();
     if (out && course.chunks > 1) {
-        // Every chunk before this one; there are at most as many as threads.
+        // Joins the totals of the chunks before this one. There are at most as many chunks as threads.
         State own = threadIdx.x < run.chunk ? ((const State *)partials)[run.line * course.chunks + threadIdx.x] : scan.begin();
         carried = ranked(scan, course.lanes, own, scratch).before;
         __shared__ State kept;
@@ -105,7 +104,7 @@ __global__ void __launch_bounds__(THREADS) lines(const T *in, T *out, i64 *secon
     if (!out && threadIdx.x == 0) ((State *)partials)[run.line * course.chunks + run.chunk] = carried;
 }
 
-// A thread for each line, whose neighbours are in neighbouring threads.
+// Scans lines whose elements are not adjacent, with a thread for each. Adjacent lines are in adjacent threads.
 template <class T> __global__ void __launch_bounds__(THREADS) columns(const T *in, T *out, i64 *second, Course course) {
     typedef compute_t<T> C;
     Scan<C> scan;

@@ -1,8 +1,8 @@
-// The cubic curve through four elements, with PyTorch's bend.
+// Cubic convolution weights, with PyTorch's coefficients.
 #pragma once
 #include "opdispatch.cuh"
 
-// The weight of an element that is so far away, and its slope.
+// The weight of an element at a distance, and the weight's derivative.
 template <class C> struct Bend {
     C weight, slope;
     static __device__ __forceinline__ Bend inner(C x) {
@@ -13,7 +13,7 @@ template <class C> struct Bend {
         const C a = C(-0.75), five = C(-3.75), eight = C(-6), four = C(-3);
         return {((a * x - five) * x + eight) * x - four, (C(3) * a * x - C(2) * five) * x + eight};
     }
-    // That of one of four around a position that is so far right of the second.
+    // Returns the weight of one of four elements around a position that is `right` beyond the second.
     static __device__ __forceinline__ Bend of(int which, C right) {
         Bend bend = which == 0 ? outer(right + C(1)) : which == 1 ? inner(right) : which == 2 ? inner(C(1) - right) : outer(C(2) - right);
         if (which > 1) bend.slope = -bend.slope;

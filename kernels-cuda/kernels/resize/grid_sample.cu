@@ -5,14 +5,14 @@
 enum { LINEAR, NEAREST, CUBIC };
 enum { ZEROS, BORDER, MIRROR };
 
-// How images are looked at. A grid has, for each place, a coordinate for each dimension, the last dimension's first.
+// The modes of sampling. For each position, a grid has a coordinate for each dimension, the last dimension first.
 struct Sampling {
     i64 grid_steps[5];
     u32 between, beside, align_corners, rank;
 };
 
-// The elements at one coordinate: their positions, their weights, and by how much these grow with the position. The position grows with
-// the coordinate by `scale`.
+// The taps of one coordinate: their indices, their weights, and the weights' derivatives by the position. `scale` is the derivative of the
+// position by the coordinate.
 template <class C> struct Along {
     i32 at[4];
     C weight[4], slope[4], scale;
@@ -33,7 +33,7 @@ template <class C> __device__ __forceinline__ C mirrored(C position, C start, C 
     return span - rest + start;
 }
 
-// A position as it is inside of the image, unless there is nothing beside it, and by how much that one moves with it.
+// Applies the padding mode to a position, and returns the derivative's sign in `sign`.
 template <class C> __device__ __forceinline__ C kept(const Sampling &sampling, C position, i32 size, C &sign) {
     C last = C(size - 1);
     sign = C(1);
@@ -51,7 +51,8 @@ template <class C> __device__ __forceinline__ C kept(const Sampling &sampling, C
     return position;
 }
 
-// Positions are counted in a wide type: a narrow one may not have the size, or the whole number that follows.
+// Returns the index of a position, or -1 if it is outside of the image. It is computed in a wide type, as a narrow one may not hold the
+// size or the next integer.
 template <class C> __device__ __forceinline__ i32 inside(C position, i32 size, i32 offset = 0) {
     typedef typename Wide<C>::type W;
     W at = W(position) + W(offset);
@@ -87,9 +88,9 @@ template <class C> __device__ __forceinline__ void look(const Sampling &sampling
     along.at[1] = inside(first, size, 1), along.weight[1] = right, along.slope[1] = C(1);
 }
 
-// What is seen at a place of the grid, in all channels. Its dimensions are planes, rows and columns.
+// The taps of one position of the grid, for all channels. The dimensions are planes, rows and columns.
 //
-// The order of operations shows if each one rounds, and then it is PyTorch's.
+// In types that round after each operation, the order of operations is PyTorch's.
 template <class T, class C> struct View {
     Along<C> along[3];
     u32 between;
@@ -106,7 +107,7 @@ template <class T, class C> struct View {
             }
         }
     }
-    // Visits the taps that are inside of the image: where, and the number of each dimension's.
+    // Visits the taps that are inside of the image, with the offset and each dimension's tap number.
     template <class Visit> __device__ __forceinline__ void each(const Images &images, Visit visit) const {
 #pragma unroll 1
         for (i32 i = 0; i < along[0].count; i++)
@@ -122,18 +123,18 @@ template <class T, class C> struct View {
         if constexpr (IS_ROUNDED<C>) return along[2].weight[k] * along[1].weight[j] * along[0].weight[i];
         return along[0].weight[i] * along[1].weight[j] * along[2].weight[k];
     }
-    // What an element of the image adds to a gradient that is `above`.
+    // Returns the contribution of a tap to the image's gradient, where `above` is the result's gradient.
     __device__ __forceinline__ C weighted(C above, i32 i, i32 j, i32 k) const {
         if constexpr (IS_ROUNDED<C>)
             if (between == CUBIC) return above * along[2].weight[k] * along[1].weight[j];
         return above * weight(i, j, k);
     }
-    // An element of an image, zero beside it.
+    // Returns an element of an image, or zero outside of it.
     __device__ __forceinline__ C value(const Images &images, const T *image, i32 j, i32 k) const {
         i32 row = along[1].at[j], column = along[2].at[k];
         return row >= 0 && column >= 0 ? as<C>(image[images.inside(0, row, column)]) : C(0);
     }
-    // An element of the result.
+    // Returns an element of the result.
     __device__ __forceinline__ C sum(const Images &images, const T *image) const {
         C sum = C(0);
         if constexpr (IS_ROUNDED<C>) {
@@ -151,7 +152,7 @@ template <class T, class C> struct View {
         each(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight(i, j, k) * as<C>(image[at]); });
         return sum;
     }
-    // Adds the derivatives of an element of the result by the coordinates of its place, or by positions if each operation rounds.
+    // Adds the derivatives of an element of the result by the coordinates of its position; or by the position, if each operation rounds.
     __device__ __forceinline__ void add_slopes(const Images &images, const T *image, C above, u32 rank, C (&sums)[3]) const {
         if constexpr (IS_ROUNDED<C>) {
             if (between == NEAREST) return;
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(256) sampled(u64 places, T *out, const T *in, 
         out[seen.place(spot)] = as<T>(view.sum(images, in + images.image(spot)));
 }
 
-// The gradient of a grid: a thread for each place goes through all channels.
+// Computes the gradient of a grid. A thread for each position loops over all channels.
 template <class T>
 __global__ void __launch_bounds__(256)
     to_grid(u64 places, T *out, const T *grad, const T *in, const T *grid, Images seen, Images images, Sampling sampling) {
@@ -226,8 +227,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The gradient of images, added to `sums`, which are zero before. Several places see one element, and the order in which threads add is not
-// defined. So sums are wide, and only what is added is rounded at each step.
+// Adds the gradient of images to `sums`, which are initially zero. Several positions sample one element, and the order in which threads add
+// is undefined. So sums are wide, and only the addends are rounded at each step.
 template <class T>
 __global__ void __launch_bounds__(256)
     to_images(u64 places, compute_t<T> *sums, const T *grad, const T *grid, Images seen, Images images, Sampling sampling) {

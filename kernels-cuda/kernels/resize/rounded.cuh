@@ -1,9 +1,9 @@
-// Numbers that are rounded to a narrow type after each operation.
+// Numbers that are rounded to half precision after each operation.
 #pragma once
 #include "opdispatch.cuh"
 
-// Most kernels compute narrow types as `float` and round once. PyTorch's templates over the scalar type round after each operation, and
-// in a formula of many operations that is a difference of several units.
+// A half-precision number, rounded after each operation. Most kernels compute in `float` and round once. PyTorch's templates over the
+// scalar type round after each operation, which in a long formula differs by several units.
 template <class T> struct Rounded {
     float value;
     Rounded() = default;
@@ -16,7 +16,7 @@ template <class T> struct Rounded {
     friend __device__ __forceinline__ Rounded operator/(Rounded a, Rounded b) { return Rounded(a.value / b.value); }
 };
 
-// What formulas compute a type in if they round after each operation.
+// The type that a formula computes in if it rounds after each operation.
 template <class T> struct Stepwise { typedef T type; };
 template <> struct Stepwise<f16> { typedef Rounded<f16> type; };
 template <> struct Stepwise<bf16> { typedef Rounded<bf16> type; };
@@ -25,6 +25,6 @@ template <class T> using stepwise_t = typename Stepwise<T>::type;
 template <class C> constexpr bool IS_ROUNDED = false;
 template <class T> constexpr bool IS_ROUNDED<Rounded<T>> = true;
 
-// The type in which a number is exact.
+// The type that represents the position of an element exactly.
 template <class C> struct Wide { typedef C type; };
 template <class T> struct Wide<Rounded<T>> { typedef float type; };

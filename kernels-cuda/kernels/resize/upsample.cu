@@ -3,7 +3,7 @@
 
 enum { NEAREST, EXACT, LINEAR, CUBIC, SMOOTH_LINEAR, SMOOTH_CUBIC };
 
-// How one dimension is made from another.
+// The scale of one dimension: the step, and the sizes before and after.
 struct Scale {
     double step;
     i32 from, to;
@@ -14,7 +14,7 @@ struct Scales {
     u32 way;
 };
 
-// Positions are computed in single precision unless elements are in double; the nearest one always is.
+// The type of positions and weights: single precision, or double if the elements are. The nearest mode always uses single precision.
 template <class T> struct Precision { typedef float type; };
 template <> struct Precision<double> { typedef double type; };
 
@@ -24,7 +24,7 @@ template <class P> __device__ __forceinline__ P soft(P x) {
     return P(0);
 }
 
-// The elements of a dimension that one element of the result is made of, each visited with its weight.
+// The taps of one element of the result in one dimension, each visited with its weight.
 template <class P, int WAY> struct Taps {
     static __device__ __forceinline__ i32 kept(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
     template <class Visit> static __device__ __forceinline__ void each(const Scale &scale, u32 way, u32 place, Visit visit) {
@@ -68,7 +68,7 @@ template <class P, int WAY> struct Taps {
     }
 };
 
-// A thread has one position, or one channel of it where channels lie innermost, in all images that its row of blocks has.
+// A thread's position, or for channels-last images one channel of it. The thread loops over the images of its row of blocks.
 struct Turn {
     Spot spot;
     u64 end;
@@ -109,7 +109,7 @@ template <class T, int WAY> __device__ __forceinline__ void resized(u64 planes, 
     });
 }
 
-// The nearest elements are only moved.
+// Resizes by the nearest element, which is only copied.
 template <class T>
 __global__ void __launch_bounds__(256) nearest(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
     Turn turn(to, planes, lanes);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(256) smooth(u64 planes, u64 lanes, T *out, con
     resized<T, SMOOTH_LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 
-// The elements of the result that an element of the image may be a part of: a few more than there are.
+// The range of the result's elements that an element of the image may be a tap of. It may be slightly too large.
 struct Reach {
     i32 first, last;
     __device__ __forceinline__ Reach(const Scale &scale, u32 way, u32 at) {
@@ -143,7 +143,7 @@ struct Reach {
         first = 0, last = scale.to - 1;
         if (step > 0) {
             float low = (float(at) - reach) / step - 2.0f, high = (float(at) + reach + 1.0f) / step + 2.0f;
-            // What is beside the image is its outermost element.
+            // Elements outside of the image are the outermost ones.
             if (at > 0 && low > 0) first = low < float(last) ? i32(low) : last;
             if (i32(at) < scale.from - 1 && high < float(last)) last = i32(high);
         }

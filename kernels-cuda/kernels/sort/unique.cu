@@ -1,7 +1,7 @@
-// Runs of the same row.
+// Kernels of `unique`: runs of equal rows.
 #include "sort_key.cuh"
 
-// Whether each row, in an order if there is one, differs from the one before. What is not a number differs from everything.
+// Flags each row that differs from the one before, in the given order if there is one. NaN differs from everything.
 template <class T>
 __global__ void __launch_bounds__(256) differs(i64 count, i64 width, SortInput rows, const i64 *order, i64 *flags) {
     typedef typename SortKey<T>::type K;
@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(256) differs(i64 count, i64 width, SortInput r
     flags[at] = other;
 }
 
-// `before` is how many rows before each differ from those before them; `kinds` is how many do in all. Says which kind each row is of, and of
-// each kind which row is its first and where in the order that is.
+// Numbers the distinct rows. `before` is the number of flagged rows before each row, and `kinds` their total. Writes the number of each
+// row, and for each number its first row and that row's position in the order.
 __global__ void __launch_bounds__(256)
     kinds(i64 count, const i64 *before, const i64 *kinds, const i64 *order, i64 *inverse, i64 *firsts, i64 *starts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(256)
     if (next > before[at]) firsts[next - 1] = row, starts[next - 1] = at;
 }
 
-// How long runs are that begin so.
+// Computes the lengths of the runs that begin at `starts`.
 __global__ void __launch_bounds__(256) lengths(i64 kinds, i64 count, const i64 *starts, i64 *lengths) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < kinds) lengths[at] = (at + 1 < kinds ? starts[at + 1] : count) - starts[at];

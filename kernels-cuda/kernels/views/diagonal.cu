@@ -1,7 +1,8 @@
-// The lower or the upper triangle of matrices.
+// Kernel of `tril` and `triu`, the lower and upper triangles of matrices.
 #include "opdispatch.cuh"
 
-// Zero but where the column is at most (`lower`), or at least, `diagonal` further than the row, which are what operands 2 and 3 step through.
+// Copies an element if its column is at most (`lower`) or at least `diagonal` further than its row, and writes zero otherwise. Operands 2
+// and 3 of the walk are the row and the column.
 template <class W>
 __global__ void __launch_bounds__(256)
     triangle(u32 count, u8 *to, const u8 *from, Walk walk, i64 row, i64 col, i64 diagonal, bool lower) {

@@ -2,7 +2,7 @@
 
 enum { MIRRORED, REPEATED };
 
-// What comes before the positions of each dimension, and what fills it.
+// The padding before each dimension, and its kind: reflection or replication.
 struct Border {
     i64 before[3];
     u32 kind;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(256) bordered(u64 count, T *out, const T *in, 
     out[padded.place(spot)] = in[inside.image(spot) + inside.inside(i32(at[0]), i32(at[1]), i32(at[2]))];
 }
 
-// The places of a padded dimension that show a position.
+// The positions of a padded dimension that have a copy of one element.
 struct Showing {
     i64 first, count, mirrors[3];
     __device__ __forceinline__ Showing(const Border &border, const Images &inside, const Images &padded, int dim, i64 at) {

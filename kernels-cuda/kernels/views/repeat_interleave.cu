@@ -1,7 +1,7 @@
-// Positions, each repeated as often as it is told.
+// Kernels of `repeat_interleave`: indices, each repeated a given number of times.
 #include "opdispatch.cuh"
 
-// Counts, none of which is negative.
+// Copies counts, and reports negative ones.
 template <class T> __global__ void __launch_bounds__(256) checked(i64 count, const T *counts, i64 *to, u32 site, Fault *fault) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
@@ -10,7 +10,7 @@ template <class T> __global__ void __launch_bounds__(256) checked(i64 count, con
     to[at] = times < 0 ? 0 : times;
 }
 
-// The number of the last of `starts` that is not behind each place.
+// Writes, for each position, the index of the last of `starts` that is not greater.
 template <class T> __global__ void __launch_bounds__(256) repeated(i64 count, T *to, i64 size, const i64 *starts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;

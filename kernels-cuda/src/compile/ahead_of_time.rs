@@ -1,4 +1,4 @@
-//! Compiling ahead: all that a program could launch, for architectures that need not be here.
+//! Ahead-of-time compilation of all kernels that a program can launch, also for architectures that this machine lacks.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ use crate::kernel::registered;
 use crate::lock::locked;
 
 impl Source {
-    /// Machine code of all of the kernel's instances, for an architecture (90 is `sm_90`). It needs NVRTC, and no device.
+    /// Compiles all of the kernel's instances to machine code for an architecture (90 is `sm_90`). It needs NVRTC, but no device.
     ///
     /// ```
     /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
@@ -25,12 +25,13 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Where there is no compiler, or the kernel does not compile.
+    /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
         nvrtc::compile(self, &self.expressions(), architecture, Effort::Full)
     }
 
-    /// The same in a fraction of the time, for those who want to know whether it compiles: the code is slow.
+    /// Compiles all of the kernel's instances with little optimisation, to check that they compile. It takes a fraction of the time of
+    /// [`compile`](Self::compile), but the code is slow.
     ///
     /// ```
     /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
@@ -39,13 +40,13 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// As for [`compile`](Self::compile).
+    /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
     pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
         nvrtc::compile(self, &self.expressions(), architecture, Effort::Quick)
     }
 
-    /// Puts machine code of all of the kernel's instances on disk, for an architecture, and says how many of them were not there yet. It
-    /// needs no device, and where all is there no NVRTC.
+    /// Compiles those of the kernel's instances that the disk cache lacks for an architecture, and writes them there. Returns their number.
+    /// It needs no device, and no NVRTC if no instance is missing.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), kernels_cuda::CudaError> {
@@ -58,7 +59,8 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Where there is no compiler, the kernel does not compile, or nothing can be written.
+    /// Returns [`CudaError::Unavailable`] if there is no compiler, [`CudaError::Compile`] if the kernel does not compile, and
+    /// [`CudaError::NotKept`] if the code cannot be written.
     pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
         let (_, missing) = nvrtc::kept(self, &self.expressions(), architecture);
         if !missing.is_empty() {
@@ -70,8 +72,8 @@ impl Source {
     }
 }
 
-/// Builds every kernel of the program for a device, on all processors, so that no call has to wait for the compiler. What is on disk from
-/// before is not built again.
+/// Builds and loads every kernel of the program for a device, on all processors, so that no later launch waits for the compiler. Code in
+/// the disk cache is not compiled again.
 ///
 /// ```no_run
 /// # fn main() -> dispatch_runtime::Result<()> {
@@ -82,7 +84,8 @@ impl Source {
 ///
 /// # Errors
 ///
-/// Where there is no such device, no driver or no compiler, and where a kernel does not compile.
+/// Returns [`CudaError::Unavailable`] if there is no such device, driver or compiler, and [`CudaError::Compile`] if a kernel does not
+/// compile.
 pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
     let waiting = Mutex::new(registered());

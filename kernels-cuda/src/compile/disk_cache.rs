@@ -1,11 +1,12 @@
-//! What was compiled, on disk.
+//! The disk cache of compiled kernels.
 //!
-//! A kernel has a folder for each architecture, named after all that its code was made of, so a stale one is never asked for. Each file in it
-//! is machine code of some instances and says of which: it does not matter whether they were compiled one at a time or together. Its name
-//! begins with the compiler's version, as another one makes better code, or other mistakes. A file carries a sum of itself, so a broken one
-//! is made again, and appears whole: it is written elsewhere and moved there. Where nothing can be written, everything works, and more slowly.
+//! A kernel has a folder for each architecture. The folder's name has a fingerprint of all inputs of the compilation, so outdated code is
+//! never found. Each file in it holds machine code of some instances and lists them: instances may be compiled one at a time or together. A
+//! file's name begins with the compiler's version, as another version generates other code. A file has a checksum, so a damaged one is
+//! detected and compiled again. A file is written under another name and then renamed, so it is never seen half-written. If the folder
+//! cannot be written, each process compiles its kernels again.
 //!
-//! The sum finds accidents, and no malice: the folder is as trusted as the program's own file.
+//! The checksum detects accidental damage, not an attack: the folder must be as trusted as the program's executable.
 
 use std::fs;
 use std::io;
@@ -17,9 +18,10 @@ use crate::compile::nvrtc::Code;
 
 const MAGIC: &[u8; 8] = b"opdcuda3";
 
-/// Where compiled kernels are kept: in the folder that `OPDISPATCH_CUDA_CACHE` names, or else in `opdispatch/cuda` among the user's caches.
+/// Returns the folder of compiled kernels: the one that `OPDISPATCH_CUDA_CACHE` names, or else `opdispatch/cuda` in the user's cache
+/// folder. Returns `None` if neither is known.
 ///
-/// Code from this folder is run, so only the user of the program may be able to write there.
+/// Code from this folder is executed, so only the program's user may have permission to write there.
 ///
 /// ```
 /// if let Some(folder) = kernels_cuda::cache_folder() {
@@ -35,12 +37,12 @@ pub fn cache_folder() -> Option<PathBuf> {
     })
 }
 
-/// What there is of a kernel by one compiler, in no order.
+/// Reads the cached codes of a kernel by one version of the compiler, in no particular order.
 pub(crate) fn read(kernel: &str, maker: &str) -> impl Iterator<Item = Code> {
     cache_folder().into_iter().flat_map(move |folder| found(&folder.join(kernel), maker))
 }
 
-/// Adds to what there is of a kernel.
+/// Adds code of a kernel to the cache.
 pub(crate) fn write(kernel: &str, maker: &str, code: &Code) -> io::Result<()> {
     let folder = cache_folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
     put(&folder, kernel, maker, code)
@@ -120,7 +122,7 @@ mod tests {
         }
     }
 
-    /// A folder of the test's own, until it ends.
+    /// A temporary folder, which is removed when the test ends.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -134,7 +136,7 @@ mod tests {
             put(&self.0, kernel, "13.0-", code).unwrap();
         }
 
-        /// The instances of a kernel that are there.
+        /// Returns the instances of a kernel that the folder has.
         fn of(&self, kernel: &str) -> Vec<Vec<String>> {
             self.made(kernel, "13.0-")
         }
@@ -176,7 +178,7 @@ mod tests {
         let folder = Folder::new("many");
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
-            // Each has some of its own, and one that all write.
+            // Each writer has code of its own, and one that all of them write.
             ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
         };
         std::thread::scope(|scope| {
@@ -185,7 +187,7 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..8 {
                         folder.put("add", &large(writer, round));
-                        // What is broken would be taken away.
+                        // A damaged file would be removed.
                         assert!(!folder.of("add").is_empty());
                     }
                 });

@@ -1,11 +1,11 @@
-//! Fingerprints: short names of long texts, for files that outlive the program.
+//! Fingerprints: hashes of texts, as file names that stay valid after the program ends.
 //!
 //! The hash is FNV-1a of 128 bits. Its definition is fixed, unlike that of the standard library's hasher, so a file written by one build of
 //! this crate is found by the next one, on every platform. The inputs are this program's own texts, so no resistance to chosen inputs is needed.
 
 use std::fmt;
 
-/// A fingerprint of the parts given so far.
+/// A fingerprint of the bytes that were added so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fingerprint(u128);
 
@@ -17,12 +17,13 @@ impl Fingerprint {
         Self(BASIS)
     }
 
-    /// Adds bytes. Two calls give the same as one call with both: use [`part`](Self::part) if the border matters.
+    /// Adds bytes. Two calls have the same result as one call with both byte strings joined: use [`part`](Self::part) if the boundary
+    /// matters.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
     }
 
-    /// Adds a text and its length, so that no text runs into the next one.
+    /// Adds a text and its length, so that the boundary to the next text matters.
     pub(crate) fn part(self, text: &str) -> Self {
         self.bytes(&(text.len() as u64).to_le_bytes()).bytes(text.as_bytes())
     }
@@ -48,7 +49,8 @@ impl fmt::Display for Fingerprint {
 mod tests {
     use super::*;
 
-    /// The values that the definition of FNV-1a gives, and one of our own format: a build that gives others finds no file of an earlier one.
+    /// The values of FNV-1a's definition, and one of this crate's `parts`: a build with other values would not find the files of an earlier
+    /// one.
     #[test]
     fn values_are_fixed() {
         let of = |text: &str| Fingerprint::new().bytes(text.as_bytes()).to_string();

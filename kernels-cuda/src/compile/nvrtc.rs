@@ -1,6 +1,6 @@
-//! NVRTC: kernels to machine code of one architecture, kept on disk.
+//! NVRTC: compilation of kernels to machine code for one architecture, with a disk cache.
 //!
-//! Machine code runs on every driver of the same major version; the intermediate language of a newer compiler does not, so none is made.
+//! Machine code runs on every driver of the compiler's major version. PTX of a newer compiler does not, so kernels are not compiled to PTX.
 #![expect(unsafe_code, reason = "functions of NVRTC")]
 
 use std::ffi::{CStr, CString, c_char};
@@ -19,28 +19,28 @@ use crate::lock::locked;
 /// Machine code of some instances of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
-    /// A cubin.
+    /// The machine code, as a cubin.
     pub bytes: Vec<u8>,
-    /// The instances, as C++ writes them.
+    /// The instances that the code has, as C++ expressions.
     pub expressions: Vec<String>,
-    /// What the cubin calls each of them.
+    /// The mangled name of each instance in the cubin.
     pub names: Vec<String>,
 }
 
 static VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
-    // SAFETY: it loads a library, whose initialisers run.
+    // SAFETY: it loads NVRTC's library, whose initialisers may be run.
     if !unsafe { sys::is_culib_present() } {
         return Err(Missing::Compiler.into());
     }
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: both numbers are ours.
+    // SAFETY: NVRTC writes only to the two variables.
     match unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) } {
         nvrtcResult::NVRTC_SUCCESS => Ok((major, minor)),
         _ => Err(Missing::Compiler.into()),
     }
 });
 
-/// The run-time compiler's version.
+/// Returns the version of NVRTC, the run-time compiler: major and minor.
 ///
 /// ```
 /// match kernels_cuda::compiler_version() {
@@ -51,12 +51,12 @@ static VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
 ///
 /// # Errors
 ///
-/// Where there is none.
+/// Returns [`CudaError::Unavailable`] with [`Missing::Compiler`] if NVRTC is not found.
 pub fn compiler_version() -> Result<(i32, i32), CudaError> {
     VERSION.clone()
 }
 
-/// What this process has compiled so far.
+/// Returns how many instances this process has compiled so far, and how long that took.
 ///
 /// ```
 /// let compiled = kernels_cuda::compiled();
@@ -68,13 +68,13 @@ pub fn compiled() -> Compiled {
     *locked(&COMPILED)
 }
 
-/// How many instances of kernels a process has compiled, rather than found on disk, and how long it took.
+/// The number of instances that a process has compiled rather than found in the disk cache, and the time that it took.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// How many instances.
+    /// The number of compiled instances.
     pub instances: usize,
-    /// The time, of all threads together.
+    /// The time, summed over all threads.
     pub time: Duration,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Compiled {
     }
 }
 
-/// Counts what is compiled meanwhile.
+/// Runs a compilation, and adds its instances and its time to the process's counts.
 pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let made = compile();
@@ -96,36 +96,37 @@ pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Machine code that has some instances, from the disk as far as it was made before. The rest is compiled, together.
+/// Returns machine code that contains the given instances. Code in the disk cache is used; the missing instances are compiled together.
 pub(crate) fn codes(source: &Source, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
     let (mut codes, missing) = kept(source, expressions, architecture);
     if !missing.is_empty() {
         let code = compile(source, &missing, architecture, Effort::Full)?;
-        // Where it cannot be kept, the next process compiles it again.
+        // If the code cannot be written to the cache, the next process compiles it again.
         _ = keep(source, &code, architecture);
         codes.push(code);
     }
     Ok(codes)
 }
 
-/// What the disk has of some instances, and those that it has not.
+/// Returns the cached codes of some instances, and the instances that the cache lacks.
 pub(crate) fn kept(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
     covering(disk_cache::read(&place(source, architecture), &maker()), expressions)
 }
 
-/// Puts machine code on disk.
+/// Writes machine code to the disk cache.
 pub(crate) fn keep(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
     disk_cache::write(&place(source, architecture), &maker(), code)
 }
 
-/// How names of files begin that this compiler made. Where there is none, whatever was carried there will do: any file's name begins so.
+/// Returns the prefix of the names of this compiler's files. Without a compiler it is empty, so that files of any compiler are used.
 fn maker() -> String {
     compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
 }
 
-/// Where a kernel's code is on disk.
+/// Returns the name of a kernel's folder in the disk cache.
 ///
-/// The compiler's version is the beginning of a file's name there: where there is no compiler, any version's code is looked for.
+/// The folder does not depend on the compiler's version, which is the prefix of the files' names: without a compiler, code of any version
+/// is used.
 fn place(source: &Source, architecture: u32) -> String {
     source.key("nvrtc", &options(architecture, Effort::Full))
 }
@@ -135,7 +136,7 @@ fn options(architecture: u32, effort: Effort) -> [String; 3] {
     [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
 }
 
-/// The codes that have some of these instances, and the instances that none has.
+/// Selects codes that contain the given instances. Also returns the instances that no code contains.
 fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
     let (mut used, mut missing) = (Vec::new(), expressions.to_vec());
     for code in codes {
@@ -151,14 +152,14 @@ fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<C
     (used, missing)
 }
 
-/// How well code is optimised.
+/// The compiler's effort to optimise code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effort {
     Full,
     Quick,
 }
 
-/// Machine code for an architecture, made anew.
+/// Compiles instances to machine code for an architecture, without the disk cache.
 pub(crate) fn compile(
     source: &Source,
     expressions: &[String],
@@ -175,14 +176,14 @@ pub(crate) fn compile(
 
     let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
     for expression in &asked {
-        // SAFETY: the program is alive, and so is the text, until names are asked for.
+        // SAFETY: the program is alive, and the text lives until the last call of `name`.
         check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
             .map_err(|_| failed(program.log()))?;
     }
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let count = i32::try_from(options.len()).unwrap_or(0);
     counted(asked.len(), || {
-        // SAFETY: the program is alive, and the options are, for the call.
+        // SAFETY: the program and the options are alive during the call.
         check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
     })
     .map_err(|_| failed(program.log()))?;
@@ -205,7 +206,7 @@ impl Program {
         let names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
         let mut program = std::ptr::null_mut();
         let count = i32::try_from(names.len()).unwrap_or(0);
-        // SAFETY: the texts are alive for the call, which copies them; there are `count` headers.
+        // SAFETY: the texts are alive during the call, which copies them; there are `count` headers.
         check(unsafe {
             sys::nvrtcCreateProgram(
                 &raw mut program,
@@ -221,22 +222,22 @@ impl Program {
 
     fn log(&self) -> String {
         let mut size = 0;
-        // SAFETY: the program is alive, and the number ours.
+        // SAFETY: the program is alive, and NVRTC writes only to `size`.
         if check(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut size) }).is_err() {
             return String::new();
         }
         let mut log = vec![0_u8; size.max(1)];
-        // SAFETY: the log has as many bytes as was said.
+        // SAFETY: the log has as many bytes as NVRTC asked for.
         _ = check(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) });
         String::from_utf8_lossy(&log).trim_end_matches(['\0', '\n']).to_owned()
     }
 
     fn cubin(&self) -> Result<Vec<u8>, nvrtcResult> {
         let mut size = 0;
-        // SAFETY: the program is alive, and the number ours.
+        // SAFETY: the program is alive, and NVRTC writes only to `size`.
         check(unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) })?;
         let mut bytes = vec![0_u8; size];
-        // SAFETY: there are as many bytes as was said.
+        // SAFETY: there are as many bytes as NVRTC asked for.
         check(unsafe { sys::nvrtcGetCUBIN(self.0, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
@@ -245,14 +246,14 @@ impl Program {
         let mut name = std::ptr::null();
         // SAFETY: the program is alive, and was compiled with this expression.
         check(unsafe { sys::nvrtcGetLoweredName(self.0, expression.as_ptr(), &raw mut name) })?;
-        // SAFETY: the compiler gave a text of the program's, which is alive.
+        // SAFETY: NVRTC returned a text of the program, which is alive.
         Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: the program is alive, and nobody uses it afterwards.
+        // SAFETY: the program is alive, and is not used afterwards.
         _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
     }
 }

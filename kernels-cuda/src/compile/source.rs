@@ -1,4 +1,4 @@
-//! Kernels as text: what a compiler is given.
+//! Sources of kernels: the CUDA C++ text, its headers and its template instances.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use dispatch_runtime::DType;
 
 use crate::compile::fingerprint::Fingerprint;
 
-/// The headers that any kernel can include.
+/// The headers that kernels can include, with their contents.
 pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("attention.cuh", include_str!("../../kernels/attention/attention.cuh")),
     ("bessel.cuh", include_str!("../../kernels/include/special/bessel.cuh")),
@@ -36,7 +36,7 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
 pub(crate) static OF_HEADERS: LazyLock<Fingerprint> =
     LazyLock::new(|| HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.part(name).part(content)));
 
-/// A kernel's text, and the instances of its templates. It can be compiled, and not launched: see [`Kernel`](crate::Kernel).
+/// A kernel's text, and the instances of its templates. A source can be compiled but not launched: see [`Kernel`](crate::Kernel).
 #[derive(Clone, Copy)]
 pub struct Source {
     pub(crate) name: &'static str,
@@ -45,13 +45,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// The kernel's name.
+    /// Returns the kernel's name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The instances that the kernel can have, as C++ writes them.
+    /// Returns the instances that the kernel can have, as C++ expressions.
     #[must_use]
     pub fn expressions(&self) -> Vec<String> {
         let mut instances = Instances::default();
@@ -59,7 +59,7 @@ impl Source {
         instances.expressions()
     }
 
-    /// A name for a compiler's output, which differs if the text, a header, the compiler or an option does.
+    /// Returns a cache key of the compiled code. It differs if the text, a header, the compiler or an option differs.
     pub(crate) fn key<S: AsRef<str>>(&self, compiler: &str, options: &[S]) -> String {
         format!("{}-{}", self.name, OF_HEADERS.part(self.text).part(compiler).parts(options))
     }
@@ -71,14 +71,14 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// Collects the instances that a kernel can have.
+/// A list of the instances that a kernel can have.
 #[derive(Default, Debug)]
 pub struct Instances {
     all: Vec<(&'static str, Vec<DType>)>,
 }
 
 impl Instances {
-    /// One instance, of these dtypes.
+    /// Adds one instance of a template, for these dtypes.
     ///
     /// ```
     /// # use dispatch_runtime::DType;
@@ -90,7 +90,7 @@ impl Instances {
         self.all.push((template, dtypes.to_vec()));
     }
 
-    /// An instance for each of these dtypes.
+    /// Adds an instance of a template for each of these dtypes.
     ///
     /// ```
     /// # use dispatch_runtime::DType;
@@ -104,22 +104,22 @@ impl Instances {
         }
     }
 
-    /// An instance of each of these templates, for each of these dtypes.
+    /// Adds an instance of each of these templates for each of these dtypes.
     pub(crate) fn all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
         for template in templates {
             self.each(template, dtypes);
         }
     }
 
-    /// As C++ writes them. An instance of a template whose name is no identifier of C++ is left out, as is one of a dtype that has no
-    /// elements there.
+    /// Returns the instances as C++ expressions. Omits an instance if its template's name is not a C++ identifier, or if kernels have no
+    /// element type for one of its dtypes.
     #[must_use]
     pub fn expressions(&self) -> Vec<String> {
         self.all.iter().filter_map(|(template, dtypes)| instance(template, dtypes)).collect()
     }
 }
 
-/// What kernels call the elements of a dtype.
+/// Returns the C++ type of a dtype's elements in kernels, or `None` if kernels do not support the dtype.
 ///
 /// ```
 /// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::F32), Some("float"));
@@ -143,8 +143,9 @@ pub const fn element(dtype: DType) -> Option<&'static str> {
     })
 }
 
-/// `template<float, i64>`, as C++ names an instance. None if a dtype has no elements there, or if the template's name is no identifier: an
-/// instance becomes a part of the program that is compiled, and must not bring more text into it than a name.
+/// Returns the C++ expression of an instance, such as `template<float, i64>`. Returns `None` if kernels have no element type for a dtype,
+/// or if the template's name is not an identifier: the expression becomes part of the compiled program, so it must not bring other code
+/// into it.
 pub(crate) fn instance(template: &str, dtypes: &[DType]) -> Option<String> {
     let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     if !template.starts_with(is_letter) || !template.chars().all(|c| is_letter(c) || c.is_ascii_digit()) {

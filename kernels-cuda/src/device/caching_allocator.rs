@@ -1,10 +1,10 @@
-//! Memory of a device that nobody uses, kept for whoever asks next in the same queue.
+//! The caching allocator: free blocks of device memory, kept for the next allocation in the same queue.
 //!
-//! A queue does one thing after the other. So a block that is given back in a queue can be lent again there at once, while earlier work
-//! still uses it, and the driver need not be told. A block that other queues used too is late: it is lent again once their work is done.
+//! A queue runs its work in order. So a block that is freed in a queue can be allocated again in that queue at once, while earlier work
+//! still uses it, and without a call of the driver. A block that other queues also used is late: it is reused after their work is done.
 //!
-//! Sizes up to 16 MiB are kept, in classes that are an eighth of a doubling apart. What is larger goes back to the driver's pool, which can
-//! split and join: a kernel that fills it takes longer than the call.
+//! Blocks of up to 16 MiB are cached, in size classes that are an eighth of a doubling apart. Larger blocks return to the driver's pool,
+//! which can split and join them: a kernel that fills such a block takes longer than the driver's call.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -16,7 +16,7 @@ use crate::error::CudaError;
 use crate::graph;
 use crate::lock::locked;
 
-/// A size of block, of at most 16 MiB.
+/// The index of a size class, for blocks of at most 16 MiB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Class(u8);
 
@@ -25,7 +25,7 @@ impl Class {
     const SMALLEST: usize = 512;
     const LARGEST: usize = 16 << 20;
 
-    /// The smallest one that holds so many bytes.
+    /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST`.
     #[inline]
     fn of(bytes: usize) -> Option<Self> {
         if bytes > Self::LARGEST {
@@ -43,33 +43,33 @@ impl Class {
     }
 }
 
-/// What so many bytes take of the driver's pool.
+/// Returns the number of bytes that the driver allocates for a request of `bytes` bytes.
 fn capacity(bytes: usize) -> usize {
     Class::of(bytes).map_or(bytes, Class::capacity)
 }
 
-/// What was given back in a queue. It is never closed, as queues are not.
+/// The cache of free blocks of one queue. It lives as long as the process, as queues do.
 pub(crate) struct CachingAllocator {
     pub(crate) queue: Queue,
     kept: Mutex<Kept>,
 }
 
 struct Kept {
-    /// By class, the one that was given back last at the end.
+    /// The free blocks by class. In each list, the block that was freed last is at the end.
     lists: [VecDeque<Idle>; Class::COUNT],
     idle: usize,
-    /// How many were ever given back.
+    /// The number of blocks that were ever added.
     given: u64,
     late: VecDeque<Late>,
 }
 
 struct Idle {
     address: Address,
-    /// How many were given back before.
+    /// The value of `Kept::given` when the block was added. A smaller one was idle longer.
     age: u64,
 }
 
-/// A block that other queues may still use: until they have passed these marks.
+/// A freed block that other queues use until they pass these marks.
 struct Late {
     address: Address,
     bytes: usize,
@@ -77,7 +77,7 @@ struct Late {
 }
 
 impl CachingAllocator {
-    /// For a queue that is new.
+    /// Creates the allocator of a new queue.
     pub(crate) fn of(queue: Queue) -> &'static Self {
         let lists = [const { VecDeque::new() }; Class::COUNT];
         let kept = Mutex::new(Kept { lists, idle: 0, given: 0, late: VecDeque::new() });
@@ -88,7 +88,7 @@ impl CachingAllocator {
         locked(&self.kept)
     }
 
-    /// Memory for so many bytes, for later work of the queue.
+    /// Allocates `bytes` bytes for later work of the queue.
     #[inline]
     pub(crate) fn take(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
         let kept = Class::of(bytes).and_then(|class| self.kept().take(class));
@@ -112,13 +112,13 @@ impl CachingAllocator {
         }
     }
 
-    /// Takes memory back that only earlier work of the queue uses.
+    /// Frees a block that only earlier work of this queue uses.
     #[inline]
     pub(crate) fn give(&self, gpu: &Gpu, address: Address, bytes: usize) {
         gpu.machine.take_back(address, self.queue);
         match Class::of(bytes) {
             Some(class) => {
-                // What lies idle in a queue is at most an eighth of the device.
+                // The free blocks of a queue take at most an eighth of the device's memory.
                 let most = gpu.machine.properties().memory / 8;
                 self.kept().keep(class, address, most, |address| gpu.machine.free(address, self.queue));
             }
@@ -126,16 +126,16 @@ impl CachingAllocator {
         }
     }
 
-    /// Takes memory back that earlier work of other queues uses, too.
+    /// Frees a block that earlier work of other queues also uses.
     #[cold]
     pub(crate) fn give_late(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[Queue]) {
-        // A device that does not even do that gets no more work; what was queued may go on, so the memory is lost.
+        // If marking fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
         if let Ok(marks) = gpu.machine.mark_all(others) {
             self.kept().late.push_back(Late { address, bytes, marks });
         }
     }
 
-    /// Lends again what was late, up to the first block that still is.
+    /// Frees the late blocks that are no longer used, from the front up to the first one that is.
     fn end_late(&self, gpu: &Gpu, is_over: impl Fn(Mark) -> bool) {
         loop {
             let late = self.kept().late.pop_front_if(|late| late.marks.iter().all(|mark| is_over(*mark)));
@@ -145,7 +145,7 @@ impl CachingAllocator {
         }
     }
 
-    /// Gives everything idle to the driver.
+    /// Returns all free blocks to the driver, after waiting for the late ones.
     pub(crate) fn clear(&self, gpu: &Gpu) {
         self.end_late(gpu, |mark| {
             gpu.machine.wait_for(mark);
@@ -168,7 +168,7 @@ impl Kept {
         Some(idle.address)
     }
 
-    /// Makes room by giving up what was idle longest.
+    /// Adds a free block. Frees the blocks that were idle longest while the total exceeds `most` bytes.
     #[inline]
     fn keep(&mut self, class: Class, address: Address, most: usize, free: impl Fn(Address)) {
         self.given += 1;
@@ -190,18 +190,18 @@ impl Kept {
     }
 }
 
-/// Gives what lies idle in all queues of a device to the system, once it is over.
+/// Returns the free blocks of all queues of a device to the system, after waiting for all its streams.
 pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
     for allocator in stream::allocators(gpu) {
         allocator.clear(gpu);
     }
-    // The driver lends to one queue what was given back in another when that one is done.
+    // The driver reuses a block in another queue only after the queue that freed it is done.
     stream::wait_for_all(gpu)?;
     gpu.machine.trim()
 }
 
-/// Gives the memory that lies idle back to the system, for other programs. Nobody has to call it for memory of this program's: before a
-/// tensor finds none, the same is done.
+/// Returns the free cached memory of all devices to the system, for other programs. A program need not call it for its own allocations: an
+/// allocation that finds no memory does the same first.
 ///
 /// ```
 /// # fn main() -> Result<(), kernels_cuda::CudaError> {
@@ -211,7 +211,7 @@ pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
 ///
 /// # Errors
 ///
-/// Where the driver fails, and while this thread records.
+/// Returns an error if the driver fails, or if this thread records a graph.
 pub fn empty_cache() -> Result<(), CudaError> {
     if graph::is_recording() {
         return Err(CudaError::Driver { call: "empty_cache", said: "it cannot be recorded".to_owned() });

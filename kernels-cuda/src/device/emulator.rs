@@ -1,9 +1,9 @@
-//! A device that is none: the CPU runs kernels that the system's C++ compiler compiled.
+//! An emulated device: the CPU runs kernels that the system's C++ compiler compiled.
 //!
-//! It is for tests where there is no GPU. Everything above the machine is the same: operators, launches, parameters, streams. Work is put
-//! off until somebody waits for its queue, and then nothing else is done but what comes before it: where a queue should have waited for
-//! another one, or memory was lent again too early, results are wrong. What it cannot show is what depends on many threads at once, and
-//! speed.
+//! It is for tests on machines without a GPU. Everything above the `Machine` trait is the same: operators, launches, parameters, streams.
+//! Work is deferred until the program waits for its queue, and then only the work before that point runs. So results are wrong if a queue
+//! should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the parallel
+//! execution of threads, nor speed.
 #![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
 
 mod block;
@@ -29,7 +29,7 @@ use crate::device::machine::{Address, Entry, Function, Grid, Machine, Mark, Modu
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// How many devices it has: enough to be on the wrong one.
+/// The number of emulated devices: two, so that a tensor can be on the wrong one.
 pub(crate) const DEVICES: usize = 2;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -37,8 +37,8 @@ thread_local! {
     static BACKWARDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Puts the emulator in the place of NVIDIA's driver, for this process, and says whether it can compile: where there is no C++ compiler
-/// (`c++`, or the one that `CXX` names), nothing changes. It must come before anything else is asked of a device.
+/// Replaces NVIDIA's driver by the emulator, for this process. Returns false and changes nothing if there is no C++ compiler (`c++`, or the
+/// one that `CXX` names). Call it before any other use of a device.
 ///
 /// ```
 /// assert_eq!(kernels_cuda::emulate(), kernels_cuda::is_available());
@@ -51,15 +51,15 @@ pub fn emulate() -> bool {
     COMPILER.is_some()
 }
 
-/// Whether blocks and threads of what this thread launches from now on run in the opposite order. Where that changes a result, a barrier is
-/// missing.
+/// Sets whether the blocks and threads of this thread's next launches run in reverse order. If that changes a result, a kernel lacks a
+/// barrier.
 pub fn emulate_backwards(backwards: bool) {
     BACKWARDS.set(backwards);
 }
 
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Lets an emulated device have so many bytes of memory from now on.
+/// Limits the memory of an emulated device to `bytes` bytes from now on.
 pub fn emulate_memory(bytes: usize) {
     MEMORY.store(bytes, Ordering::Release);
 }
@@ -80,7 +80,7 @@ impl Emulator {
             architecture: 0,
             multiprocessors: 4,
             memory: usize::MAX,
-            // What sm_80 has, the least of those that kernels are compiled for.
+            // The limit of sm_80, the smallest of the supported architectures.
             shared: 163 << 10,
         };
         Self { properties, state: Mutex::default() }
@@ -121,7 +121,7 @@ impl Machine for Emulator {
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
         let mut state = self.state();
         state.check_apart_from_recording("order", &[then])?;
-        // Nothing runs in what is being recorded.
+        // No work runs in a queue that is being recorded.
         if state.check_apart_from_recording("order", &[first]).is_err() {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl Machine for Emulator {
     fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
         let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
         let block = Layout::from_size_align(bytes, LINE).ok().filter(|layout| layout.size() > 0);
-        // SAFETY: the layout has a size.
+        // SAFETY: the layout's size is not zero.
         block.and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) })).ok_or_else(out_of_memory)
     }
 
@@ -223,7 +223,7 @@ impl Machine for Emulator {
     }
 
     fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
-        // What is put off has no time, so it is done now.
+        // Deferred work has no time, so it runs now.
         self.wait(queue)?;
         let mut state = self.state();
         let mark = state.mark(queue);
@@ -242,7 +242,7 @@ impl Machine for Emulator {
         // SAFETY: the library was compiled from a kernel's text, which promises to have no initialisers (`Kernel::new`), and from the shim,
         // which has none.
         let library = unsafe { Library::new(library) }.map_err(|error| refused(source, error.to_string()))?;
-        // Functions are never taken back, so the library stays.
+        // Functions are never unloaded, so the library stays loaded.
         let code = std::ptr::from_ref(Box::leak(Box::new(library))).expose_provenance();
         let names = expressions.iter().enumerate().map(|(at, expression)| (expression.clone(), at.to_string()));
         Ok(vec![Module { code, names: names.collect() }])
@@ -253,14 +253,14 @@ impl Machine for Emulator {
     }
 
     fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
-        // SAFETY: `load` gave the library, which is never unloaded.
+        // SAFETY: `load` returned the library's address, and the library is never unloaded.
         let library = unsafe { &*std::ptr::with_exposed_provenance::<Library>(code) };
         let missing = |error: libloading::Error| CudaError::Driver { call: "dlsym", said: error.to_string() };
-        // SAFETY: `program` gave the function this type.
+        // SAFETY: `program` writes the function with this type.
         let run = unsafe { library.get::<Run>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
-        // SAFETY: as above.
+        // SAFETY: `program` writes this function with this type, too.
         let sizes = unsafe { library.get::<Sizes>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
-        // SAFETY: the function has no preconditions. It gives a list of the library's own, which ends with a zero.
+        // SAFETY: the function has no preconditions. It returns a list that belongs to the library and ends with a zero.
         let parameters = unsafe {
             let first = sizes();
             let mut count = 0;
@@ -280,9 +280,9 @@ impl Machine for Emulator {
         queue: Queue,
     ) -> Result<(), CudaError> {
         let value = |(place, size): (&*mut c_void, &usize)| {
-            // Words are at an address that a value of any type can have.
+            // `u128` has an alignment that is sufficient for a value of any parameter type.
             let mut words = vec![MaybeUninit::<u128>::uninit(); size.div_ceil(size_of::<u128>())];
-            // SAFETY: the caller gave the place of a value of this size. Bytes between its fields may hold nothing, and are copied as such.
+            // SAFETY: the caller passed a pointer to a value of this size. Padding bytes may be uninitialised, and are copied as such.
             unsafe { place.cast::<u8>().cast_const().copy_to_nonoverlapping(words.as_mut_ptr().cast(), *size) };
             words
         };

@@ -1,4 +1,4 @@
-//! Times of the device's own.
+//! Events: points in a stream's work, with the time at which the device reaches them.
 
 use std::time::Duration;
 
@@ -27,21 +27,21 @@ pub struct Event {
 }
 
 impl Event {
-    /// The end of a stream's work so far.
+    /// Records an event at the end of a stream's work so far.
     ///
     /// # Errors
     ///
-    /// If the driver fails, and if the stream is being recorded.
+    /// Returns an error if the driver fails, or if the stream is being recorded.
     pub fn record(stream: Stream) -> Result<Self, CudaError> {
         let (gpu, queue) = stream.parts();
         Ok(Self { gpu, mark: gpu.machine.mark_with_time(queue)? })
     }
 
-    /// The time from an earlier event of the same device to this one. Waits until the device has reached both.
+    /// Returns the time from an earlier event of the same device to this one. Waits until the device has reached both.
     ///
     /// # Errors
     ///
-    /// If the driver fails, and if the events are of two devices.
+    /// Returns [`CudaError::Elsewhere`] if the events are of two devices, and an error if the driver fails.
     pub fn since(&self, earlier: &Self) -> Result<Duration, CudaError> {
         if self.gpu.index != earlier.gpu.index {
             return Err(CudaError::Elsewhere { found: earlier.gpu.device(), expected: self.gpu.device() });

@@ -1,4 +1,5 @@
-//! Errors that depend on values: a kernel notes the first one in its device's memory, and whoever waits for the device is told.
+//! Faults: errors that depend on elements. A kernel writes the first one to its device's memory, and the next wait for the device returns
+//! it.
 
 use std::ptr::NonNull;
 use std::sync::Mutex;
@@ -7,15 +8,15 @@ use crate::device::machine::{Address, Machine, Queue};
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// `struct Fault` of the kernels.
+/// The size of the kernels' `struct Fault`.
 const BYTES: usize = 32;
 
-/// What the kernels of one device found.
+/// The fault record of a device, which kernels write.
 pub(crate) struct Faults {
     address: Address,
 }
 
-/// An argument of an operator, by the number that kernels know it by. Zero is none.
+/// The number by which kernels report an operator's argument. Zero means no argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct Site(u32);
@@ -23,7 +24,7 @@ pub struct Site(u32);
 static SITES: Mutex<Vec<(&'static str, &'static str)>> = Mutex::new(Vec::new());
 
 impl Site {
-    /// The number of an argument, for kernels to note.
+    /// Returns the number of an operator's argument. It is the same in each call with the same names.
     ///
     /// ```
     /// let index = kernels_cuda::Site::of("myops::pick", "index");
@@ -58,11 +59,11 @@ impl Faults {
         self.address
     }
 
-    /// Waits for the queue, gives the first one, and forgets it.
+    /// Waits for the queue, and returns the recorded fault as an error. Clears the record.
     pub(crate) fn take(&self, machine: &dyn Machine, queue: Queue) -> Result<(), CudaError> {
         let mut bytes = [0_u8; BYTES];
         let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue);
-        // Another copy may be on its way.
+        // Waits even if this copy failed, as an earlier copy may still be running.
         machine.wait(queue).and(copied)?;
         let (words, _) = bytes.as_chunks::<4>();
         let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The devices of this machine, found when they are first asked for.
+//! The devices of this machine, opened at their first use.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -15,14 +15,14 @@ use crate::device::pinned_memory::Transfers;
 use crate::error::{CudaError, Missing};
 use crate::lock::locked;
 
-/// More than any machine has.
+/// The maximum number of devices: more than any machine has.
 const MOST: usize = 16;
 
-/// A device that can compute.
+/// An opened device, with its allocator, faults, memory usage and transfers.
 pub(crate) struct Gpu {
     pub(crate) index: u8,
     pub(crate) machine: Box<dyn Machine>,
-    /// That of the queue of those who asked for none.
+    /// The allocator of the default queue, for threads that entered no stream.
     pub(crate) allocator: &'static CachingAllocator,
     pub(crate) faults: Faults,
     pub(crate) usage: memory::Usage,
@@ -33,12 +33,12 @@ thread_local! {
     static CURRENT: Cell<u8> = const { Cell::new(0) };
 }
 
-/// Those that could be opened. What was in the way of another may be gone when it is asked for again.
+/// The opened devices, by index. A device that failed to open is tried again at the next request.
 static FOUND: [OnceLock<Gpu>; MOST] = [const { OnceLock::new() }; MOST];
 static OPENING: Mutex<()> = Mutex::new(());
 
 impl Gpu {
-    /// The device of this number.
+    /// Returns the device with this index, and opens it at first use.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
         let missing = || CudaError::from(Missing::Device { asked: index, count: count() });
         let slot = FOUND.get(usize::from(index)).ok_or_else(missing)?;
@@ -55,7 +55,7 @@ impl Gpu {
         Ok(slot.get_or_init(|| gpu))
     }
 
-    /// The device that `device` means: the current one where it has no number.
+    /// Returns the device that `device` names: the current one if it has no index.
     pub(crate) fn of(device: Device) -> Result<&'static Self, CudaError> {
         Self::get(device.index().unwrap_or_else(|| CURRENT.get()))
     }
@@ -79,17 +79,17 @@ impl Gpu {
         Ok(Self { index, machine, allocator: CachingAllocator::of(queue), faults, usage, transfers })
     }
 
-    /// Those that somebody used already.
+    /// Returns the devices that were opened.
     pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
         FOUND.iter().filter_map(OnceLock::get)
     }
 
-    /// Lets later work of a queue come after the work of others so far.
+    /// Orders later work of `queue` after the earlier work of the queues in `before`.
     pub(crate) fn order(&self, before: &[Queue], queue: Queue) -> Result<(), CudaError> {
         before.iter().try_for_each(|before| self.machine.order(*before, queue))
     }
 
-    /// Copies from the CPU, and waits for it.
+    /// Copies bytes from the CPU, and waits for the copy.
     pub(crate) fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError> {
         if from.is_empty() {
             return Ok(());
@@ -98,7 +98,7 @@ impl Gpu {
         self.machine.wait(queue)
     }
 
-    /// Copies to the CPU, waits for the queue, and tells what kernels came upon before.
+    /// Copies bytes to the CPU, and waits for the queue. Returns an error if a kernel reported a fault.
     pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
         if !to.is_empty() {
             let bytes = to.len();
@@ -108,12 +108,12 @@ impl Gpu {
     }
 }
 
-/// `cuda:index`.
+/// Returns the device `cuda:index`.
 pub(crate) fn cuda(index: u8) -> Device {
     Device::new(keys::CUDA).and_then(|device| device.with_index(index)).unwrap_or(Device::CPU)
 }
 
-/// How many devices there are.
+/// Returns the number of CUDA devices, or 0 if there is no driver.
 ///
 /// ```
 /// assert_eq!(kernels_cuda::count() > 0, kernels_cuda::is_available());
@@ -127,13 +127,13 @@ pub fn count() -> usize {
     nvidia::count().unwrap_or(0)
 }
 
-/// Whether there is a device to compute on.
+/// Whether there is a CUDA device.
 #[must_use]
 pub fn is_available() -> bool {
     count() > 0
 }
 
-/// What a device says about itself.
+/// Returns the properties of a device.
 ///
 /// ```
 /// match kernels_cuda::properties(0) {
@@ -144,7 +144,7 @@ pub fn is_available() -> bool {
 ///
 /// # Errors
 ///
-/// Where there is no such device, or no driver.
+/// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
 pub fn properties(index: u8) -> Result<&'static Properties, CudaError> {
     Ok(Gpu::get(index)?.machine.properties())
 }

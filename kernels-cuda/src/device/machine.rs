@@ -1,6 +1,6 @@
-//! What a device is made of: memory, streams, and code that runs.
+//! The interface to a device: memory, queues, marks, kernels and recordings.
 //!
-//! There are two: NVIDIA's driver, and the emulator. Everything else in this crate is the same for both.
+//! NVIDIA's driver and the emulator implement it. The rest of this crate is the same for both.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -10,48 +10,48 @@ use std::time::Duration;
 use crate::CudaError;
 use crate::compile::source::Source;
 
-/// A place in a device's memory.
+/// An address in a device's memory.
 pub(crate) type Address = u64;
 
-/// A queue of a device's work, as the machine calls it.
+/// The machine's handle of a queue of work: a CUDA stream.
 pub(crate) type Queue = usize;
 
-/// A kernel that can be launched, as the machine calls it.
+/// The machine's handle of a kernel that can be launched.
 pub(crate) type Function = usize;
 
-/// A kernel that can be launched, and the size of each of its parameters.
+/// A kernel that can be launched, and the size of each of its parameters in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) function: Function,
     pub(crate) parameters: Box<[usize]>,
 }
 
-/// Loaded code of some instances of a kernel, and what it calls each of them.
+/// Loaded code of some instances of a kernel, and their names by C++ expression.
 pub(crate) struct Module {
-    /// The code, as the machine calls it. It is never unloaded.
+    /// The machine's handle of the code. It is never unloaded.
     pub(crate) code: usize,
     pub(crate) names: HashMap<String, String>,
 }
 
-/// Recorded work, as the machine calls it.
+/// The machine's handle of recorded work: a CUDA graph.
 pub(crate) type Recording = usize;
 
-/// A place in a queue, as the machine calls it.
+/// The machine's handle of a point in a queue's work: a CUDA event.
 pub(crate) type Mark = usize;
 
-/// How many blocks, of how many threads, with how much memory of their own.
+/// The size of a launch: blocks, threads of a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub blocks: [u32; 3],
-    /// Threads of each.
+    /// The number of threads of a block in each dimension.
     pub threads: [u32; 3],
-    /// Bytes that a block's threads share, beside what the kernel declares.
+    /// The dynamic shared memory of a block in bytes, besides the shared memory that the kernel declares.
     pub shared: u32,
 }
 
 impl Grid {
-    /// A thread for each of `count` elements, in blocks of 256.
+    /// Returns a grid with a thread for each of `count` elements, in blocks of 256 threads.
     ///
     /// ```
     /// assert_eq!(kernels_cuda::Grid::cover(1000).blocks, [4, 1, 1]);
@@ -61,12 +61,12 @@ impl Grid {
         Self::of(count.max(0).unsigned_abs().div_ceil(256), 256)
     }
 
-    /// So many blocks in a row, of so many threads. Where 32 bits do not hold their number, no device takes it.
+    /// Returns a one-dimensional grid of `blocks` blocks. If `blocks` exceeds 32 bits, the result is a grid that no device accepts.
     pub(crate) fn of(blocks: u64, threads: u32) -> Self {
         Self::new(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
     }
 
-    /// So many blocks in a row, of so many threads.
+    /// Returns a one-dimensional grid of `blocks` blocks with `threads` threads each.
     ///
     /// ```
     /// assert_eq!(kernels_cuda::Grid::new(3, 128).threads, [128, 1, 1]);
@@ -76,7 +76,7 @@ impl Grid {
         Self { blocks: [blocks, 1, 1], threads: [threads, 1, 1], shared: 0 }
     }
 
-    /// The same, with so many bytes that a block's threads share.
+    /// Returns this grid with `bytes` bytes of dynamic shared memory for each block.
     ///
     /// ```
     /// assert_eq!(kernels_cuda::Grid::new(1, 32).sharing(512).shared, 512);
@@ -86,7 +86,8 @@ impl Grid {
         Self { shared: bytes, ..self }
     }
 
-    /// What there is more of than a device takes, whose blocks share at most so many bytes: how much, and how much it takes.
+    /// Returns the first quantity that exceeds a device's limits: its name, the requested amount and the limit. `shared` is the device's
+    /// limit of shared memory for a block.
     #[inline]
     pub(crate) fn excess(&self, shared: u32) -> Option<(&'static str, u64, u64)> {
         let ([x, y, z], [across, down, deep]) = (self.blocks.map(u64::from), self.threads.map(u64::from));
@@ -102,29 +103,29 @@ impl Grid {
     }
 }
 
-/// What a device says about itself.
+/// The properties of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Properties {
-    /// Its maker's name for it.
+    /// The vendor's name of the device.
     pub name: String,
-    /// Its architecture: 90 is `sm_90`.
+    /// The architecture: 90 is `sm_90`.
     pub architecture: u32,
-    /// How many blocks run at once, at least.
+    /// The number of multiprocessors. The device runs at least that many blocks at once.
     pub multiprocessors: u32,
-    /// Bytes of memory.
+    /// The device's memory in bytes.
     pub memory: usize,
-    /// Bytes that the threads of a block can share.
+    /// The maximum shared memory of a block in bytes.
     pub shared: u32,
 }
 
 pub(crate) trait Machine: Send + Sync {
     fn properties(&self) -> &Properties;
 
-    /// Whether the vendor's libraries can work with it.
+    /// Whether the vendor's libraries (cuBLASLt) work with this device.
     fn has_libraries(&self) -> bool;
 
-    /// Makes the device this thread's, for libraries that ask for no device.
+    /// Makes the device current on this thread, for libraries whose calls take no device.
     fn make_current(&self) -> Result<(), CudaError>;
 
     fn open_queue(&self) -> Result<Queue, CudaError>;
@@ -132,43 +133,43 @@ pub(crate) trait Machine: Send + Sync {
     /// Waits until all work of a queue is done.
     fn wait(&self, queue: Queue) -> Result<(), CudaError>;
 
-    /// Lets no later work of `then` begin before the earlier work of `first` is done.
+    /// Orders later work of `then` after the earlier work of `first`.
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError>;
 
     fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError>;
 
-    /// Gives memory back, once the earlier work of a queue is done.
+    /// Frees memory after the earlier work of a queue is done.
     fn free(&self, address: Address, queue: Queue);
 
-    /// Gives what is free to the system.
+    /// Returns free memory to the system.
     fn trim(&self) -> Result<(), CudaError>;
 
-    /// How many bytes it took from the system.
+    /// Returns the number of bytes that the device's pools took from the system.
     fn reserved(&self) -> usize;
 
-    /// Memory that was allocated is lent, in a queue's order, to whoever asked for so many bytes of it.
+    /// Notes, in a queue's order, that the allocator hands out a block for a request of `bytes` bytes. Only the emulator uses it.
     fn lend(&self, _address: Address, _bytes: usize, _queue: Queue) {}
 
-    /// It is nobody's again.
+    /// Notes, in a queue's order, that the block was returned to the allocator. Only the emulator uses it.
     fn take_back(&self, _address: Address, _queue: Queue) {}
 
-    /// From the CPU. The bytes stay as they are until the queue comes to it.
+    /// Copies bytes from the CPU. The bytes must not change until the queue has done the copy.
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
-    /// To the CPU, where nobody looks until the queue came to it.
+    /// Copies bytes to the CPU. The target must not be used until the queue has done the copy.
     fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
     fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError>;
 
-    /// Memory of the CPU's that the device reaches by itself. It is never given back.
+    /// Allocates pinned memory: CPU memory that the device accesses directly. It is never freed.
     fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError>;
 
     /// Marks the end of a queue's work so far.
     fn mark(&self, queue: Queue) -> Result<Mark, CudaError>;
 
-    /// Marks those of some queues that are not being recorded.
+    /// Marks the end of the work so far of each of these queues, except for queues that are being recorded.
     fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError>;
 
     /// Whether the work before a mark is done.
@@ -182,13 +183,13 @@ pub(crate) trait Machine: Send + Sync {
     /// Marks the end of a queue's work so far, and the time at which the device reaches it.
     fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError>;
 
-    /// The time between two such marks, once the device has reached both.
+    /// Returns the time between two such marks. Waits until the device has reached both.
     fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError>;
 
-    /// Loads code that has these instances, and maybe others. What was never compiled is compiled.
+    /// Loads code that contains these instances, and maybe others. Instances without compiled code are compiled.
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
-    /// Whether all instances of a kernel are best compiled together.
+    /// Whether compiling all instances of a kernel at once is better than compiling each on demand.
     fn compiles_together(&self) -> bool;
 
     fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError>;
@@ -197,8 +198,8 @@ pub(crate) trait Machine: Send + Sync {
     ///
     /// # Safety
     ///
-    /// Each parameter points to a value of the size that the entry gives for it, and there are as many as the entry has. The kernel does
-    /// with these values, in this grid, what [`Kernel::new`](crate::Kernel::new) allows.
+    /// Each parameter points to a value of the size that the entry has for it, and there are as many as the entry has. The kernel does with
+    /// these values, in this grid, only what [`Kernel::new`](crate::Kernel::new) allows.
     #[expect(unsafe_code, reason = "the kernel is native code")]
     unsafe fn launch(
         &self,
@@ -208,7 +209,7 @@ pub(crate) trait Machine: Send + Sync {
         queue: Queue,
     ) -> Result<(), CudaError>;
 
-    /// Lets a function's blocks share more memory than any may.
+    /// Permits a function's blocks `bytes` bytes of dynamic shared memory, above the default limit of 48 KiB.
     fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError>;
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError>;

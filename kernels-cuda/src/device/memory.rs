@@ -1,4 +1,4 @@
-//! The memory of devices.
+//! CUDA memory: storages, copies and memory statistics of the CUDA backend.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,18 +14,19 @@ use crate::device::stream_uses::{Access, SEVERAL, StreamUses};
 use crate::error::CudaError;
 use crate::graph;
 
-/// A block of a device's memory, and who uses it.
+/// A block of a device's memory, and the queues that use it.
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
     allocator: &'static CachingAllocator,
     address: Address,
     size: usize,
     uses: StreamUses,
-    /// Of a block that was allocated while that was recorded: it is the recording's and none of the allocator's, and nobody uses it by `uses`.
+    /// Set if the block was allocated in a recording. Then the block belongs to the recording and not to the allocator, and
+    /// `RecordedBlock::uses` replaces `uses`.
     made: Option<Arc<RecordedBlock>>,
 }
 
-/// What a recording makes of a block.
+/// The state of a block that was allocated in a recording.
 #[derive(Debug)]
 pub(crate) struct RecordedBlock {
     uses: StreamUses,
@@ -33,7 +34,7 @@ pub(crate) struct RecordedBlock {
 }
 
 impl RecordedBlock {
-    /// Lets a replay in a queue come after whoever uses the block.
+    /// Orders a replay in `queue` after the earlier work on the block.
     pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> Result<(), CudaError> {
         if self.uses.is_only(queue) {
             return Ok(());
@@ -41,7 +42,7 @@ impl RecordedBlock {
         self.uses.enter(queue, Access::Write, |before| gpu.order(before, queue))
     }
 
-    /// From the first replay on there is memory, which can be used.
+    /// Marks the block as usable: since the first replay it has memory.
     pub(crate) fn is_there_now(&self) {
         self.is_there.store(true, Ordering::Release);
     }
@@ -73,7 +74,8 @@ impl CudaBuffer {
         Ok(Self { gpu, allocator, address, size, uses, made })
     }
 
-    /// Where it is, for work in `queue`. The storage is its own.
+    /// Returns the block's address for work in `queue`, ordered after other queues' work as `access` requires. `storage` is the storage of
+    /// this buffer.
     #[inline]
     pub(crate) fn enter(&self, storage: &Storage, queue: Queue, access: Access) -> Result<Address, CudaError> {
         if !self.uses.is_only(queue) {
@@ -91,14 +93,14 @@ impl CudaBuffer {
         if self.made.as_ref().is_some_and(|made| !made.is_there.load(Ordering::Acquire)) {
             return Err(CudaError::NotReplayed);
         }
-        // What is being recorded cannot wait for what is not.
+        // Work that is being recorded cannot wait for other streams' work; the recording notes it for its replays.
         let follow = |before: &[Queue]| {
             if graph::record_use(storage, before, queue) { Ok(()) } else { self.gpu.order(before, queue) }
         };
         uses.enter(queue, access, follow)
     }
 
-    /// Queues work that writes.
+    /// Queues work that writes to the block.
     fn write(
         &self,
         storage: &Storage,
@@ -106,7 +108,7 @@ impl CudaBuffer {
         work: impl FnOnce(Address) -> Result<(), CudaError>,
     ) -> Result<()> {
         work(self.enter(storage, queue, Access::Write)?)?;
-        // Who entered meanwhile did not see it.
+        // Another thread may have entered before `work` was queued, without waiting for it.
         self.enter(storage, queue, Access::Write)?;
         Ok(())
     }
@@ -120,7 +122,7 @@ impl Drop for CudaBuffer {
         }
         let (gpu, home) = (self.gpu, self.allocator.queue);
         if let Some(made) = &self.made {
-            // Where the driver fails the device does nothing any more.
+            // If the driver fails, the device runs nothing more.
             _ = gpu.order(&made.uses.others(home), home);
             return gpu.machine.free(self.address, home);
         }
@@ -199,7 +201,7 @@ impl Backend for Cuda {
     }
 
     fn pinned(&self, size: usize) -> Result<Storage> {
-        // Every device reaches it.
+        // All devices can access pinned memory, whichever device allocates it.
         Ok(pinned_memory::allocate(Gpu::get(0)?, size)?)
     }
 
@@ -212,14 +214,14 @@ impl Backend for Cuda {
     }
 
     fn devices(&self) -> usize {
-        // Where there is none, whoever allocates is told what is missing.
+        // At least one, so that an allocation without a device returns the error that names what is missing.
         gpu::count().max(1)
     }
 }
 
 backend!(keys::CUDA, Cuda);
 
-/// How much of a device's memory tensors have.
+/// The statistics of a device's memory: the bytes in use and the bytes taken from the system.
 ///
 /// ```
 /// if let Ok(memory) = kernels_cuda::memory(0) {
@@ -229,13 +231,13 @@ backend!(keys::CUDA, Cuda);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Memory {
-    /// Bytes that tensors have now.
+    /// The bytes of the tensors that exist now.
     pub in_use: usize,
-    /// The most that they had at once.
+    /// The maximum of `in_use` so far.
     pub most: usize,
-    /// How many blocks were asked for.
+    /// The number of allocations so far, also those of 0 bytes.
     pub blocks: usize,
-    /// Bytes that the system lent this process: those in use, and those that are kept for the next tensors.
+    /// The bytes that the process took from the system: those in use, and those that are cached for later tensors.
     pub reserved: usize,
 }
 
@@ -258,11 +260,11 @@ impl Usage {
     }
 }
 
-/// How much of a device's memory tensors have.
+/// Returns the statistics of a device's memory.
 ///
 /// # Errors
 ///
-/// Where there is no such device, or no driver.
+/// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
 pub fn memory(index: u8) -> Result<Memory, CudaError> {
     let gpu = Gpu::get(index)?;
     let usage = &gpu.usage;

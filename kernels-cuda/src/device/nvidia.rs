@@ -1,6 +1,6 @@
-//! NVIDIA's driver.
+//! NVIDIA's driver, as an implementation of the `Machine` trait.
 //!
-//! The libraries are looked for when they are first needed. cudarc panics where one is missing, so each is asked for beforehand.
+//! The libraries are loaded at their first use. cudarc panics if one is missing, so each use checks for the library first.
 #![expect(unsafe_code, reason = "functions of the driver")]
 
 use std::collections::HashMap;
@@ -24,41 +24,41 @@ use crate::device::recent_launches;
 use crate::error::{CudaError, Missing};
 use crate::lock::locked;
 
-/// A device, through the driver's primary context, which other libraries of the process share.
+/// A device, used through the driver's primary context, which other libraries of the process share.
 pub(crate) struct Nvidia {
     properties: Properties,
     device: sys::CUdevice,
     context: usize,
     pool: usize,
-    /// Bytes that blocks of a function share, where they are more than any may.
+    /// The dynamic shared memory that was permitted to a function, if above the default limit.
     shared: Mutex<HashMap<Function, u32>>,
     recorded: Mutex<Vec<Queue>>,
 }
 
 static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
-    // SAFETY: it loads a library, whose initialisers run.
+    // SAFETY: it loads the driver's library, whose initialisers may be run.
     unsafe { sys::is_culib_present() }
 });
 
-/// Starts the driver, which may fail now and not later.
+/// Initialises the driver once. A failed attempt is repeated at the next call.
 fn start() -> Result<(), CudaError> {
     static STARTED: OnceLock<()> = OnceLock::new();
     if STARTED.get().is_none() {
         if !*IS_PRESENT {
             return Err(Missing::Driver.into());
         }
-        // SAFETY: a function without preconditions.
+        // SAFETY: the function has no preconditions.
         check("cuInit", unsafe { sys::cuInit(0) })?;
         _ = STARTED.set(());
     }
     Ok(())
 }
 
-/// How many devices the driver has.
+/// Returns the driver's number of devices.
 pub(crate) fn count() -> Result<usize, CudaError> {
     start()?;
     let mut count = 0;
-    // SAFETY: the driver is initialised, and the number is ours.
+    // SAFETY: the driver is initialised, and it writes only to `count`.
     check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
@@ -75,7 +75,7 @@ fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
     })
 }
 
-/// What is said of a kernel, by whatever call comes next.
+/// The driver's errors that a crashed kernel causes. The next call of the driver returns them.
 const BREAKS: [CUresult; 8] = [
     CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
     CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
@@ -87,11 +87,11 @@ const BREAKS: [CUresult; 8] = [
     CUresult::CUDA_ERROR_LAUNCH_FAILED,
 ];
 
-/// Calls a function of the driver, whose name goes into the error.
+/// Calls a function of the driver. An error has the function's name.
 macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: handles come from this driver and are never destroyed while they are in use; what is written to is ours. For a launch, the
-        // caller of `Machine::launch` promises the rest.
+        // SAFETY: handles come from this driver and are never destroyed while they are in use; the driver writes only to variables of the
+        // caller. For a launch, the caller of `Machine::launch` promises the rest.
         check(stringify!($function), unsafe { sys::$function($($argument),*) })
     };
 }
@@ -125,7 +125,8 @@ impl Nvidia {
         Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
     }
 
-    /// Makes the device this thread's. Other libraries change a thread's device too, so the driver is asked each time: 15 nanoseconds.
+    /// Makes the device's context current on this thread. Other libraries also change the current context, so the driver is asked each
+    /// time: 15 nanoseconds.
     #[inline]
     fn enter(&self) -> Result<(), CudaError> {
         let mut current = std::ptr::null_mut();
@@ -136,7 +137,7 @@ impl Nvidia {
         Ok(())
     }
 
-    /// An event at the end of a queue's work so far.
+    /// Records an event at the end of a queue's work so far.
     fn event(&self, queue: Queue, kind: sys::CUevent_flags_enum) -> Result<Mark, CudaError> {
         self.enter()?;
         let mut event = std::ptr::null_mut();
@@ -147,7 +148,7 @@ impl Nvidia {
     }
 }
 
-/// Lets the driver's pool keep what is given back, rather than give it to the system whenever somebody waits.
+/// Makes the driver's memory pool keep freed memory, rather than return it to the system at each synchronisation.
 fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
     let mut pool = std::ptr::null_mut();
     driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
@@ -180,7 +181,7 @@ impl Machine for Nvidia {
 
     fn wait(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
-        // The driver refuses it too, and ends the recording.
+        // The driver would also refuse to wait for a recording, and would end the recording.
         if locked(&self.recorded).contains(&queue) {
             return Err(CudaError::Driver { call: "cuStreamSynchronize", said: "it cannot be recorded".to_owned() });
         }
@@ -188,7 +189,7 @@ impl Machine for Nvidia {
     }
 
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
-        // Nothing runs in what is being recorded, and whoever waited for it would be recorded, too.
+        // No work runs in a queue that is being recorded, and a queue that waited for it would become part of the recording.
         let recorded = locked(&self.recorded);
         if recorded.contains(&first) {
             return Ok(());
@@ -196,7 +197,7 @@ impl Machine for Nvidia {
         let mark = self.mark(first)?;
         drop(recorded);
         let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, mark as sys::CUevent, 0));
-        // The driver keeps an event for as long as something waits for it.
+        // The driver keeps a destroyed event alive while a queue waits for it.
         self.unmark(mark);
         ordered
     }
@@ -204,7 +205,7 @@ impl Machine for Nvidia {
     fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
         self.enter()?;
         let mut address = 0;
-        // SAFETY: as in `driver!`.
+        // SAFETY: the queue is a stream of this driver, and the driver writes only to `address`.
         match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, queue as sys::CUstream) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 Err(CudaError::OutOfMemory { asked: bytes, total: self.properties.memory })
@@ -214,13 +215,13 @@ impl Machine for Nvidia {
     }
 
     fn free(&self, address: Address, queue: Queue) {
-        // A program that ends has lost its driver, and its memory with it.
+        // At the end of a process the driver may be gone already, and all memory with it, so errors are ignored.
         _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
     }
 
     fn trim(&self) -> Result<(), CudaError> {
         self.enter()?;
-        // Recordings have a pool of their own.
+        // Graphs allocate from their own pool.
         driver!(cuDeviceGraphMemTrim(self.device))?;
         driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
     }
@@ -285,7 +286,7 @@ impl Machine for Nvidia {
     }
 
     fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
-        // None begins to be recorded meanwhile.
+        // The lock is held, so that no recording begins meanwhile.
         let recorded = locked(&self.recorded);
         queues.iter().filter(|queue| !recorded.contains(queue)).map(|queue| self.mark(*queue)).collect()
     }
@@ -295,7 +296,7 @@ impl Machine for Nvidia {
     }
 
     fn wait_for(&self, mark: Mark) {
-        // A device that failed does nothing any more, and says so to whoever asks it for work.
+        // A failed device runs nothing more, and the next call that needs its result returns the error.
         _ = self.enter().and_then(|()| driver!(cuEventSynchronize(mark as sys::CUevent)));
     }
 
@@ -323,7 +324,7 @@ impl Machine for Nvidia {
         let mut function = std::ptr::null_mut();
         driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
         let (mut parameters, mut offset, mut size) = (Vec::new(), 0, 0);
-        // The driver refuses the number behind the last.
+        // The driver returns an error for the index after the last parameter.
         while driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
             parameters.push(size);
         }
@@ -338,7 +339,7 @@ impl Machine for Nvidia {
         parameters: &mut [*mut c_void],
         queue: Queue,
     ) -> Result<(), CudaError> {
-        // A stream knows its context.
+        // A stream determines its context, so none has to be made current.
         let (blocks, threads) = (grid.blocks, grid.threads);
         let (function, stream) = (entry.function as sys::CUfunction, queue as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
@@ -372,7 +373,7 @@ impl Machine for Nvidia {
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
-        // Nothing that this crate asks for meanwhile disturbs a recording, and other modes forbid to ask whether an event has passed.
+        // The calls of this crate do not disturb a recording, and the other modes forbid to query whether an event has passed.
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
         let mut recorded = locked(&self.recorded);
         driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
@@ -386,11 +387,11 @@ impl Machine for Nvidia {
         let ended = driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph));
         locked(&self.recorded).retain(|recorded| *recorded != queue);
         ended?;
-        // What a recording allocates and keeps is given back before it is replayed.
+        // With this flag, memory that a recording allocates and keeps is freed before each replay.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let made = driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));
         driver!(cuGraphDestroy(graph)).and(made)?;
-        // SAFETY: it was written, as the call succeeded.
+        // SAFETY: the call succeeded, so it has written the value.
         Ok(unsafe { executable.assume_init() }.addr())
     }
 

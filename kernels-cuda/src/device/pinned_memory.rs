@@ -1,7 +1,7 @@
-//! Pinned memory, and copies that nobody waits for.
+//! Pinned CPU memory, and asynchronous copies between it and a device.
 //!
-//! To and from pinned memory a device copies by itself. Until it is done the memory is held: who wants it meanwhile waits for the device,
-//! without having to know. Pinning takes as long as many copies, so blocks are kept for the next one who asks.
+//! A device copies to and from pinned memory without the CPU. The memory is held until such a copy is done: code that accesses it earlier
+//! waits for the device automatically. Pinning takes as long as many copies, so freed blocks are kept for reuse.
 #![expect(unsafe_code, reason = "memory that a device reaches, lent as a tensor")]
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::device::machine::{Mark, Queue};
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// A block that a device reaches by itself. Its bytes were zeros at first, and are whatever its last user left.
+/// A block of pinned memory. Its bytes are zeros when it is pinned, and are not cleared before reuse.
 struct Pinned {
     start: Start,
     size: usize,
@@ -24,12 +24,12 @@ struct Pinned {
 #[derive(Clone, Copy)]
 struct Start(NonNull<u8>);
 
-// SAFETY: it is a place, which says nothing of who may use it.
+// SAFETY: it is an address, which grants no access by itself.
 unsafe impl Send for Start {}
-// SAFETY: as above.
+// SAFETY: it is an address, which grants no access by itself.
 unsafe impl Sync for Start {}
 
-// SAFETY: the block has at least as many bytes, is on no list while this lives, and is never given back to the system.
+// SAFETY: the block has at least `size` bytes, is on no list while this lives, and is never returned to the system.
 unsafe impl HostBuffer for Pinned {
     fn start(&self) -> NonNull<u8> {
         self.start.0
@@ -40,16 +40,16 @@ unsafe impl HostBuffer for Pinned {
     }
 }
 
-/// Blocks that nobody uses, by their sizes.
+/// The free blocks, by their capacity.
 static KEPT: LazyLock<Mutex<HashMap<usize, Vec<Start>>>> = LazyLock::new(Mutex::default);
 
-/// The bytes of the block for so many.
+/// Returns the capacity of the block for `size` bytes: a power of two, at least a page.
 fn class(size: usize) -> usize {
     const PAGE: usize = 4096;
     size.max(PAGE).checked_next_power_of_two().unwrap_or(size)
 }
 
-/// A block of so many bytes.
+/// Returns a pinned storage of `size` bytes, from a free block if there is one.
 pub(crate) fn allocate(gpu: &Gpu, size: usize) -> Result<Storage, CudaError> {
     let kept = locked(&KEPT).get_mut(&class(size)).and_then(Vec::pop);
     let start = kept.map_or_else(|| gpu.machine.pin(class(size)).map(Start), Ok)?;
@@ -66,7 +66,7 @@ pub(crate) fn is_pinned(storage: &Storage) -> bool {
     storage.lender::<Pinned>().is_some()
 }
 
-/// What a device still does to the CPU's memory.
+/// The running copies between a device and CPU memory.
 #[derive(Default)]
 pub(crate) struct Transfers(Mutex<Vec<Transfer>>);
 
@@ -76,12 +76,12 @@ struct Transfer {
 }
 
 impl Transfers {
-    /// Keeps the memory of a copy, which is the last in a queue, for as long as it takes.
+    /// Holds the memory of the last copy in a queue until the copy is done.
     pub(crate) fn watch(&self, gpu: &Gpu, queue: Queue, held: TransferHold) -> Result<(), CudaError> {
         let mark = match gpu.machine.mark(queue) {
             Ok(mark) => mark,
             Err(error) => {
-                // Nobody can tell when it is over but by waiting for everything.
+                // Without a mark, only waiting for the whole queue shows that the copy is done.
                 gpu.machine.wait(queue)?;
                 return Err(error);
             }
@@ -92,10 +92,10 @@ impl Transfers {
         Ok(())
     }
 
-    /// Waits for all that use a storage.
+    /// Waits for all copies that use a storage, and releases it.
     pub(crate) fn finish(&self, gpu: &Gpu, storage: &Storage) {
         let mut running = locked(&self.0);
-        // Others may not come in before those have left: they would be told that the memory is in use.
+        // The lock is held until the finished copies are removed; otherwise another thread would find the memory in use.
         Self::end(&mut running, gpu, |transfer| {
             let uses = transfer.held.storage().same(storage);
             if uses {
@@ -105,7 +105,7 @@ impl Transfers {
         });
     }
 
-    /// Lets go of all that is over.
+    /// Releases the memory of all copies that are done.
     pub(crate) fn sweep(&self, gpu: &Gpu) {
         Self::end(&mut locked(&self.0), gpu, |transfer| gpu.machine.has_passed(transfer.mark));
     }

@@ -1,4 +1,4 @@
-//! The kernels that were launched last, for whoever is told that one broke.
+//! The kernels that were launched last, for the error message after a kernel crashed.
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -9,14 +9,14 @@ const MOST: usize = 8;
 static LAST: [AtomicPtr<Kernel>; MOST] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Notes a launch.
+/// Records a launch of a kernel.
 #[inline]
 pub(crate) fn record(kernel: &'static Kernel) {
     let at = COUNT.fetch_add(1, Ordering::Relaxed) % MOST;
     LAST[at].store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
 }
 
-/// The names of the last ones, the last one first, each once.
+/// Returns the names of the kernels that were launched last, most recent first and without duplicates.
 pub(crate) fn kernels() -> Vec<&'static str> {
     let count = COUNT.load(Ordering::Relaxed);
     let mut names = Vec::new();

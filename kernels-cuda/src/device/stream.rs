@@ -1,7 +1,7 @@
-//! Streams: queues of a device's work, each in its own order.
+//! Streams: queues of a device's work, each of which runs in order.
 //!
-//! A thread asks for work in its current stream. Tensors can wander between streams freely: what follows in another waits for what
-//! came before.
+//! A thread launches work in its current stream. A tensor may be used in any stream: work in another stream waits for the earlier work on
+//! the tensor.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -16,14 +16,14 @@ use crate::error::CudaError;
 use crate::graph;
 use crate::lock::locked;
 
-/// A queue of a device's work. Copies are of the same one; it is never closed.
+/// A queue of a device's work. Copies refer to the same stream. A stream is never closed.
 ///
 /// ```no_run
 /// use kernels_cuda::Stream;
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let stream = Stream::new("cuda:0".parse().unwrap())?;
 /// {
-///     let _entered = stream.enter();      // until this is dropped, the thread's work goes there
+///     let _entered = stream.enter();      // until this is dropped, the thread launches work in `stream`
 /// }
 /// stream.synchronize()?;
 /// # Ok(())
@@ -35,20 +35,20 @@ pub struct Stream {
     allocator: &'static CachingAllocator,
 }
 
-/// All that were opened: somebody may wait for the whole device.
+/// All streams that were opened, so that a thread can wait for the whole device.
 static OPENED: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Entered ones, of all devices; the last of a device is current.
+    /// The streams that this thread entered, of all devices. The last one of a device is its current stream.
     static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Stream {
-    /// A stream of its own.
+    /// Opens a new stream.
     ///
     /// # Errors
     ///
-    /// Where there is no such device, or no driver.
+    /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
         let stream = Self { gpu, allocator: CachingAllocator::of(gpu.machine.open_queue()?) };
@@ -56,17 +56,17 @@ impl Stream {
         Ok(stream)
     }
 
-    /// The stream that this thread's work goes to.
+    /// Returns this thread's current stream of a device.
     ///
     /// # Errors
     ///
-    /// Where there is no such device, or no driver.
+    /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn current(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
         Ok(Self { gpu, allocator: current_allocator(gpu) })
     }
 
-    /// Makes it this thread's current one, until the guard is dropped.
+    /// Makes this stream the thread's current one, until the guard is dropped.
     #[must_use = "the stream is current until this is dropped"]
     pub fn enter(self) -> Entered {
         graph::leaves_its_stream();
@@ -74,20 +74,20 @@ impl Stream {
         Entered { entered: self, thread: PhantomData }
     }
 
-    /// Lets its later work wait for all earlier work of another.
+    /// Makes this stream's later work wait for all earlier work of another stream.
     ///
     /// # Errors
     ///
-    /// Where the driver fails.
+    /// Returns an error if the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
         self.gpu.machine.order(other.allocator.queue, self.allocator.queue)
     }
 
-    /// Waits until its work is done.
+    /// Waits until the stream's work is done.
     ///
     /// # Errors
     ///
-    /// Where the driver fails, and where a kernel came upon a value that it cannot compute with.
+    /// Returns [`CudaError::Fault`] if a kernel found an invalid value, and an error if the driver fails.
     pub fn synchronize(self) -> Result<(), CudaError> {
         self.gpu.copy_out(0, &mut [], self.allocator.queue)
     }
@@ -107,7 +107,7 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-/// Keeps a stream current. It stays on its thread.
+/// A guard that keeps a stream current. It cannot be sent to another thread.
 #[derive(Debug)]
 pub struct Entered {
     entered: Stream,
@@ -124,13 +124,13 @@ impl Drop for Entered {
     }
 }
 
-/// Where this thread's work for a device goes.
+/// Returns this thread's current queue of a device.
 #[inline]
 pub(crate) fn current(gpu: &Gpu) -> Queue {
     current_allocator(gpu).queue
 }
 
-/// Where this thread's memory of a device comes from.
+/// Returns the allocator of this thread's current queue of a device.
 #[inline]
 pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
     let entered = ENTERED.try_with(|entered| {
@@ -140,14 +140,14 @@ pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
     entered.ok().flatten().unwrap_or(gpu.allocator)
 }
 
-/// Those of all streams of a device.
+/// Returns the allocators of all streams of a device.
 pub(crate) fn allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
     let opened = locked(&OPENED);
     let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator);
     std::iter::once(gpu.allocator).chain(opened).collect()
 }
 
-/// Waits until all streams of a device are done, but those that are being recorded: nothing is done in them.
+/// Waits until all streams of a device are done, except those that are being recorded: no work runs in them.
 pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
     let queues: Vec<Queue> = allocators(gpu).into_iter().map(|allocator| allocator.queue).collect();
     for mark in gpu.machine.mark_all(&queues)? {

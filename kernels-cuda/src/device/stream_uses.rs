@@ -1,11 +1,11 @@
-//! Which queues use a block of memory, and what waits for what.
+//! The queues that use a block of memory, and the order of their reads and writes.
 //!
-//! Most blocks are one queue's: a compare tells. Where several use one, readers wait for the last write, a write waits for everybody, and
-//! the memory is lent again when all are done. So readers in different queues do not wait for each other.
+//! Most blocks are used by one queue: one comparison finds that out. If several queues use a block, a read waits for the last write, a
+//! write waits for all earlier uses, and the memory is reused after all of them. So reads in different queues do not wait for each other.
 //!
-//! A block is entered before the work on it is launched, and another thread may come in between. So whoever writes enters again when it is
-//! launched: who reads from then on waits for that, and calls that come after each other on the CPU do so on the device. Those that are
-//! made at the same time have no order.
+//! A block is entered before the work on it is launched, and another thread may enter in between. So a writer enters again after its
+//! launch: later readers wait for that launch, and calls that are ordered on the CPU are ordered on the device. Concurrent calls have no
+//! order.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,47 +14,47 @@ use crate::device::machine::Queue;
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// What a queue enters for.
+/// The kind of access that a queue enters a block for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// The queues of a block.
+/// The queues that use a block.
 #[derive(Debug)]
 pub(crate) struct StreamUses {
-    /// The one that may do anything, or [`SEVERAL`].
+    /// The queue that may access the block without waiting, or [`SEVERAL`].
     only: AtomicUsize,
     several: Mutex<Several>,
 }
 
-/// No queue has this number.
+/// The value of `only` if several queues use the block. No queue has this number.
 pub(crate) const SEVERAL: Queue = 0;
 
 #[derive(Default, Debug)]
 struct Several {
-    /// Who wrote last.
+    /// The queue that wrote last.
     writer: Queue,
-    /// Who comes after the last write, and the writer.
+    /// The queue that wrote last, and the queues whose later work comes after that write.
     after: Vec<Queue>,
-    /// All that ever entered, but the first.
+    /// All queues that ever entered, except the first.
     others: Vec<Queue>,
 }
 
 impl StreamUses {
-    /// Of a block that was just allocated in a queue.
+    /// Creates the uses of a block that was just allocated in a queue.
     pub(crate) fn new(queue: Queue) -> Self {
         Self { only: AtomicUsize::new(queue), several: Mutex::default() }
     }
 
-    /// Whether a queue may do anything without waiting for others.
+    /// Whether a queue may access the block without waiting for other queues.
     #[inline]
     pub(crate) fn is_only(&self, queue: Queue) -> bool {
         self.only.load(Ordering::Acquire) == queue
     }
 
-    /// Lets later work of a queue come after what it has to; `order` says so to the device.
+    /// Orders later work of a queue after the accesses that it must follow. `order` makes the device wait for the given queues.
     #[cold]
     pub(crate) fn enter(
         &self,
@@ -92,7 +92,7 @@ impl StreamUses {
         Ok(())
     }
 
-    /// All that entered, but this one, where nobody can enter any more.
+    /// Takes the list of the queues that entered, without `queue`. Called when the block can no longer be entered.
     pub(crate) fn others(&self, queue: Queue) -> Vec<Queue> {
         let mut several = locked(&self.several);
         several.others.retain(|other| *other != queue);
@@ -104,7 +104,7 @@ impl StreamUses {
 mod tests {
     use super::*;
 
-    /// What a queue waits for when it enters.
+    /// Returns the queues that a queue waits for when it enters.
     fn waits(uses: &StreamUses, queue: Queue, access: Access) -> Vec<Queue> {
         let mut waited = Vec::new();
         if !uses.is_only(queue) {
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn who_entered_while_a_write_was_launched_waits_for_it_the_next_time() {
         let uses = StreamUses::new(1);
-        // Queue 2 comes between.
+        // Queue 2 enters between the first `enter` of queue 1 and its launch.
         assert_eq!(waits(&uses, 1, Write), []);
         assert_eq!(waits(&uses, 2, Read), [1]);
-        // Now it is launched.
+        // Now queue 1 has launched its write, and enters again.
         assert_eq!(waits(&uses, 1, Write), [2]);
         assert_eq!(waits(&uses, 2, Read), [1]);
         assert_eq!(waits(&uses, 2, Read), []);

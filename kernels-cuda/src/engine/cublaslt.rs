@@ -1,8 +1,8 @@
-//! Matrix products by the vendor's library, where it is there.
+//! Matrix products by cuBLASLt, if the library is installed.
 //!
-//! The library counts columns first: what it calls a column is a row here, so it is asked for the transposed result, with the operands
-//! in the opposite order. A problem is described, and the best algorithm for it looked for, once; later calls find both by the
-//! problem's numbers.
+//! The library's matrices are column-major, and these are row-major. So it computes the transposed result, with the operands in the
+//! opposite order. A problem's descriptions and its best algorithm are prepared once; later calls find them by the problem's sizes and
+//! layouts.
 #![expect(unsafe_code, reason = "functions of cuBLASLt")]
 
 use std::collections::HashMap;
@@ -20,8 +20,8 @@ use crate::lock::locked;
 
 static TF32: AtomicBool = AtomicBool::new(false);
 
-/// Whether products of single precision may round their operands to ten bits of fraction, which is several times as fast. At first they
-/// may not, as with PyTorch.
+/// Sets whether matrix products of single precision may round their operands to ten bits of fraction (TF32), which is several times as
+/// fast. The default is false, as in PyTorch.
 ///
 /// ```
 /// kernels_cuda::allow_tf32(true);
@@ -31,7 +31,7 @@ pub fn allow_tf32(allow: bool) {
     TF32.store(allow, Ordering::Relaxed);
 }
 
-/// A matrix as the library is told: whether it is turned, and from one of its columns to the next.
+/// A matrix layout of the library: whether the matrix is transposed, and the strides between its rows and between items of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Layout {
     turned: bool,
@@ -40,10 +40,10 @@ struct Layout {
 }
 
 impl Layout {
-    /// A batch of matrices where it lies, if its rows are side by side, or its columns.
+    /// Returns the layout of a batch of matrices, or `None` if neither the rows nor the columns are adjacent in memory.
     fn of(view: &MatrixView) -> Option<Self> {
         let ([_, rows, columns], [item, down, across]) = (view.sizes, view.steps);
-        // One element has no next one, and one line none either.
+        // A stride does not matter for a single element, nor for a single line.
         let lies = |step: i64, length: i64, next: i64, lines: i64| {
             ((step == 1 || length == 1) && (next >= length || lines == 1)).then_some(if lines == 1 {
                 length
@@ -57,22 +57,22 @@ impl Layout {
         lies(down, rows, across, columns).map(|leading| Self { turned: true, leading, item })
     }
 
-    /// The same, if rows are side by side.
+    /// Returns the layout of a batch of matrices whose rows are adjacent in memory, or `None`.
     fn straight(view: &MatrixView) -> Option<Self> {
         Self::of(view).filter(|layout| !layout.turned)
     }
 }
 
-/// What a product is added to.
+/// The operand that a product is added to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Added {
     Nothing,
-    /// One row, to each row.
+    /// One row, which is added to each row of the product.
     Row,
     Matrix(Layout),
 }
 
-/// All that an algorithm is chosen by.
+/// The properties of a product that determine its algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Problem {
     device: u8,
@@ -86,7 +86,7 @@ struct Problem {
     out: Layout,
     added: Added,
     tf32: bool,
-    /// What the places of left, right, added and out are multiples of, in bytes.
+    /// The alignments of left, right, added and out in bytes.
     alignments: [u32; 4],
 }
 
@@ -105,7 +105,7 @@ impl Problem {
                 if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
                     Added::Row
                 } else {
-                    // What does not lie as a matrix is laid out in the result's place first.
+                    // An operand that is no such matrix is first copied into the result.
                     Added::Matrix(Layout::straight(&added.view).or_else(|| Layout::straight(&task.out.view))?)
                 }
             }
@@ -139,37 +139,37 @@ impl Problem {
     }
 }
 
-/// A problem's descriptions, which are kept for good, and the algorithm.
+/// The algorithm of a problem, and the library's descriptions, which are never destroyed.
 #[derive(Clone, Copy)]
 struct Prepared {
     product: usize,
-    /// Of right, left, added and out, in the library's order.
+    /// The layouts of right, left, added and out: the library's order.
     layouts: [usize; 4],
     algorithm: sys::cublasLtMatmulAlgo_t,
-    /// How many bytes it works with.
+    /// The size of the algorithm's workspace in bytes.
     workspace: i64,
 }
 
-/// More than this the library does not get for what it works with.
+/// The maximum size of a workspace in bytes.
 const WORKSPACE: usize = 32 << 20;
 
 #[derive(Default)]
 struct Library {
     handles: HashMap<u8, usize>,
-    /// None for what the library has no algorithm for.
+    /// The prepared problems. `None` if the library has no algorithm for a problem.
     prepared: HashMap<Problem, Option<Prepared>>,
 }
 
 static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
-    // SAFETY: it loads a library, whose initialisers run.
+    // SAFETY: it loads cuBLASLt's library, whose initialisers may be run.
     unsafe { sys::is_culib_present() }.then(Mutex::default)
 });
 
-/// Calls a function of the library, whose name goes into the error.
+/// Calls a function of the library. An error has the function's name.
 macro_rules! library {
     ($function:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: handles and descriptions come from this library and are never destroyed; what is written to is ours and of the size
-        // that is said; matrices are where a task's operands are, which `Layout` described.
+        // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
+        // module, of the stated size; matrices are at the addresses of a task's operands, which `Layout` described.
         match unsafe { sys::$function($($argument),*) } {
             sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
             status => Err(CudaError::Driver { call: stringify!($function), said: format!("{status:?}") }),
@@ -177,7 +177,7 @@ macro_rules! library {
     }};
 }
 
-/// Sets an attribute of a description.
+/// Sets an attribute of a library's description.
 macro_rules! set {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
@@ -185,7 +185,7 @@ macro_rules! set {
     }};
 }
 
-/// Multiplies, unless there is no library, or it cannot.
+/// Multiplies with the library. Returns false, and computes nothing, if there is no library or if it cannot compute the product.
 pub(crate) fn multiply(launch: Launch, task: &Task<'_>) -> Result<bool> {
     let Some(library) = (if launch.gpu.machine.has_libraries() { LIBRARY.as_ref() } else { None }) else {
         return Ok(false);
@@ -208,7 +208,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         added = out;
     }
     problem.device = launch.gpu.index;
-    // What is added as a row is not read as a matrix, but by whatever writes the result.
+    // A row is not read as a matrix, but by the epilogue that writes the result.
     let (read, written) =
         if problem.added == Added::Row { (out, alignment(out).min(alignment(added))) } else { (added, alignment(out)) };
     problem.alignments = [alignment(left), alignment(right), alignment(read), written];
@@ -254,7 +254,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         launch.queue as sys::cudaStream_t,
     ));
     match multiplied {
-        // What it found for a problem, it does not always take.
+        // The library may refuse the algorithm that it found for a problem.
         Err(CudaError::Driver { said, .. }) if REFUSALS.contains(&said.as_str()) => {
             library.prepared.insert(problem, None);
             Ok(false)
@@ -263,22 +263,22 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     }
 }
 
-/// That the library cannot do what it was asked, and did nothing.
+/// The library's errors for a product that it cannot compute, and has not begun.
 const REFUSALS: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
-/// What an address is a multiple of.
+/// Returns the alignment of an address in bytes, at most 256.
 fn alignment(place: Place) -> u32 {
     1 << place.address().trailing_zeros().min(8)
 }
 
-/// An operand as a batch of matrices.
+/// Returns an operand as a tensor: a batch of matrices.
 fn as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
     let (view, own) = (operand.view, operand.tensor.geometry());
     let geometry = Geometry::strided(&view.sizes, &view.steps, own.offset());
     Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
 }
 
-/// What a product is scaled by, in the type that it is added up in.
+/// A factor of a product, in the type that the product is accumulated in.
 enum Factor {
     Single(f32),
     Double(f64),
@@ -310,7 +310,7 @@ impl Library {
         Ok(handle.addr())
     }
 
-    /// A problem that is new.
+    /// Prepares a new problem and remembers the result.
     fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<Prepared>, CudaError> {
         let made = prepare(handle, &problem)?;
         self.prepared.insert(problem, made);
@@ -318,7 +318,7 @@ impl Library {
     }
 }
 
-/// Describes a problem, and looks for an algorithm.
+/// Describes a problem to the library and selects an algorithm. Returns `None` if there is none.
 fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
@@ -372,15 +372,15 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaErr
     if asked.is_err() || count < 1 {
         return Ok(None);
     }
-    // SAFETY: the library wrote one.
+    // SAFETY: the library wrote a result.
     let found = unsafe { found.assume_init() };
     let workspace = i64::try_from(found.workspaceSize).unwrap_or(0);
     let prepared = Prepared { product: product.addr(), layouts, algorithm: found.algo, workspace };
     Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
 }
 
-/// Describes a batch of matrices of these rows and columns. As the library sees it, each lies with its rows and columns exchanged,
-/// unless it is turned.
+/// Creates the library's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
+/// rows and columns exchanged unless it is transposed.
 fn layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
     use sys::cublasLtMatrixLayoutAttribute_t as of_layout;
     let [rows, columns] = lines.map(i64::unsigned_abs);

@@ -1,27 +1,27 @@
-//! Elements that go from one tensor to another and stay what they are.
+//! Data movement: copies of elements between tensors of different strides, without conversion.
 //!
-//! Both sides step through the same sizes, and several elements go as one word of up to sixteen bytes where they lie side by side.
+//! Both sides have the same sizes. Adjacent elements are copied as one word of up to sixteen bytes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::walk::{Divisor, Steps, steps};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: each launch gives both sides the steps of their tensors through the sizes of the walk.
+    // SAFETY: each launch passes the strides of both tensors through the sizes of the walk.
     static DATA_MOVEMENT = unsafe { Kernel::new("data_movement", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
         instances.all(&["moved", "joined", "turned"], WORDS);
     }) };
 }
 
-/// What moves as elements of one, two, four, eight and sixteen bytes do.
+/// The dtypes that stand for words of one, two, four, eight and sixteen bytes.
 pub(crate) const WORDS: &[DType] = &[DType::U8, DType::I16, DType::I32, DType::I64, DType::C128];
 
-/// What moves as elements of so many bytes do.
+/// Returns the dtype of the smallest word of at least `bytes` bytes.
 pub(crate) fn word(bytes: usize) -> DType {
     WORDS.iter().copied().find(|dtype| dtype.size() >= bytes).unwrap_or(DType::C128)
 }
 
-/// A side of a move: where it begins, and its steps in bytes.
+/// One side of a copy: its address and its byte strides.
 #[derive(Clone)]
 pub(crate) struct Side {
     pub(crate) at: Place,
@@ -29,13 +29,13 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// A tensor, stretched to these sizes.
+    /// Describes a tensor, broadcast to these sizes.
     pub(crate) fn of(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Self> {
         Ok(Self { at: launch.place(tensor)?, steps: steps(tensor, sizes) })
     }
 }
 
-/// Moves elements of a dtype through these sizes. No place is come to twice.
+/// Copies elements of a dtype through these sizes. No two elements of `to` may have the same address.
 pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from: &Side) -> Result<()> {
     if sizes.contains(&0) {
         return Ok(());
@@ -50,7 +50,7 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
 }
 
 parameters! {
-    /// `struct Turned` of the kernels.
+    /// The kernels' `struct Turned`: the sizes and strides of a transposing copy.
     struct Turned {
         rows: u32,
         columns: u32,
@@ -59,10 +59,11 @@ parameters! {
     }
 }
 
-/// From so many elements on, a copy that turns rows into columns goes by tiles.
+/// The minimum number of elements for which a transposing copy uses tiles.
 const MANY: i64 = 1 << 14;
 
-/// Copies a tensor whose neighbours lie in one dimension to a result whose neighbours lie in another. Says whether it is such a copy.
+/// Copies a tensor to a result whose adjacent elements are in another dimension: a transposing copy. Returns false, and copies nothing, for
+/// any other copy.
 pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
     if to.dtype() != from.dtype() || from.geometry().count() < MANY {
         return Ok(false);
@@ -90,11 +91,11 @@ pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
     Ok(true)
 }
 
-/// The most parts that one launch joins.
+/// The maximum number of parts that one launch joins.
 const PARTS: usize = 64;
 
 parameters! {
-    /// `struct Part` of the kernels.
+    /// The kernels' `struct Part`: one of the joined tensors.
     struct Part {
         from: Place,
         pitch: i64,
@@ -103,14 +104,14 @@ parameters! {
     }
 }
 
-/// `struct Parts` of the kernels.
+/// The kernels' `struct Parts`: the joined tensors of one launch.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Parts([Part; PARTS]);
 
 impl Parameter for Parts {}
 
-/// Rows that lie side by side, a pitch apart, in bytes.
+/// A tensor as rows of contiguous bytes with a constant stride, the pitch. Sizes are in bytes.
 struct Rows {
     at: Place,
     count: i64,
@@ -119,7 +120,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// A tensor whose rows begin with a dimension; none where they have gaps, or are too large for numbers of 32 bits.
+    /// Views a tensor as rows that contain the dimensions from `dim` on. Returns `None` if the rows have gaps or are too large for 32-bit
+    /// integers.
     fn of(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
         let element = element_size(tensor);
         let (sizes, strides) = (tensor.sizes(), tensor.strides());
@@ -141,7 +143,7 @@ impl Rows {
     }
 }
 
-/// Writes tensors one after another along a dimension of `out`, which they fill. Those that cannot go together go one by one.
+/// Concatenates tensors along a dimension of `out`, which they fill. Tensors that cannot be joined in one launch are copied one by one.
 pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> {
     let launch = Launch::on(out)?;
     let whole = Rows::of(launch, out, dim)?;

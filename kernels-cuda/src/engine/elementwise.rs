@@ -1,8 +1,8 @@
-//! The elementwise engine: what `elementwise!` makes of a line of C++.
+//! The elementwise engine: the launches of kernels that `elementwise!` declares by one line of C++ each.
 //!
-//! A call becomes one launch of one of three loops (kernels/include/elementwise.cuh): over elements that lie side by side, over elements at any
-//! places, and over elements of any dtypes. Sizes and strides travel in the launch's parameters; a number, or a tensor of the CPU without
-//! dimensions, does so as a number.
+//! A call is one launch of one of three loops (kernels/include/elementwise.cuh): over contiguous elements, over elements with any strides,
+//! or over elements of any dtypes. Sizes and strides are launch parameters. A scalar, and a zero-dimensional CPU tensor, is passed by
+//! value.
 
 mod divisor;
 #[macro_use]
@@ -20,32 +20,32 @@ use crate::error::CudaError;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place, Writing};
 
-/// An elementwise operator's loops.
+/// The kernel of an elementwise operator, and its properties.
 pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, of those that `class` gives.
+    /// The types that it computes in, among the results of [`Loops::class`].
     pub(crate) computes: &'static [DType],
     pub(crate) marks: &'static [Mark],
 }
 
-/// What is special about an operand, by its number.
+/// A property of an operand, by the operand's index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// It is true or false, whatever the others are.
+    /// The operand is boolean, whatever the others' dtype is.
     Truth(usize),
-    /// Integers are divided by it.
+    /// The operand is a divisor: for integers, zero is an error.
     Divisor(usize),
-    /// Where the CPU knows it as a number, it keeps what halves do not hold of it, as in PyTorch's kernels for the same operators. All
-    /// else is of the dtype that operands promote to.
+    /// If the operand is a CPU scalar, it is not rounded to half precision, as in PyTorch's kernels for the same operators. Other scalars
+    /// are rounded to the dtype that the operands promote to.
     Keeps(usize),
 }
 
-/// The most operands, and the most numbers.
+/// The maximum number of operands, and of scalars.
 const NUMBERS: usize = 4;
-/// How many elements at any places a thread takes.
+/// The number of elements of a thread in the strided loop.
 const SCATTERED: u32 = 4;
 
-/// `struct Operands` of the kernels.
+/// The kernels' `struct Operands`: the addresses, scalar values and dtypes of a call's operands.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Operands<const N: usize> {
@@ -58,25 +58,25 @@ struct Operands<const N: usize> {
 
 impl<const N: usize> Parameter for Operands<N> {}
 
-/// `struct Numbers` of the kernels.
+/// The kernels' `struct Numbers`: a call's scalar arguments.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Numbers([u64; NUMBERS]);
 
 impl Parameter for Numbers {}
 
-/// Loops with the numbers of a call.
+/// The loops of an operator with the scalar arguments of a call.
 pub(crate) struct Bound {
     loops: &'static Loops,
     numbers: [Scalar; NUMBERS],
 }
 
-/// Computes a fresh tensor.
+/// Computes an operator's result into a fresh tensor.
 pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &Bound) -> Result<Tensor> {
     Rule::of::<O>().fresh(bound, inputs)
 }
 
-/// Computes a fresh tensor by the promotion of another operator.
+/// Computes loops into a fresh tensor, with a given type promotion instead of the operator's.
 pub(crate) fn part<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
@@ -86,7 +86,7 @@ pub(crate) fn part<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
 }
 
-/// Computes into the result of such an operator.
+/// Computes loops into `out`, with a given type promotion instead of the operator's.
 pub(crate) fn part_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
@@ -97,7 +97,7 @@ pub(crate) fn part_into<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), "out", out, inputs)
 }
 
-/// Computes into a tensor of the caller's.
+/// Computes an operator's result into the caller's tensor.
 pub(crate) fn into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
@@ -106,7 +106,7 @@ pub(crate) fn into<O: Operation, const N: usize>(
     Rule::of::<O>().into(bound, name, out, inputs)
 }
 
-/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
+/// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
 pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
@@ -123,9 +123,9 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
-    /// The names of the operands.
+    /// The names of the operands, for errors.
     names: &'static [&'static str],
-    /// The form that was called.
+    /// The form of the operator that was called, for errors.
     form: &'static Operator,
 }
 
@@ -151,7 +151,7 @@ impl Rule {
         inputs: [&Tensor; N],
     ) -> Result<()> {
         let computed = self.dtype.computes_in(&inputs);
-        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
         self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
         self.written(bound, name, &mut fitted, inputs, computed)?;
@@ -206,7 +206,7 @@ impl Rule {
         }
         let (kernel, to) = (&loops.kernel, launch.place(out)?);
         let uniform = out.dtype() == self.dtype.gives(computed) && loops.is_uniform(&inputs, computed);
-        // Between floating dtypes, which is what networks convert, there are loops of their own.
+        // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance(class, computed, out.dtype());
         let instance = &instance[..N + 2];
@@ -266,7 +266,7 @@ impl<const N: usize> Operands<N> {
         self.singles >> k & 1 == 1
     }
 
-    /// Whether all lie side by side in the order of the result, or are single, and begin where sixteen bytes can.
+    /// Whether all operands are scalars, or have the layout of the result, which is dense, and are aligned to sixteen bytes.
     fn are_packed(&self, out: &Tensor, inputs: &[&Tensor; N]) -> bool {
         out.geometry().is_dense()
             && inputs.iter().enumerate().all(|(k, input)| {
@@ -289,7 +289,7 @@ impl<const N: usize> Operands<N> {
     }
 }
 
-/// Where an operand is.
+/// Returns the address of an operand. An error names the operand.
 fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
     launch.place(input).map_err(|error| match error {
         CudaError::Elsewhere { found, expected } => BadArgument::new(name, Problem::Device { found, expected }).into(),
@@ -297,7 +297,7 @@ fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
     })
 }
 
-/// Writes the elements of `from`, converted, into `to`, which has some.
+/// Copies the elements of `from` into `to`, which is not empty, and converts them.
 pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
     Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
         &copy.with(&[]),
@@ -307,7 +307,8 @@ pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) 
     )
 }
 
-/// Whether a tensor may be written by a call that reads others; if so, the write begins.
+/// Checks that a tensor may be written by a call that reads the inputs, and begins the write. Returns an error if the tensor overlaps
+/// itself, or partially overlaps an input.
 pub(crate) fn check_written(
     names: &[&'static str],
     name: &'static str,
@@ -327,14 +328,14 @@ pub(crate) fn check_written(
 }
 
 impl Loops {
-    /// The loops, and the numbers that go into them, of which there are at most four.
+    /// Binds the loops to the scalar arguments of a call, at most four.
     pub(crate) fn with(&'static self, numbers: &[Scalar]) -> Bound {
         let mut given = [Scalar::Int(0); NUMBERS];
         given.iter_mut().zip(numbers).for_each(|(given, number)| *given = *number);
         Bound { loops: self, numbers: given }
     }
 
-    /// Which type of those that there are loops for a dtype is computed in.
+    /// Returns the type that a dtype is computed in, or `None` if there are no loops for it.
     pub(crate) fn class(&self, computed: DType) -> Option<DType> {
         let class = match computed {
             DType::F16 | DType::BF16 | DType::F32 => DType::F32,
@@ -347,7 +348,7 @@ impl Loops {
         self.computes.contains(&class).then_some(class)
     }
 
-    /// Whether all operands are of the dtype that is computed.
+    /// Whether all operands have the computed dtype, apart from boolean operands and CPU scalars.
     fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
             let expected = if self.marks.contains(&Mark::Truth(k)) { DType::Bool } else { computed };
@@ -355,7 +356,7 @@ impl Loops {
         })
     }
 
-    /// The dtypes of an instance: what is computed, the result, and the operands.
+    /// Returns the dtypes of an instance: the computed type, the result and the operands.
     fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
         let mut dtypes = [computed; NUMBERS + 3];
         (dtypes[0], dtypes[1]) = (class, out);
@@ -367,7 +368,7 @@ impl Loops {
         dtypes
     }
 
-    /// All that there can be, for an operator of so many operands with a result of this promotion.
+    /// Adds all instances of the loops, for an operator with so many operands and this promotion.
     pub(crate) fn instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
         for computed in DTYPES {
             let floating_only = dtype == Promotion::Float && !computed.is_floating();
@@ -383,12 +384,12 @@ impl Loops {
     }
 }
 
-/// Whether tensors of a dtype are walked in any order so often that this has a loop of its own.
+/// Whether the strided loop has an instance for a dtype.
 pub(crate) fn is_common(dtype: DType) -> bool {
     dtype.is_floating() || dtype.size() >= 4
 }
 
-/// What tensors can hold here.
+/// The real dtypes, for which there are loops.
 pub(crate) const DTYPES: [DType; 10] = [
     DType::F32,
     DType::F64,
@@ -402,7 +403,7 @@ pub(crate) const DTYPES: [DType; 10] = [
     DType::Bool,
 ];
 
-/// How an operator's shape word says that dtypes promote.
+/// Returns the type promotion of an operator's `shape`.
 pub(crate) const fn promotion<O: Operation>() -> Promotion {
     match O::SHAPE {
         Some(Shape::Pointwise { dtype, .. }) => dtype,
@@ -410,7 +411,7 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
     }
 }
 
-/// The names of an operator's operands, for errors.
+/// Returns the names of an operator's operands, for errors.
 pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
         Some(Shape::Pointwise { names, .. }) => names,
@@ -418,7 +419,7 @@ pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
     }
 }
 
-/// The number of dtypes that are not complex, which have no loops here.
+/// Returns the number of real dtypes in a list: there are no loops for complex ones.
 pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
     let (mut count, mut i) = (0, 0);
     while i < dtypes.len() {
@@ -428,7 +429,7 @@ pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
     count
 }
 
-/// The dtypes that are not complex.
+/// Returns the real dtypes of a list.
 pub(crate) const fn real<const N: usize>(dtypes: &[DType]) -> [DType; N] {
     let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
     while i < dtypes.len() {

@@ -1,7 +1,7 @@
-//! Elements picked by positions, and elements put where others would be picked.
+//! Gather and scatter: elements that are read from, or written to, indexed positions.
 //!
-//! Positions come in lists, each for one dimension of what is picked from; all lists step with the other side. A position that is outside is
-//! noted on the device and passed over.
+//! Each list of indices is for one dimension of the indexed tensor, and is broadcast to the sizes of the other side. A thread reports an
+//! index that is out of range, and skips it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use smallvec::SmallVec;
@@ -12,7 +12,7 @@ use crate::engine::walk::{Part, Steps, steps};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
+    // SAFETY: each side and list comes with its strides through the sizes of the walk. Indices are checked where they are read.
     static GATHER = unsafe { Kernel::new("gather", include_str!("../../kernels/engine/gather.cu"), |instances| {
         instances.all(&["gathered", "put"], WORDS);
         instances.one("places", &[]);
@@ -22,7 +22,7 @@ kernel! {
 
 const COMPUTED: &[DType] = &[DType::F32, DType::F64, DType::I32, DType::I64];
 
-/// What elements of a dtype are added up in.
+/// Returns the type that elements of a dtype are combined in.
 pub(crate) fn computed_in(dtype: DType) -> DType {
     match dtype {
         DType::F32 | DType::F16 | DType::BF16 => DType::F32,
@@ -31,7 +31,7 @@ pub(crate) fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// The number of an operator's argument, found once.
+/// Returns the `Site` of an operator's argument, looked up once for each use of the macro.
 macro_rules! site {
     ($operator:expr, $argument:literal) => {{
         static SITE: std::sync::OnceLock<$crate::Site> = std::sync::OnceLock::new();
@@ -40,23 +40,23 @@ macro_rules! site {
 }
 pub(crate) use site;
 
-/// Positions along a dimension of this size, whose elements are `step` bytes apart.
+/// Indices into a dimension of size `size`, whose elements are `step` bytes apart.
 #[derive(Clone)]
 pub(crate) struct List {
     index: Tensor,
-    /// Through the sizes of the walk, in bytes.
+    /// The index tensor's strides through the sizes of the walk, in bytes.
     steps: Dims,
     size: i64,
     step: i64,
 }
 
 impl List {
-    /// An index, stretched to the sizes of the walk.
+    /// Creates a list from an index tensor, broadcast to the sizes of the walk.
     pub(crate) fn of(index: &Tensor, sizes: &[i64], (size, step): (i64, i64)) -> Self {
         Self { index: index.clone(), steps: steps(index, sizes), size, step }
     }
 
-    /// A list of one dimension, for one dimension of the walk.
+    /// Creates a list from a one-dimensional index, which runs along one dimension of the walk.
     pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
         let mut steps = Dims::from_elem(0, rank);
         if let Some(own) = steps.get_mut(dim) {
@@ -66,7 +66,7 @@ impl List {
     }
 }
 
-/// The lists of a call, and what is said of them.
+/// The index lists of a call, whether negative indices wrap, and the argument for errors.
 pub(crate) struct Lists {
     pub(crate) all: SmallVec<[List; MOST]>,
     pub(crate) wraps: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Lists {
 const MOST: usize = 4;
 
 parameters! {
-    /// `struct Lists` of the kernels.
+    /// The kernels' `struct Lists`: up to four lists of indices.
     struct Given {
         at: [Place; MOST],
         sizes: [i64; MOST],
@@ -114,7 +114,7 @@ impl Lists {
         Ok(given)
     }
 
-    /// As many lists as kernels take: places that several lead to become one list of bytes.
+    /// Reduces the lists to at most [`MOST`]: several lists are combined into one list of byte offsets.
     fn few(mut self, launch: Launch, sizes: &[i64]) -> Result<Self> {
         while self.all.len() > MOST {
             let all: SmallVec<_> = self.all.drain(..MOST).collect();
@@ -124,7 +124,7 @@ impl Lists {
         Ok(self)
     }
 
-    /// Where positions lead to, and `otherwise` where they are outside.
+    /// Returns the byte offset for each index, or `otherwise` if the index is out of range.
     pub(crate) fn places(self, launch: Launch, sizes: &[i64], otherwise: i64) -> Result<Tensor> {
         let lists = self.few(launch, sizes)?;
         let out = Spec::contiguous(DType::I64, sizes).on(launch.device())?;
@@ -145,7 +145,7 @@ impl Lists {
         Steps::new(sizes, &all)
     }
 
-    /// Runs a launch for each part of a walk through these sizes, in words.
+    /// Calls `run` for each part of a walk through these sizes. Adjacent elements are moved as one word.
     fn walk(
         self,
         launch: Launch,
@@ -171,7 +171,7 @@ impl Lists {
     }
 }
 
-/// Fills `to` with the elements of `from` at positions; `from` does not step along the dimensions that have them.
+/// Fills `to` with the elements of `from` at the indexed positions. `from` has stride 0 in the dimensions of the indices.
 pub(crate) fn gathered(
     launch: Launch,
     dtype: DType,
@@ -185,7 +185,7 @@ pub(crate) fn gathered(
     })
 }
 
-/// What is put at positions.
+/// The source of a scatter: elements or a scalar.
 pub(crate) enum Source {
     Elements(Side),
     Number(Scalar),
@@ -200,7 +200,7 @@ impl Source {
     }
 }
 
-/// Puts elements of a dtype where they would be picked.
+/// Writes elements or a scalar to the indexed positions of `to`.
 pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source: &Source, lists: Lists) -> Result<()> {
     let number = if let Source::Number(number) = source { stored(*number, dtype) } else { 0 };
     lists.walk(
@@ -215,7 +215,7 @@ pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source
     )
 }
 
-/// The bits of a number as an element of a dtype.
+/// Returns the bits of a scalar as an element of a dtype.
 fn stored(number: Scalar, dtype: DType) -> u64 {
     use dispatch_runtime::{bf16, f16};
     let real = || f64::from_bits(encoded(number, DType::F64));
@@ -228,7 +228,7 @@ fn stored(number: Scalar, dtype: DType) -> u64 {
     }
 }
 
-/// How an element that is there and one that comes are made one, by its number in the kernels.
+/// The operation that combines an existing element with a new one. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Combine {
     Sum,
@@ -237,7 +237,7 @@ pub(crate) enum Combine {
     Least,
 }
 
-/// Makes elements one with those at positions of `to`, which are of a type that is computed in.
+/// Combines elements with those at the indexed positions of `to`, whose dtype is `computed`.
 pub(crate) fn combined(
     launch: Launch,
     [computed, dtype]: [DType; 2],
@@ -248,7 +248,7 @@ pub(crate) fn combined(
     how: Combine,
 ) -> Result<()> {
     let number = if let Source::Number(number) = source { encoded(*number, computed) } else { 0 };
-    // Nothing is wider than itself: elements are made one at a time.
+    // With the widest element size, `walk` does not combine elements into words.
     let from = source.side(sizes.len());
     lists.walk(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, how as i32);
@@ -256,7 +256,7 @@ pub(crate) fn combined(
     })
 }
 
-/// Divides sums by how many there are, which lie alike.
+/// Divides sums elementwise by counts of the same layout.
 pub(crate) fn share(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
     launch.cover(&GATHER, "shared_among", &[sums.dtype()], count, (count, sums, counts))

@@ -1,7 +1,7 @@
-//! Matrix products where operands lie: `out = alpha left right + beta added`.
+//! Matrix products of strided operands: `out = alpha left right + beta added`.
 //!
-//! Three ways, chosen here: a matrix times a vector, which is bound by memory; the vendor's library where it is there and knows the
-//! layout; and tiles of our own, for everything else.
+//! One of three methods is chosen: kernels for a matrix times a vector, which is bound by memory; cuBLASLt, if it is installed and supports
+//! the layouts; and otherwise this crate's tiled kernels.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::broadcast_strides;
@@ -10,11 +10,11 @@ use crate::engine::cublaslt;
 use crate::engine::number::encoded;
 use crate::prelude::*;
 
-/// Those whose sums are single precision.
+/// The dtypes whose products are accumulated in single precision.
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
-    // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
+    // SAFETY: each operand comes with the strides of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
     static GEMM = unsafe { Kernel::new("gemm", include_str!("../../kernels/engine/gemm.cu"), |instances| {
         instances.each("product_128", &SINGLE);
@@ -22,7 +22,7 @@ kernel! {
     }) };
 }
 
-/// How a tensor is looked at as a batch of matrices: items, rows and columns, with the steps between them in elements.
+/// A tensor viewed as a batch of matrices: the sizes of items, rows and columns, and the strides between them in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MatrixView {
     pub(crate) sizes: [i64; 3],
@@ -30,12 +30,12 @@ pub(crate) struct MatrixView {
 }
 
 impl MatrixView {
-    /// A matrix or a batch as it is; a vector as a matrix of one column, and a number as one of one element.
+    /// Views a tensor as a batch of matrices. A vector becomes one column, and a scalar one element.
     pub(crate) fn of(tensor: &Tensor) -> Self {
         Self::broadcast(tensor, tensor.sizes())
     }
 
-    /// The same of a tensor that broadcasts to these sizes.
+    /// Views a tensor, broadcast to these sizes, as a batch of matrices.
     pub(crate) fn broadcast(tensor: &Tensor, sizes: &[i64]) -> Self {
         let steps = broadcast_strides(tensor.geometry(), sizes);
         match (sizes, &steps[..]) {
@@ -55,7 +55,7 @@ impl MatrixView {
     }
 }
 
-/// A tensor of a device, and how it is looked at.
+/// A CUDA tensor, and its view as a batch of matrices.
 #[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub(crate) tensor: &'a Tensor,
@@ -73,18 +73,18 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// What is multiplied, and what it is added to: all have the dtype of `out`, and items, rows and columns that go together.
+/// The operands of a matrix product. All have the dtype of `out`, and matching numbers of items, rows and columns.
 pub(crate) struct Task<'a> {
     pub(crate) out: Operand<'a>,
     pub(crate) left: Operand<'a>,
     pub(crate) right: Operand<'a>,
     pub(crate) alpha: Scalar,
-    /// Stretched to the sizes of `out`, and what it is multiplied by.
+    /// The operand that is added, broadcast to the sizes of `out`, and its factor.
     pub(crate) added: Option<(Operand<'a>, Scalar)>,
 }
 
 impl Task<'_> {
-    /// The same with rows for columns.
+    /// Returns the task of the transposed product.
     pub(crate) fn transposed(&self) -> Self {
         Self {
             out: self.out.transposed(),
@@ -97,13 +97,13 @@ impl Task<'_> {
 }
 
 parameters! {
-    /// `struct Matrices` of the kernels.
+    /// The kernels' `struct Matrices`: the address and the strides of a batch of matrices.
     struct Matrices {
         at: Place,
         steps: [i64; 3],
     }
 
-    /// `struct Product` of the kernels.
+    /// The kernels' `struct Product`: the operands and sizes of a product.
     struct Product {
         items: i64,
         rows: i64,
@@ -120,7 +120,7 @@ parameters! {
     }
 }
 
-/// What sums of products of a dtype are kept in.
+/// Returns the type that products of a dtype are accumulated in.
 fn summed(dtype: DType) -> DType {
     match dtype {
         DType::F64 | DType::I64 => dtype,
@@ -129,14 +129,14 @@ fn summed(dtype: DType) -> DType {
     }
 }
 
-/// Multiplies.
+/// Computes a matrix product into `task.out`.
 pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
     let ([items, rows, columns], [.., steps]) = (task.out.view.sizes, task.left.view.sizes);
     if items == 0 || rows == 0 || columns == 0 {
         return Ok(());
     }
     if rows == 1 && columns > 1 {
-        // A row times a matrix is the matrix on its other side times a column.
+        // A row times a matrix is computed transposed, as a matrix times a column.
         return multiply(&task.transposed());
     }
     let launch = Launch::on(task.out.tensor)?;
@@ -146,7 +146,8 @@ pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
     tiled(launch, task)
 }
 
-/// How a product is divided: which loop, for each portion of the steps how many blocks, and how many portions.
+/// The division of a product among blocks: the kernel's template, the number of blocks for each portion, and the number of portions of the
+/// inner dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Division {
     template: &'static str,
@@ -169,7 +170,7 @@ impl Division {
             let large = SINGLE.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
             if large { ("product_128", tiles(128), 512) } else { ("product_64", tiles(64), 256) }
         };
-        // Where there are too few blocks to keep the device busy, several share the steps of one.
+        // If there are too few blocks for the device, the inner dimension is split among several blocks.
         let busy = if columns == 1 { blocks } else { blocks * items };
         let portions = (2 * multiprocessors / busy.max(1)).min(steps / least).clamp(1, 1 << 12);
         Self { template, blocks, portions }

@@ -1,10 +1,10 @@
-//! Batches of images, as kernels are told.
+//! Batches of images and windows over them, as kernel parameters.
 
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
 parameters! {
-    /// `struct Images` of the kernels.
+    /// The kernels' `struct Images`: the sizes and strides of a batch of images.
     #[derive(Debug)]
     pub(crate) struct Images {
         channels: Divisor,
@@ -15,12 +15,12 @@ parameters! {
 }
 
 impl Images {
-    /// A tensor's, whose last `rank` dimensions are an image's. Before them are channels, and maybe a batch.
+    /// Describes a tensor whose last `rank` dimensions are an image's. The dimensions before are the channels, and a batch if there is one.
     pub(crate) fn of(tensor: &Tensor, rank: usize) -> Self {
         let (mut sizes, mut steps) = ([1_u32; 5], [0; 5]);
         let own = tensor.sizes().iter().zip(tensor.strides()).rev();
         for (dim, (&size, &step)) in own.enumerate().take(rank + 2) {
-            // An image of fewer dimensions has one plane, and one row.
+            // The missing dimensions of a smaller image have size one: one plane, and one row.
             let at = if dim < rank { 4 - dim } else { 1 + rank - dim };
             (sizes[at], steps[at]) = (u32::try_from(size).unwrap_or(u32::MAX >> 1), step);
         }
@@ -29,14 +29,14 @@ impl Images {
         Self { channels, sizes: [depth, height, width], steps, channels_last }
     }
 
-    /// Whether neighbours in memory are of different channels.
+    /// Whether neighbours in memory are of different channels (channels-last).
     pub(crate) fn has_channels_last(&self) -> bool {
         self.channels_last == 1
     }
 }
 
 parameters! {
-    /// `struct Window` of the kernels.
+    /// The kernels' `struct Window`: kernel size, stride, padding and dilation.
     #[derive(Debug)]
     pub(crate) struct Window {
         kernel: [i64; 3],
@@ -47,7 +47,7 @@ parameters! {
 }
 
 impl Window {
-    /// One over images of up to three dimensions.
+    /// Converts a window to three dimensions. Missing leading dimensions have size one.
     pub(crate) fn of(window: &aten::Window) -> Self {
         let leading = |list: &[i64], one: i64| {
             let mut all = [one; 3];

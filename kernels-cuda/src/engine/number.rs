@@ -1,13 +1,13 @@
-//! Numbers that travel in a launch's parameters.
+//! Scalars as launch arguments, and the dtypes that kernels support.
 
 use dispatch_runtime::{DType, Device, Error, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
 
-/// Whether a tensor is one number that the CPU knows, which can go to any device.
+/// Whether a tensor is a zero-dimensional CPU tensor, whose value any device can use as a scalar.
 pub(crate) fn is_single(tensor: &Tensor) -> bool {
     tensor.geometry().rank() == 0 && tensor.device().key() == Device::CPU.key()
 }
 
-/// What a dtype without an imaginary part has in the place of a number.
+/// Rounds a scalar to a real dtype: integers wrap, fractions round to the nearest value.
 #[expect(clippy::cast_possible_truncation, reason = "integers wrap")]
 pub(crate) fn narrowed(number: Scalar, dtype: DType) -> Scalar {
     let real = |round: fn(f64) -> f64| number.to_f64().map_or(number, |number| Scalar::Float(round(number)));
@@ -22,7 +22,7 @@ pub(crate) fn narrowed(number: Scalar, dtype: DType) -> Scalar {
     }
 }
 
-/// The bits of a number in the type that elements are computed in: F32, F64, I32 or I64.
+/// Returns the bits of a scalar in the type that elements are computed in: F32, F64, I32 or I64.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "numbers convert as elements do")]
 pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
     let real = match number {
@@ -42,14 +42,14 @@ pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
     }
 }
 
-/// Those with fractions.
+/// The floating dtypes.
 pub(crate) const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
-/// What can be added and multiplied.
+/// The dtypes of numbers: floating and integral ones, without bool.
 pub(crate) const NUMBERS: [DType; 9] =
     [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8];
 
-/// Refuses a dtype that an operator has no kernels for.
+/// Returns [`ErrorKind::UnsupportedDType`] if an operator has no kernel for a dtype.
 pub(crate) fn check_dtype(
     operator: &Operator,
     argument: &'static str,
@@ -59,7 +59,7 @@ pub(crate) fn check_dtype(
     if supported.contains(&dtype) { Ok(()) } else { Err(unsupported(operator, argument, dtype, supported)) }
 }
 
-/// The refusal of a dtype.
+/// Creates the error of an unsupported dtype.
 #[cold]
 pub(crate) fn unsupported(
     operator: &Operator,
@@ -70,7 +70,7 @@ pub(crate) fn unsupported(
     ErrorKind::UnsupportedDType { operator: operator.name(), argument, dtype, supported }.into()
 }
 
-/// What stands for a dtype where elements are only moved: the integer of its size.
+/// Returns the integer dtype of the same element size, for kernels that only move elements.
 pub(crate) const fn word_dtype(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,

@@ -1,19 +1,19 @@
-//! Counts that become places: each the sum of those before it.
+//! Exclusive prefix sums: each count is replaced by the sum of the counts before it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
+    // SAFETY: the counts are contiguous, `count` of them, and `starts` has one for each tile.
     static PREFIX_SUM = unsafe { Kernel::new("prefix_sum", include_str!("../../kernels/engine/prefix_sum.cu"), |instances| {
         instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
     }) };
 }
 
-/// How many counts a block takes.
+/// The number of counts that a block sums.
 const TILE: i64 = 2048;
 
-/// Replaces counts, which lie side by side, by the sums of those before them, and gives the sum of all, which stays on the device.
+/// Replaces contiguous counts by their exclusive prefix sums. Returns the total as a tensor on the device.
 pub(crate) fn exclusive_sum(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
     if counts.geometry().count() == 0 {
@@ -37,7 +37,7 @@ fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()>
     Ok(launch.run(&PREFIX_SUM, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
 }
 
-/// A number of the device, once it has it.
+/// Copies an integer from the device to the CPU, and waits for it.
 pub(crate) fn read_back(launch: Launch, number: &Tensor) -> Result<i64> {
     let mut bytes = [0; 8];
     let size = number.dtype().size();

@@ -1,18 +1,18 @@
-//! The stream of random numbers on a device. It is the CPU's: a seed gives the same numbers on every device.
+//! The stream of random numbers on a device. It equals the CPU's: a seed produces the same numbers on every device.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::graph;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launch gives a tensor of two numbers, which one thread writes.
+    // SAFETY: the launch passes a tensor of two integers, which one thread writes.
     static BEGIN = unsafe { Kernel::new("random_stream", include_str!("../../kernels/engine/random_stream.cu"), |instances| {
         instances.one("begin", &[DType::I64]);
     }) };
 }
 
 parameters! {
-    /// `struct Stream` of the kernels.
+    /// The kernels' `struct Stream`: the part of a generator's stream that a launch draws.
     pub(crate) struct Stream {
         seed: u64,
         first: u64,
@@ -21,7 +21,7 @@ parameters! {
     }
 }
 
-/// Fills a tensor from the generator's stream, of which each block gives so many elements.
+/// Fills a tensor with random numbers from a generator's stream, of which each block yields `rows` elements.
 pub(crate) fn filled(
     this: &mut Tensor,
     generator: Option<&Generator>,
@@ -50,19 +50,19 @@ pub(crate) fn filled(
     draw(launch, Grid::cover(blocks), launch.place(this)?, stream)
 }
 
-/// How many blocks of a stream so many elements take, if a block has this many.
+/// Returns the number of the stream's blocks for `count` elements, if each block yields `rows` elements.
 pub(crate) fn blocks(count: i64, rows: i64) -> i64 {
     let group = i64::try_from(Generator::GROUP).unwrap_or(1);
     count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
 }
 
-/// Lets what was recorded to draw so many blocks draw the generator's next ones.
+/// Reserves the generator's next blocks for a replay, and writes their seed and first block to `origin`.
 pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
     let (seed, first) = generator.reserve(blocks);
     Ok(launch.run(&BEGIN, "begin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
 }
 
-/// The generator that was given, or the default one of the device.
+/// Returns the given generator, or the device's default one.
 pub(crate) fn on_device(generator: Option<&Generator>, device: Device) -> Result<Generator> {
     let Some(generator) = generator else { return Ok(Generator::of(device)) };
     if generator.device().key() == device.key() {

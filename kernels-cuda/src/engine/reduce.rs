@@ -1,9 +1,9 @@
-//! The reduction engine.
+//! The reduction engine: sums, extremes and other folds over dimensions.
 //!
-//! An operator brings a [`Fold`]: how elements are gathered, in a few expressions of C++. The engine finds how they lie (kernels/include/reduce.cuh)
-//! and launches one of three loops: along lines of elements side by side, over columns whose neighbours are, or over elements at any
-//! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
-//! same call gives the same bits.
+//! An operator supplies a [`Fold`]: a few C++ expressions that combine elements. The engine examines the strides and launches one of three
+//! loops (kernels/include/reduce.cuh): over rows of adjacent elements, over adjacent columns, or over elements with any strides. If there
+//! are too few results for the device, each is split into parts. A second launch joins the parts in order, so that equal calls return equal
+//! bits.
 
 use crate::compile::source::Instances;
 use crate::engine::elementwise::DTYPES;
@@ -11,53 +11,53 @@ use crate::engine::number::unsupported;
 use crate::engine::walk::{Dims as Nested, Part, Steps};
 use crate::prelude::*;
 
-/// A reduction's loops.
+/// The kernel of a reduction, and its properties.
 pub(crate) struct Fold {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, of F32, F64 and I64.
+    /// The types that it computes in, among F32, F64 and I64.
     pub(crate) computes: &'static [DType],
-    /// Whether it matters where an element is.
+    /// Whether the fold uses the elements' indices, as `argmax` does.
     pub(crate) ordered: bool,
 }
 
 const THREADS: u32 = 256;
-/// How many columns a thread has.
+/// The number of columns that a thread reduces.
 const WIDTH: u64 = 4;
-/// How many numbers, of the type that elements are gathered in, a partial total takes at most.
+/// The maximum size of a partial total, in values of the computed type.
 const TOTAL: usize = 4;
 
 parameters! {
-    /// `struct Cut` of the kernels.
+    /// The kernels' `struct Cut`: the division of a reduction among threads and blocks.
     #[derive(Default)]
     struct Cut {
         given: [f64; 2],
-        /// Which result this launch begins with.
+        /// The index of this launch's first result.
         first: u64,
-        /// How many elements a line, or all that is reduced, has; and how many of them a part.
+        /// The number of elements of a line, or of everything that is reduced; and the number of elements of a part.
         length: u64,
         chunk: u64,
         results: u32,
-        /// How many threads share a result.
+        /// The number of threads that share a result.
         lanes: u32,
-        /// How many parts a line has.
+        /// The number of parts of a line.
         chunks: u32,
-        /// How many parts a result has, of all launches, and which this launch begins with.
+        /// The number of parts of a result in all launches, and the index of this launch's first part.
         parts: u32,
         first_part: u32,
-        /// How many results on from a column the next one is.
+        /// The distance from a column's result to the next column's, in results.
         along: u32,
         dtypes: [i32; 2],
         bytes: [u32; 2],
     }
 
-    /// `struct Target` of the kernels.
+    /// The kernels' `struct Target`: the addresses of the results and of the partial totals.
     struct Target {
         results: [Place; 2],
         partials: Place,
     }
 }
 
-/// How elements lie, which says what goes through them.
+/// The memory layout of the reduced elements, which selects the loop.
 #[derive(Clone, Copy, PartialEq)]
 enum ElementLayout {
     Rows,
@@ -82,7 +82,7 @@ impl Fold {
     }
 }
 
-/// The type that elements of a dtype are gathered in.
+/// Returns the type that elements of a dtype are reduced in, or `None` for complex dtypes.
 pub(crate) fn class(dtype: DType) -> Option<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 => Some(DType::F32),
@@ -92,8 +92,8 @@ pub(crate) fn class(dtype: DType) -> Option<DType> {
     }
 }
 
-/// Reduces the dimensions that are `gone`, computing in the type of a dtype, into one or two fresh tensors, whose elements are those of the
-/// dimensions that are kept. `given` are numbers that the fold knows.
+/// Reduces the dimensions that are `gone` into one or two fresh tensors, whose elements are those of the kept dimensions. It computes in
+/// the class of `computed`. `given` are scalars that the fold's expressions use.
 pub(crate) fn folded<O: Operation>(
     fold: &'static Fold,
     this: &Tensor,
@@ -110,7 +110,7 @@ pub(crate) fn folded<O: Operation>(
         return Ok(());
     }
     let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
-    // Places are counted in order, whatever order elements lie in.
+    // An index counts elements in logical order, so several reduced dimensions must be contiguous.
     let several = gone.iter().filter(|gone| **gone).count() > 1;
     let this = if fold.ordered && several { contiguous(&this, this.dtype())? } else { this };
     let (kept, reduced) = dims(&this, gone);
@@ -126,7 +126,7 @@ pub(crate) fn folded<O: Operation>(
     passes.run(fold, [wanted, this.dtype()], cut, target, results)
 }
 
-/// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
+/// Returns the kept dimensions, with the strides of the elements and of the results' indices, and the reduced dimensions.
 fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
     let element = element_size(this);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
@@ -142,19 +142,19 @@ fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
     (Steps::new(&sizes[0], &[kept, numbers]), Steps::new(&sizes[1], &[reduced]))
 }
 
-/// The launches that go through all elements.
+/// The launches of a reduction.
 struct Passes {
     launch: Launch,
     from: Place,
     layout: ElementLayout,
     kept: smallvec::SmallVec<[Part; 1]>,
-    /// Lines that are reduced, or all that is.
+    /// The reduced lines for [`ElementLayout::Rows`], or else all reduced elements.
     reduced: smallvec::SmallVec<[Part; 1]>,
-    /// How many elements each of these lines has.
+    /// The number of elements of a line.
     length: u64,
     lanes: u32,
     along: u32,
-    /// How many parts a result is worth, and how many elements are worth a part.
+    /// The number of parts that a result should have, and the minimum number of elements of a part.
     wanted: u64,
     least: u64,
 }
@@ -230,7 +230,7 @@ impl Passes {
         }
     }
 
-    /// Whether columns can be taken several at a time.
+    /// Whether a thread can load [`WIDTH`] adjacent columns at once.
     fn has_columns(kept: &Nested, reduced: &Nested, element: u64) -> bool {
         let pack = (WIDTH * element).cast_signed();
         match kept.split_first() {
@@ -244,7 +244,7 @@ impl Passes {
         }
     }
 
-    /// How many elements a part of one that has so many has, and how many parts there are.
+    /// Returns the number of elements of a part, and the number of parts, of `length` elements.
     fn chunks(&self, length: u64) -> (u64, u32) {
         let pieces = self.wanted.min(length / self.least).clamp(1, 1 << 16);
         let chunk = length.div_ceil(pieces).next_multiple_of(self.least).max(1);
@@ -253,7 +253,7 @@ impl Passes {
 
     fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, results: i64) -> Result<()> {
         let by_line = self.layout == ElementLayout::Rows;
-        // Of a line, or of the elements that one launch reduces.
+        // The parts of a line, or of the elements that one launch reduces.
         let pieces =
             |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
         let shares = |count: u32| if by_line { count * pieces(count).1 } else { pieces(count).1 };
@@ -313,17 +313,18 @@ impl Passes {
     }
 }
 
-/// A reduction, in C++: the types that it computes in, what elements are gathered in, how that begins, how `x`, an element with its place
-/// `at`, is added to it, how `a` and `b` are joined, and what results. Expressions know `C`, which elements are converted to, and `given`.
+/// Declares the folds of reductions, in C++: the computed types, the type of a total, the first total, how `x`, an element with the index
+/// `at`, is added to `total`, how totals `a` and `b` are joined, and the results. The expressions can use `given` and `C`, the type that
+/// elements are converted to.
 ///
 /// # Safety
 ///
-/// The expressions compute values from what they know: they end, and touch no memory.
+/// The expressions compute values from these variables only: they terminate, and access no memory.
 macro_rules! fold {
     (unsafe { $($vis:vis $name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         $vis static $name: $crate::engine::reduce::Fold = $crate::engine::reduce::Fold {
-            // SAFETY: a `Fold` is launched by this file alone, which gives places inside of the operand and as many results as there are.
-            // The rest of the text are the expressions, and those who invoke this macro with `unsafe` promise what they do.
+            // SAFETY: a `Fold` is launched by this file alone, which passes addresses inside of the operand and as many results as there
+            // are. The rest of the text are the expressions, for which the macro's caller vouches with `unsafe`.
             kernel: unsafe {
                 $crate::Kernel::new(
                     $kernel,
@@ -347,7 +348,7 @@ macro_rules! fold {
 }
 pub(crate) use fold;
 
-/// Kernels of reductions that compute in the dtype of their input: an operator, its fold, and which of the fold's results it gives.
+/// Declares kernels of reductions that compute in the dtype of their input: an operator, its fold, and the fold's results that it returns.
 macro_rules! reductions {
     ($($name:ident $fold:ident $results:tt;)*) => { $(reductions! { $results $name $fold })* };
     ([first] $name:ident $fold:ident) => {

@@ -1,41 +1,41 @@
-//! Elements in order: the engine of sorting, and of what needs a part of an order.
+//! Sorting and selection: `sort`, `topk`, the n-th element, medians and modes.
 //!
-//! Elements become numbers in the same order, equals stay in theirs, and what is not a number comes after all numbers. Short lines are
-//! sorted in a block's own memory, several at once; long ones by their digits, all lines together; and where few elements of long lines are
-//! wanted, the digits of the last one are looked for first.
+//! Elements are mapped to integer keys of the same order. Sorting is stable, and NaN comes after all numbers. Short lines are sorted in
+//! shared memory, several in a block. Long lines are radix-sorted, all lines together. For a few elements of long lines, the digits of the
+//! last selected element are found first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::prefix_sum::exclusive_sum;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
-    // with the room, however elements change meanwhile.
+    // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. Writes are checked against that
+    // room, even if elements change meanwhile.
     static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
         instances.all(&["sort_short", "first_of_line", "nth_of", "make_keys", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.one("take_first", &[]);
     }) };
 }
 
-/// The longest line that a block sorts.
+/// The maximum length of a line that is sorted in a block.
 const SHORT: i64 = 2048;
 
-/// The most elements that are found by their digits.
+/// The maximum number of elements that are selected by their digits.
 const FEW: i64 = 1024;
 
-/// Lines of elements side by side, to be ordered.
+/// The input of a sort: contiguous lines of elements.
 #[derive(Clone)]
 pub(crate) struct SortInput {
     pub(crate) elements: Tensor,
     pub(crate) count: i64,
     pub(crate) size: i64,
     pub(crate) descending: bool,
-    /// How many of their lowest bits differ.
+    /// The number of low bits in which keys can differ.
     bits: u32,
 }
 
 parameters! {
-    /// `struct SortInput` of the kernels.
+    /// The kernels' `struct SortInput`: the address, sizes and dtype of the lines.
     pub(crate) struct Given {
         at: Place,
         count: u32,
@@ -46,13 +46,13 @@ parameters! {
     }
 }
 
-/// Elements and their places, so many of each line, side by side.
+/// The selected elements and their indices, contiguous for each line.
 pub(crate) type Found = (Tensor, Tensor);
 
-/// What is wanted of each line.
+/// The element that is selected of each line.
 #[derive(Clone, Copy)]
 pub(crate) enum Nth {
-    /// The n-th smallest, counted from one.
+    /// The n-th smallest element, counted from one.
     Is(i64),
     Median {
         of_numbers: bool,
@@ -60,7 +60,7 @@ pub(crate) enum Nth {
 }
 
 impl SortInput {
-    /// The lines of a tensor along a dimension.
+    /// Returns the lines of a tensor along dimension `at`, made contiguous.
     pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {
             return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
@@ -76,7 +76,7 @@ impl SortInput {
         Ok(Self { elements, count, size, descending, bits: bits(this.dtype()) })
     }
 
-    /// One line of elements that lie side by side.
+    /// Returns the input with one line of contiguous elements.
     pub(crate) fn one(elements: &Tensor) -> Self {
         let size = elements.geometry().count();
         let count = i64::from(size > 0);
@@ -84,7 +84,7 @@ impl SortInput {
         Self { elements: elements.clone(), count, size, descending: false, bits }
     }
 
-    /// The same, where all elements are zero or more, and less than `limit`.
+    /// Returns this input for elements that are at least zero and at most `limit`, so that fewer bits are sorted.
     pub(crate) fn below(self, limit: i64) -> Self {
         Self { bits: (64 - limit.leading_zeros()).next_multiple_of(8), ..self }
     }
@@ -119,19 +119,19 @@ impl SortInput {
         Ok((room(self.elements.dtype())?, room(DType::I64)?))
     }
 
-    /// All elements of each line, in order.
+    /// Sorts all elements of each line.
     pub(crate) fn sorted(&self) -> Result<Found> {
         self.first(self.size)
     }
 
-    /// The first `most` elements of each line, in order.
+    /// Returns the first `most` elements of each line, in order.
     pub(crate) fn first(&self, most: i64) -> Result<Found> {
         let found = self.room(most)?;
         self.first_into(most, &found)?;
         Ok(found)
     }
 
-    /// The same into tensors whose elements lie side by side.
+    /// Writes the first `most` elements of each line, in order, into contiguous tensors.
     pub(crate) fn first_into(&self, most: i64, found: &Found) -> Result<()> {
         let launch = Launch::on(&self.elements)?;
         if found.0.geometry().count() == 0 {
@@ -145,7 +145,7 @@ impl SortInput {
         }
     }
 
-    /// Whether a block to each line would leave most of the device idle for long.
+    /// Whether one block for each line would leave most of the device idle.
     fn is_long_and_few(&self) -> bool {
         self.size >= 1 << 16 && self.count < 32
     }
@@ -169,7 +169,7 @@ impl SortInput {
         Ok(launch.run(&SORT_SELECT, "first_of_line", &[self.key()], grid, arguments)?)
     }
 
-    /// Some of the lines.
+    /// Returns `count` of the lines, from line `first` on.
     fn some(&self, first: i64, count: i64) -> Result<Self> {
         let elements = part(&self.elements, first * self.size, count * self.size)?;
         Ok(Self { elements, count, ..self.clone() })
@@ -178,7 +178,7 @@ impl SortInput {
     fn sort_long(&self, launch: Launch, most: i64, found: &Found) -> Result<()> {
         let count = self.count.saturating_mul(self.size);
         if count > i32::MAX.into() && self.count > 1 {
-            // Places are counted in 32 bits.
+            // Positions are 32-bit integers, so the lines are sorted in two halves.
             let half = self.count / 2;
             for (first, lines) in [(0, half), (half, self.count - half)] {
                 let some = |tensor: &Tensor| part(tensor, first * most, lines * most);
@@ -208,7 +208,7 @@ impl SortInput {
         launch.cover(&SORT_SELECT, "take_first", &[], self.count * most, arguments)
     }
 
-    /// Writes one element of each line.
+    /// Writes the selected element of each line and its index.
     pub(crate) fn nth(&self, nth: Nth, found: &Found) -> Result<()> {
         let launch = Launch::on(&self.elements)?;
         let (nth, which) = match nth {
@@ -220,7 +220,7 @@ impl SortInput {
         Ok(launch.run(&SORT_SELECT, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
     }
 
-    /// Writes the most frequent element of each line.
+    /// Writes the most frequent element of each line and its index.
     pub(crate) fn most_frequent(&self, found: &Found) -> Result<()> {
         let (elements, places) = self.sorted()?;
         let launch = Launch::on(&elements)?;
@@ -231,29 +231,29 @@ impl SortInput {
     }
 }
 
-/// Some elements of those that lie side by side.
+/// Returns a view of `count` elements of a contiguous tensor, from element `first` on.
 fn part(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
     Ok(tensor.restride(Geometry::contiguous(&[count]).at(tensor.geometry().offset() + first))?)
 }
 
-/// The least power of two from two on that is no less than a number of 32 bits.
+/// Returns the smallest power of two that is at least two and not less than a number.
 fn power_of_two(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX >> 1).max(2).next_power_of_two()
 }
 
-/// Puts what was found in each line where it belongs in a result of which the lines are along a dimension.
+/// Copies the contiguous results of lines into `out`, in which the lines are along dimension `dim`.
 pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
     let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
     let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
     write(&mut turned, &lines)
 }
 
-/// How many threads share a line.
+/// Returns the number of threads that share a line of `size` elements.
 fn threads(size: u32) -> u32 {
     (size / 4).next_power_of_two().clamp(32, 512)
 }
 
-/// How many bits tell elements apart.
+/// Returns the number of bits of a dtype's elements.
 fn bits(dtype: DType) -> u32 {
     u32::try_from(8 * dtype.size()).unwrap_or(64)
 }

@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 use crate::launch::Launch;
 
 pub(crate) static COPY: Loops = Loops {
-    // SAFETY: `Loops` are launched by elementwise.rs alone, which gives places inside of the operands; an element becomes itself.
+    // SAFETY: `Loops` are launched by elementwise.rs alone, which passes addresses inside of the operands; the loop returns its element.
     kernel: unsafe {
         Kernel::new(
             "copy",
@@ -49,12 +49,12 @@ struct Operator {
 };
 crate::register_kernel!(COPY.kernel);
 
-/// Writes elements from any device into a tensor of a GPU's.
+/// Copies elements from any device into a CUDA tensor, and converts them.
 pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(to, from, false)
 }
 
-/// Writes elements from the same device, or one number, into a tensor.
+/// Copies elements from the same device, or a CPU scalar, into a CUDA tensor, and converts them.
 fn converted(to: &mut Tensor, from: &Tensor) -> Result<()> {
     if !is_single(from) && turned(to, from)? {
         return Ok(());
@@ -62,7 +62,7 @@ fn converted(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transferred(&COPY, to, from)
 }
 
-/// Writes elements from any device into a tensor of a GPU's, perhaps without waiting for memory that a device reaches.
+/// Copies elements from any device into a CUDA tensor, and converts them. With `non_blocking`, a copy from pinned memory does not wait.
 pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     if to.geometry().count() == 0 {
         return Ok(());
@@ -81,7 +81,7 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
         upload(&mut beside, &from, non_blocking)?;
         converted(to, &beside)
     } else {
-        // A storage is copied from its beginning.
+        // A storage is copied from its first byte.
         let begins = from.geometry().offset() == 0;
         let from = if begins { contiguous(from, from.dtype())? } else { contiguous_copy(from, from.dtype())? };
         let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
@@ -90,7 +90,7 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
     }
 }
 
-/// A tensor's elements side by side, converted: the tensor itself where they are.
+/// Returns a contiguous tensor with the same elements in a dtype: the tensor itself if it is one already.
 pub(crate) fn contiguous(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     if tensor.dtype() == dtype && tensor.geometry().is_contiguous() && !is_single(tensor) {
         return Ok(tensor.clone());
@@ -98,7 +98,7 @@ pub(crate) fn contiguous(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     contiguous_copy(tensor, dtype)
 }
 
-/// A tensor on a device: itself if it is there, or else a copy.
+/// Returns a tensor with the same elements on a device: the tensor itself if it is there already.
 pub(crate) fn to_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
     if tensor.device() == device {
         return Ok(tensor.clone());
@@ -108,7 +108,7 @@ pub(crate) fn to_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
     Ok(there)
 }
 
-/// A tensor's elements side by side, stretched to the sizes of another, converted. One number of the CPU's goes to wherever that is.
+/// Returns a contiguous tensor of a dtype: `tensor` broadcast to the sizes of `like`. A CPU scalar is moved to the device of `like`.
 pub(crate) fn broadcast_contiguous(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
     if !is_single(tensor) {
         return contiguous(&aten::expand(tensor, like.sizes(), false)?, dtype);
@@ -118,7 +118,7 @@ pub(crate) fn broadcast_contiguous(tensor: &Tensor, like: &Tensor, dtype: DType)
     Ok(all)
 }
 
-/// A fresh tensor with the same elements side by side, converted.
+/// Returns a fresh contiguous tensor with the same elements in a dtype.
 pub(crate) fn contiguous_copy(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;
     if copy.geometry().count() > 0 {
@@ -127,8 +127,8 @@ pub(crate) fn contiguous_copy(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     Ok(copy)
 }
 
-/// Computes a result into a tensor of a dtype whose elements lie side by side: into `out` itself if it is one, or else into a fresh one,
-/// which is then converted into `out`.
+/// Computes a result into a contiguous tensor of a dtype: into `out` itself if it is one, or else into a fresh one, which is then converted
+/// into `out`.
 pub(crate) fn computed_contiguous(
     out: &mut Tensor,
     dtype: DType,
@@ -142,7 +142,7 @@ pub(crate) fn computed_contiguous(
     write(out, &row)
 }
 
-/// From the CPU; both lie side by side, and are of the same kind.
+/// Copies a CPU tensor to a CUDA tensor. Both are contiguous and have the same dtype.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;
     let (gpu, place) = (launch.gpu, launch.place(to)?.address());
@@ -155,7 +155,7 @@ fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
 }
 
-/// To the CPU.
+/// Copies a CUDA tensor to a CPU tensor, and converts it. With `non_blocking`, a copy to pinned memory does not wait.
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = contiguous(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
@@ -174,7 +174,7 @@ pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
     Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
 }
 
-/// Whether nobody has to wait for a copy to or from a tensor of the CPU, whose elements lie side by side.
+/// Whether a copy to or from a contiguous CPU tensor can be asynchronous: the tensor is pinned, and nothing is recorded.
 fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
     non_blocking
         && pinned_memory::is_pinned(tensor.storage())
@@ -182,7 +182,7 @@ fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
         && !graph::is_recording()
 }
 
-/// The elements of a tensor of the CPU, which lie side by side in memory that is held: the first byte, and how many there are.
+/// Returns the first byte and the size in bytes of a contiguous CPU tensor whose memory is held.
 fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usize)> {
     let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
     let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
@@ -190,7 +190,7 @@ fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usiz
     Ok((start, size))
 }
 
-/// The elements of a tensor of the CPU, which lie side by side, as bytes.
+/// Returns the elements of a contiguous CPU tensor as a tensor of bytes.
 fn bytes(tensor: &Tensor) -> Result<Tensor> {
     let size = element_size(tensor);
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);

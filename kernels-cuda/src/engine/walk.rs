@@ -1,4 +1,4 @@
-//! How several tensors are walked together, as kernels are told.
+//! Walks: the iteration of kernels over several tensors with different strides.
 
 use dispatch_runtime::{broadcast_strides, nesting};
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ const RANK: usize = 8;
 const OPERANDS: usize = 6;
 
 parameters! {
-    /// `struct Walk` of the kernels.
+    /// The kernels' `struct Walk`: the sizes, and each operand's byte strides.
     #[derive(Debug)]
     pub(crate) struct Walk {
         rank: u32,
@@ -17,7 +17,7 @@ parameters! {
         steps: [[i32; OPERANDS]; RANK],
     }
 
-    /// `struct Divisor` of the kernels.
+    /// The kernels' `struct Divisor`: an integer division as a multiplication and a shift.
     #[derive(Default, Debug)]
     pub(crate) struct Divisor {
         by: u32,
@@ -27,7 +27,7 @@ parameters! {
 }
 
 impl Divisor {
-    /// For numbers of 31 bits.
+    /// Creates a divisor for dividends of up to 31 bits. Zero counts as one.
     #[expect(clippy::cast_possible_truncation, reason = "the factor is less than two to the 32nd")]
     pub(crate) const fn new(by: u32) -> Self {
         let by = if by == 0 { 1 } else { by };
@@ -37,21 +37,21 @@ impl Divisor {
     }
 }
 
-/// A part of a walk that is small enough for numbers of 32 bits: how many elements it has, and how many bytes behind its first element each
-/// operand begins.
+/// A part of a walk that 32-bit integers can index: the walk, its number of elements, and each operand's byte offset.
 pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
 
-/// Dimensions from the innermost outwards, each with its size and every operand's step in bytes; those that all operands walk as one are one.
+/// The dimensions of a walk, innermost first, with sizes and each operand's byte stride. Dimensions that all operands step through
+/// contiguously are merged.
 pub(crate) struct Steps(pub(crate) Dims);
 
 pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
-/// How many bytes an element has.
+/// Returns the size of a tensor's elements in bytes.
 pub(crate) fn element_size(tensor: &Tensor) -> i64 {
     i64::try_from(tensor.dtype().size()).unwrap_or(1)
 }
 
-/// The steps of a tensor that is stretched to these sizes, in bytes.
+/// Returns the byte strides of a tensor that is broadcast to these sizes.
 pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
     let mut steps = broadcast_strides(tensor.geometry(), sizes);
     steps.iter_mut().for_each(|step| *step = step.saturating_mul(element_size(tensor)));
@@ -59,7 +59,7 @@ pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
 }
 
 impl Steps {
-    /// Over all elements of `out`, to which the others broadcast.
+    /// Creates the dimensions of a walk over the elements of `out`, to which the inputs broadcast.
     pub(crate) fn of(out: &Tensor, inputs: &[&Tensor]) -> Self {
         let sizes = out.sizes();
         let all: SmallVec<[_; OPERANDS]> =
@@ -67,7 +67,7 @@ impl Steps {
         Self::new(sizes, &all)
     }
 
-    /// Of operands that step so, in bytes, through these sizes.
+    /// Creates the dimensions of a walk from the operands' byte strides through these sizes.
     pub(crate) fn new(sizes: &[i64], operands: &[dispatch_runtime::Dims]) -> Self {
         let mut dims = Dims::new();
         for dim in nesting(sizes, operands.iter().map(|steps| (&steps[..], 1))) {
@@ -91,8 +91,8 @@ impl Steps {
         Self(dims)
     }
 
-    /// Lets the first two operands go in words of several elements, of which each is of `element` bytes, and gives the size of a word.
-    /// `places` is a number that is divisible by it wherever everything else is.
+    /// Merges adjacent elements of the first two operands into words, if possible, and returns the size of a word in bytes. An element has
+    /// `element` bytes. A word's size divides `places`, the bitwise or of addresses and other offsets.
     pub(crate) fn widen(&mut self, element: usize, places: u64) -> usize {
         let Some(((size, inner), outer)) = self.0.split_first_mut() else { return element };
         let own = element as u64;
@@ -106,8 +106,8 @@ impl Steps {
         usize::try_from(word).unwrap_or(element)
     }
 
-    /// Lets the innermost dimension go in packs of so many elements, and says whether it does. Each operand, with its place and its dtype,
-    /// steps to neighbours there, aligned for packs, or stays where it is; the first one steps.
+    /// Divides the innermost dimension into packs of `pack` elements, if possible, and returns whether it did. It is possible if each
+    /// operand's elements are adjacent there and aligned for packs, or if its stride is 0; the first operand's elements must be adjacent.
     pub(crate) fn pack(&mut self, pack: usize, operands: impl Iterator<Item = (Place, DType)>) -> bool {
         let pack = pack as u64;
         let Some(((size, inner), outer)) = self.0.split_first_mut() else { return false };
@@ -127,7 +127,7 @@ impl Steps {
         packed
     }
 
-    /// In parts that are small enough.
+    /// Returns the walk as parts that 32-bit integers can index.
     pub(crate) fn parts(mut self) -> SmallVec<[Part; 1]> {
         let mut parts = SmallVec::new();
         split(&mut self.0, [0; OPERANDS], &mut parts);
@@ -135,7 +135,7 @@ impl Steps {
     }
 }
 
-/// Divides a walk along its outermost dimension until its parts are small enough.
+/// Splits a walk along its outermost dimension until 32-bit integers can index each part.
 fn split(dims: &mut Dims, offsets: [u64; OPERANDS], parts: &mut SmallVec<[Part; 1]>) {
     let count: u64 = dims.iter().map(|(size, _)| size).product();
     let reach =

@@ -1,8 +1,8 @@
-//! Attention, a block of queries against one block of keys after the other. Halves go to tensor cores (flash.rs) where rows are short enough.
+//! Scaled dot-product attention: a block of queries processes one block of keys after the other. Half precision uses tensor cores
+//! (flash.rs) if rows are short enough.
 //!
-//! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
-//! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
-//! sum has an order.
+//! A block holds only the scores of its own tile. The backward pass recomputes the weights from the saved logsumexp: one kernel processes
+//! the keys for each block of queries, and another the queries for each block of keys, so that every sum has a fixed order.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 mod flash;
@@ -14,8 +14,8 @@ use crate::prelude::*;
 use flash::Flash;
 
 kernel! {
-    // SAFETY: each side comes with the steps of its own tensor, whose sizes `aten` compared, and a thread goes no further than the sizes
-    // in `Task`.
+    // SAFETY: each side comes with the strides of its own tensor, whose sizes `aten` checked, and a thread stays inside of the sizes in
+    // `Task`.
     static ATTENTION = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
         instances.each("met", &[DType::F32, DType::F64]);
         for width in WIDTHS {
@@ -27,7 +27,7 @@ kernel! {
     }) };
 }
 
-/// The kernels for rows of up to so many columns.
+/// The names of the kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
 struct Width {
     columns: i64,
@@ -42,7 +42,7 @@ const WIDTHS: [Width; 3] = [
     Width { columns: 256, attend: "attend_256", to_queries: "to_queries_256", to_keys: "to_keys_256" },
 ];
 
-/// Rows of doubles have no more columns.
+/// The maximum number of columns in double precision.
 const WIDEST_DOUBLE: i64 = 128;
 
 impl Width {
@@ -52,13 +52,13 @@ impl Width {
         width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
 
-    /// Whether its gradients have small tiles.
+    /// Whether the backward kernels use small tiles.
     fn is_small(self) -> bool {
         self.columns == WIDTHS[2].columns
     }
 }
 
-/// What a block holds: tiles of this many rows, of so many `sides` and so many `products`.
+/// The shared memory of a block: tiles of `rows` rows, `sides` of them for operands and `products` of them for scores.
 #[derive(Clone, Copy)]
 struct Tiles {
     rows: u32,
@@ -77,12 +77,12 @@ impl Tiles {
         Self { rows, bytes, sides, products }
     }
 
-    /// How many threads are in a row of a block, which has as many rows.
+    /// Returns the number of threads in a row of a block, which has as many rows of threads.
     fn lanes(self) -> u32 {
         self.rows / 4
     }
 
-    /// How many bytes a block shares, for rows of so many columns.
+    /// Returns the shared memory of a block in bytes, for rows of `columns` elements.
     fn shared(self, columns: u32) -> u32 {
         let vector = 16 / self.bytes;
         let pitch = columns.next_multiple_of(self.lanes()) + vector;
@@ -90,7 +90,7 @@ impl Tiles {
     }
 }
 
-/// What products of elements are computed in.
+/// Returns the type that products of elements are computed in.
 fn computed(dtype: DType) -> DType {
     if dtype == DType::F64 { dtype } else { DType::F32 }
 }
@@ -100,7 +100,7 @@ fn choice(_: ...) -> i64 {
     let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
-            // The gradients share the most, and come later, where there is no choice any more.
+            // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
             let tiles = [Tiles::new(query.dtype(), false, 2, 1), Tiles::new(query.dtype(), width.is_small(), 3, 2)];
             let plain = || tiles.iter().map(|tiles| tiles.shared(columns)).max().unwrap_or(0);
             let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
@@ -110,7 +110,7 @@ fn choice(_: ...) -> i64 {
 }
 
 parameters! {
-    /// `struct Side` of the kernels.
+    /// The kernels' `struct Side`: the address and strides of an operand.
     #[derive(Default)]
     struct Side {
         at: Place,
@@ -119,7 +119,7 @@ parameters! {
 }
 
 parameters! {
-    /// `struct Task` of the kernels.
+    /// The kernels' `struct Task`: the operands and sizes of an attention call.
     #[derive(Default)]
     pub(crate) struct Task {
         query: Side,
@@ -144,7 +144,8 @@ parameters! {
     }
 }
 
-/// The elements `[item, head, row, column]` of a tensor that stretches to these sizes; with three, rows have one element.
+/// Returns the address and the strides of a tensor that is broadcast to these sizes: item, head, row and column. A tensor of three
+/// dimensions has no columns.
 fn side(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Side> {
     let mut steps = [0; 4];
     for (step, stride) in steps.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
@@ -189,7 +190,7 @@ impl Task {
         self.grid_of(sides, tiles.rows, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
     }
 
-    /// A block of so many threads for every tile of so many rows of every head.
+    /// Returns a grid with a block of `threads` threads for each tile of `rows` rows of each head.
     pub(crate) fn grid_of(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
         let lines = u64::from(heads).saturating_mul(self.items.into());
         Grid::of(lines.saturating_mul(count.div_ceil(rows).into()), threads)

@@ -1,4 +1,4 @@
-//! Convolutions, and their patches as columns of a matrix.
+//! CUDA kernels of convolutions, and of `im2col` and `col2im`.
 
 mod convolution;
 mod im2col;

@@ -1,4 +1,4 @@
-//! Operators that compute each element by itself.
+//! CUDA kernels of elementwise operators.
 
 mod activation;
 mod activation_backward;

@@ -1,4 +1,4 @@
-//! Operators that make tensors.
+//! CUDA kernels of factory operators: `empty`, `full`, `eye`, `arange` and others.
 
 mod constant;
 mod matrix;

@@ -1,4 +1,4 @@
-//! Elements that are read or written at given positions.
+//! CUDA kernels of indexing operators: gather, scatter, masks, embeddings and searches.
 
 mod embedding;
 mod embedding_bag;

@@ -1,4 +1,4 @@
-//! Products of matrices, and distances.
+//! CUDA kernels of matrix products and pairwise distances.
 
 mod distance;
 mod product;

@@ -1,7 +1,7 @@
-//! Normalisation of lines: the last dimensions, or groups of channels; and of all of a channel.
+//! CUDA kernels of normalisation: layer norm and group norm (lines), batch norm (channels) and softmax.
 //!
-//! Lines are held in registers between their sums and what becomes of them. Gradients of parameters are sums in two stages: of rows or
-//! planes, and of these.
+//! A line stays in registers between its statistics and its output. Gradients of parameters are summed in two stages: first within rows or
+//! planes, then over them.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 mod batch;
@@ -17,8 +17,8 @@ use crate::families::norm::softmax::PAIRS;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
-    // channels.
+    // SAFETY: the launches in this module and its submodules pass packed tensors, with as many statistics as lines and as many parameters
+    // as channels.
     static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../../kernels/norm/normalization.cu"), |instances| {
         for (of, parameters) in PAIRS {
             for template in ["lines", "lines_backward"] {
@@ -31,7 +31,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Vector` of the kernels.
+    /// The kernels' `struct Vector`: the address, stride and dtype of a vector.
     struct Vector {
         at: Place,
         step: i64,
@@ -42,7 +42,7 @@ parameters! {
 impl Vector {
     const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
 
-    /// The numbers of a tensor that has one dimension, or lies side by side; of none, or an empty one, there are none.
+    /// Describes a tensor that has one dimension or is contiguous. Returns [`Vector::NONE`] for `None` and for an empty tensor.
     fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
         let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
         let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
@@ -51,7 +51,7 @@ impl Vector {
 }
 
 parameters! {
-    /// `struct Slots` of the kernels.
+    /// The kernels' `struct Slots`: the map from an element of a line to its parameter.
     struct Slots {
         groups: u32,
         each: u32,
@@ -66,7 +66,7 @@ impl Slots {
     }
 }
 
-/// Parameters as kernels read them: of the input's dtype, or of single precision beside halves.
+/// Returns the parameters in a dtype that kernels can read, and that dtype: the input's, or single precision for half-precision inputs.
 fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
     let of = input.dtype();
     let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
@@ -75,7 +75,7 @@ fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Op
     Ok((dtype, [weight?, bias?]))
 }
 
-/// Normalises lines of an input, which are as many as the means.
+/// Normalises lines of an input and computes their statistics. There are as many lines as means.
 fn forward(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
@@ -97,7 +97,7 @@ fn forward(
     })
 }
 
-/// What gradients are computed from, side by side.
+/// The contiguous inputs of a backward pass: the cotangent, the input and the statistics.
 struct BackwardInputs {
     grad: Tensor,
     input: Tensor,
@@ -123,7 +123,7 @@ impl BackwardInputs {
         Ok((Vector::of(launch, Some(&self.mean))?, Vector::of(launch, Some(&self.rstd))?))
     }
 
-    /// The gradient of the input of lines.
+    /// Computes the gradient of an input whose lines are normalised.
     fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
         let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
@@ -137,8 +137,7 @@ impl BackwardInputs {
         })
     }
 
-    /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels
-    /// share.
+    /// Sums the gradients over each of `[images, channels, area]` planes. `together` channels share one of `statistics` statistics.
     fn planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<Slopes> {
         let launch = Launch::on(&self.input)?;
         let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
@@ -157,7 +156,7 @@ impl BackwardInputs {
         Ok(slopes)
     }
 
-    /// The sums of columns, whose rows have statistics, or which have them themselves.
+    /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
     fn columns(&self, count: i64, columns: i64, by_column: bool) -> Result<Slopes> {
         let launch = Launch::on(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
@@ -182,7 +181,7 @@ impl BackwardInputs {
 }
 
 parameters! {
-    /// `struct Rows` of the kernels.
+    /// The kernels' `struct Rows`: the rows and columns whose gradients are summed.
     struct Rows {
         count: i64,
         chunk: i64,
@@ -192,7 +191,7 @@ parameters! {
     }
 }
 
-/// Sums of gradients times what was normalised, and of gradients, of parts of channels.
+/// Partial sums for channels: of gradients times normalised inputs, and of gradients.
 struct Slopes {
     sums: Tensor,
     parts: i64,
@@ -207,7 +206,8 @@ impl Slopes {
         Ok(Self { sums, parts, channels, pieces })
     }
 
-    /// Adds up the parts, into gradients, and into what becomes of channels.
+    /// Adds the partial sums up to the gradients of weight and bias. With `become_of`, also computes the channels' coefficients for the
+    /// input's gradient.
     fn total(
         &self,
         out: [&Tensor; 2],

@@ -1,7 +1,7 @@
-//! Maxima and averages of parts of images: what is under a window, parts that adapt, and windows at random places.
+//! CUDA kernels of pooling: maxima and averages over windows, adaptive windows and random windows.
 //!
-//! A thread computes an element of the result. A gradient goes the same way: each element of an image asks the places whose parts it is
-//! in, so that no two threads write one element, and sums have an order.
+//! A thread computes one element of the result. A backward thread computes the gradient of one element of an image, from the windows that
+//! contain it: no two threads write the same element, and sums have a fixed order.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::RandomWindows;
@@ -10,8 +10,8 @@ use crate::engine::images::{Images, Window};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
-    // they are read.
+    // SAFETY: each side comes with its own sizes and strides, and `aten` checked them. Indices that are elements are checked where they are
+    // read.
     static POOLING = unsafe { Kernel::new("pooling", include_str!("../../kernels/pooling/pooling.cu"), |instances| {
         instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
         instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
@@ -19,7 +19,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Parts` of the kernels.
+    /// The kernels' `struct Parts`: the windows and the divisor of averages.
     struct Parts {
         window: Window,
         divisor: i64,
@@ -28,7 +28,7 @@ parameters! {
     }
 }
 
-/// What parts there are, by their numbers in the kernels.
+/// The kind of windows. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum Kind {
     Windows,

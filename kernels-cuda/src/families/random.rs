@@ -1,4 +1,4 @@
-//! Random numbers.
+//! CUDA kernels of random number generation.
 
 mod bernoulli;
 mod continuous;

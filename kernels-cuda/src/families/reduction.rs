@@ -1,4 +1,4 @@
-//! Sums, extremes, truths and norms.
+//! CUDA kernels of reductions and scans: sums, extremes, norms, variances, counts and running sums.
 
 mod bincount;
 mod min_max;

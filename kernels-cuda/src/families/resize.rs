@@ -1,4 +1,4 @@
-//! Images of other sizes.
+//! CUDA kernels of image resizing and of `grid_sample`.
 
 mod grid_sample;
 mod upsample;

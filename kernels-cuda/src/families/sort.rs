@@ -1,4 +1,4 @@
-//! Sorted and unique elements.
+//! CUDA kernels of `sort`, `topk`, medians and `unique`.
 
 mod sort_topk;
 mod unique;

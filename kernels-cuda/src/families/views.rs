@@ -1,4 +1,4 @@
-//! Copies, joins, and elements in other places.
+//! CUDA kernels that copy elements: copies, concatenation, padding, rolls and repeats.
 
 mod copy;
 mod diagonal;

@@ -1,32 +1,32 @@
-//! What a cubin says that its kernels need. It is an ELF file; NVIDIA's own sections hold lists of attributes.
+//! Reads the resource requirements of kernels from a cubin, which is an ELF file with NVIDIA's sections of attributes.
 
 use std::collections::BTreeMap;
 
-/// What a kernel needs of a device.
+/// The resources that a kernel needs.
 #[derive(Default, Debug)]
 pub(crate) struct Needs {
-    /// The most threads that its blocks have, where it says so.
+    /// The maximum number of threads of a block, if the kernel declares one.
     pub(crate) threads: Option<u32>,
-    /// Registers of a thread.
+    /// The number of registers of a thread.
     pub(crate) registers: u32,
-    /// Bytes that a block's threads share, beside what a launch asks for.
+    /// The static shared memory of a block in bytes.
     pub(crate) shared: u64,
-    /// Bytes of memory that a thread has for what registers do not hold.
+    /// The local memory of a thread in bytes, for values that do not fit into registers.
     pub(crate) local: u32,
-    /// Bytes of parameters.
+    /// The size of the parameters in bytes.
     pub(crate) parameters: u32,
 }
 
-/// Attributes, as the compiler numbers them.
+/// The compiler's numbers of attributes.
 const MAX_THREADS: u8 = 0x05;
 const STACK: u8 = 0x12;
 const PARAMETERS: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
 
-/// The attribute's value is of a size that it says; others are of two bytes.
+/// The format of an attribute whose value has an explicit size. Others have two bytes.
 const SIZED: u8 = 0x04;
 
-/// The kernels of a cubin by their names; none where it is no such file.
+/// Returns the kernels of a cubin by name, or `None` if the file is no valid cubin.
 pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, Needs>> {
     let sections = sections(cubin)?;
     let mut all = BTreeMap::new();
@@ -91,7 +91,7 @@ fn sections(file: &[u8]) -> Option<Vec<Section>> {
     (0..count?).map(section).collect()
 }
 
-/// The names of all symbols, by which attributes number functions.
+/// Returns the names of all symbols. Attributes refer to functions by their index.
 fn functions(file: &[u8], sections: &[Section]) -> Option<Vec<String>> {
     let of = |name: &str| sections.iter().find(|section| section.name == name);
     let names = usize::try_from(of(".strtab")?.start).ok()?;

@@ -1,4 +1,4 @@
-//! Every kernel compiles to machine code for the architectures that there are, with no GPU at hand.
+//! Tests that every kernel compiles for all supported architectures and stays within the limits of devices. They need no GPU.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 mod cubin;
@@ -12,14 +12,14 @@ use test_tools::{Tool, found};
 
 use crate::cubin::Needs;
 
-/// The first is optimised as programs have it. Of the others it matters that kernels compile: what they share, take and hold at most is the
-/// same however well they are optimised.
+/// The tested architectures. The first is fully optimised, as in programs. For the others, the kernels are compiled quickly, as this does
+/// not change what they need at most of shared memory, parameters and threads.
 const ARCHITECTURES: [u32; 3] = [90, 100, 80];
 
-/// How many bytes a thread may have beside its registers. Attention's gradients with wide rows have the most.
+/// The maximum local memory of a thread in bytes. The attention gradients of wide rows use the most.
 const LOCAL: u32 = 640;
 
-/// The compiler does one thing at a time in a process, so there are as many of these as processors. What takes longest comes first.
+/// NVRTC compiles one program at a time in a process, so there are as many processes as processors. The slowest jobs come first.
 #[test]
 fn every_kernel_compiles_for_every_architecture_within_the_limits_of_devices() {
     let Some((major, minor)) = found(Tool::Nvrtc, compiler_version()) else { return };
@@ -37,7 +37,7 @@ fn every_kernel_compiles_for_every_architecture_within_the_limits_of_devices() {
     assert!(kernels().count() > 150);
 }
 
-/// Gives jobs to a process, one after another, and collects how many entry points each has.
+/// Runs jobs in a process, one after another, and returns the number of entry points of each.
 fn work<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "jobs_are_done", "--ignored", "--nocapture"])
@@ -75,7 +75,7 @@ fn jobs_are_done() {
     }
 }
 
-/// How many instances there are, each of which keeps within what every device has.
+/// Returns the number of a kernel's instances, after checking that each stays within the limits of all devices.
 fn entry_points(kernel: &Source, sm: u32) -> Result<usize, String> {
     let optimised = sm == ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
@@ -97,7 +97,7 @@ fn entry_points(kernel: &Source, sm: u32) -> Result<usize, String> {
 
 fn check(needs: &Needs) -> Result<(), &'static str> {
     let Some(threads) = needs.threads else { return Err("no __launch_bounds__") };
-    // Registers are given to warps, eight for each thread at a time.
+    // Registers are allocated for whole warps, in units of eight for each thread.
     let registers = needs.registers.next_multiple_of(8) * threads;
     match needs {
         Needs { registers: 0, .. } => Err("no registers at all"),
@@ -131,7 +131,7 @@ fn names_of_kernels_are_their_own() {
     assert_eq!(twice, None);
 }
 
-// SAFETY: it does not compile.
+// SAFETY: the kernel does not compile, so it is never launched.
 static WRONG: Kernel = unsafe {
     Kernel::new(
         "wrong",

@@ -1,22 +1,23 @@
-//! Attention of halves, with as many rows, heads and layouts as recordings do not have. What doubles come to on the CPU is the measure.
+//! Tests of half-precision attention, with numbers of rows and heads and layouts that the recordings lack. The expected results are
+//! computed in double precision on the CPU.
 
 use dispatch_runtime::prelude::*;
 
 use crate::error_bound::{Nudged, assert_close, elements, farthest, unit};
 use crate::{Backwards, free_device, to};
 
-/// How a tensor of attention lies in memory.
+/// The memory layout of an attention operand.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// Heads outside of rows.
+    /// Contiguous: heads are outside of rows.
     Nested,
-    /// Rows outside of heads, as a projection gives them.
+    /// Rows are outside of heads, as a projection returns them.
     Beside,
-    /// Every second column of something larger.
+    /// Every second column of a larger tensor.
     Apart,
 }
 
-/// Numbers between -1 and 1, in what `viewed` makes a tensor of these sizes of.
+/// Returns random numbers between -1 and 1, with these sizes and in this layout.
 fn part(seed: u64, sizes: [i64; 4], dtype: DType, layout: Layout) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut number = || {
@@ -44,16 +45,16 @@ fn viewed(all: &Tensor, layout: Layout) -> Tensor {
 
 struct Case {
     dtype: DType,
-    /// Items, heads, groups, rows, keys, width.
+    /// The numbers of items, heads, groups, rows and keys, and the width.
     sizes: [i64; 6],
     is_causal: bool,
-    /// The dtype and the sizes of a mask.
+    /// The dtype and the sizes of the mask, if there is one.
     mask: Option<(DType, [i64; 4])>,
     scale: Option<f64>,
     layout: Layout,
 }
 
-/// Holds attention and its gradients, of tensors on a device, to doubles.
+/// Checks attention and its gradients, on a device, against double precision.
 pub(crate) fn assert_attention(
     what: &str,
     [query, key, value, slopes]: [&Tensor; 4],
@@ -62,7 +63,7 @@ pub(crate) fn assert_attention(
     scale: Option<f64>,
 ) {
     let is_half = matches!(query.dtype(), DType::F16 | DType::BF16);
-    // Of halves, weights are rounded before they are multiplied by values. The sums are single.
+    // In half precision, weights are rounded before they are multiplied by values. The logsumexp is in single precision.
     let forward = if is_half { Nudged::Each(&[Some(2), None]) } else { Nudged::All };
     let mut arguments = vec![query, key, value];
     arguments.extend(mask);
@@ -71,7 +72,7 @@ pub(crate) fn assert_attention(
         let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, is_causal, x.get(3), scale)?;
         Ok(vec![out, sums])
     });
-    // Rounded numbers meet the key for the query's gradient, the query for the key's, and the slopes for the value's.
+    // Rounded numbers are multiplied by the key for the query's gradient, by the query for the key's, and by the cotangent for the value's.
     let backward = if is_half { Nudged::Each(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
     let mut arguments = vec![query, key, value, &found[0], &found[1], slopes];
     arguments.extend(mask);
@@ -134,7 +135,7 @@ fn queries_that_see_nothing_come_to_nothing_and_least_numbers_are_no_infinities(
     for nothing in masked(f32::NEG_INFINITY) {
         assert!(elements(&nothing).iter().all(|&x| x == 0.0));
     }
-    // The products are lost beside such numbers, so every key counts alike.
+    // Such masks absorb the scores, so every key has the same weight.
     let least = masked(f32::MIN);
     let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
     let spread = farthest(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));

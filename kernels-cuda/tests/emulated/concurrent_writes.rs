@@ -1,13 +1,14 @@
-//! Memory that another thread writes to between two kernels of one call: numbers may be of either time, and nothing is written elsewhere.
+//! Tests of memory that another thread writes between two kernels of one call: the results may mix old and new elements, but no kernel
+//! writes out of bounds.
 //!
-//! The emulator looks at the lines around a block when the block is given back, and ends the program if a kernel wrote to one.
+//! The emulator checks the guard lines around a block when the block is freed, and ends the program if a kernel wrote to one.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Spec, keys};
 
 use crate::{device, to};
 
-/// Calls `read` while another thread keeps filling the same memory with one number and then with the other.
+/// Calls `read` while another thread keeps filling the same memory with two numbers in turn.
 fn while_it_changes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut(&Tensor)) {
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Many threads and streams at once, long runs of replays, memory that runs out, and a kernel that breaks.
+//! Tests under load: many threads and streams at once, many replays, memory that runs out, and a kernel that crashes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::error::Error as _;
@@ -9,7 +9,7 @@ use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{device, to};
 
-/// A device does more rounds than an emulated one in the same time.
+/// Returns the number of rounds: a GPU does more than an emulated device in the same time.
 fn rounds(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
@@ -18,7 +18,7 @@ fn filled(cuda: Device, count: i64, number: i64) -> Tensor {
     aten::full(&[count], number.into(), Some(DType::F32), None, Some(cuda), None).unwrap()
 }
 
-/// How many elements differ from `number`.
+/// Returns the number of elements that differ from `number`.
 fn wrong(tensor: &Tensor, number: i64) -> Tensor {
     aten::sum(&aten::ne_scalar(tensor, number.into()).unwrap(), None).unwrap()
 }
@@ -32,7 +32,7 @@ fn eight_threads_write_in_one_of_sixteen_streams_read_in_another_and_give_back_i
     let work = |thread: i64| {
         let mut wrongs = Vec::new();
         for round in 0..rounds {
-            // Sizes repeat, so that blocks are lent again while others still read what was in them.
+            // Sizes repeat, so that blocks are reused while other streams still read their old content.
             let (count, number) = (64 << ((thread + round) % 13), round % 1000);
             let mut x = {
                 let _writing = stream(thread + round).enter();
@@ -139,8 +139,8 @@ fn a_program_goes_on_when_memory_ran_out() {
 }
 
 kernel! {
-    // SAFETY: it writes where there is no memory, which ends the work of a device for a process. The test below launches it in a process of
-    // its own, on a device alone, as an emulated one shares the memory of the process.
+    // SAFETY: it writes to an invalid address, which ends the device's work for the process. The test below launches it in a separate
+    // process, on a GPU only, as an emulated device shares the memory of the process.
     static BREAKS = unsafe { Kernel::new("breaks", "__global__ void breaks(float *) { *(volatile float *)16 = 1; }", |instances| {
         instances.one("breaks", &[]);
     }) };

@@ -1,33 +1,34 @@
-//! How far results on a device may be from those of the same call in double precision on the CPU.
+//! The error bound of results on a device, relative to the same call in double precision on the CPU.
 //!
-//! A kernel rounds its result and the number before the last operation, which is about as large. It rounds numbers on the way there,
-//! too. That does to the result what rounded arguments would do, and calls in double precision with nudged arguments show how much it is.
-//! So no test has a tolerance of its own. The conformance suite holds recordings to the same bound; that crate is built from this one, so
-//! tests here cannot use it.
+//! A kernel rounds its result, and the operand of its last operation, which is about as large. It also rounds intermediate results. The
+//! effect is that of rounded arguments, and calls in double precision with slightly changed arguments measure it. So no test has a
+//! tolerance of its own. The conformance suite compares recordings with the same bound; that crate depends on this one, so tests here
+//! cannot use it.
 
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
 use crate::to;
 
-/// How many times as far as with nudged arguments a result may be off. Sums of many rounded numbers go farther than a few draws show.
+/// The factor between the bound and the measured effect of changed arguments. Sums of many rounded numbers have larger errors than a few
+/// draws show.
 const TIMES: f64 = 8.0;
 
-/// How often arguments are nudged.
+/// The number of draws with changed arguments.
 const DRAWS: u64 = 4;
 
-/// Which arguments are nudged.
+/// The arguments that are changed slightly (nudged).
 #[derive(Clone, Copy)]
 pub(crate) enum Nudged<'a> {
-    /// All of them.
+    /// All arguments.
     All,
-    /// For each result, only the argument of this number, which is multiplied by rounded numbers; or all of them.
+    /// For each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
     Each(&'a [Option<usize>]),
 }
 
-/// Calls one operator with arguments on a device, and returns its results. Each is within the bound.
+/// Calls an operator with arguments on a device, and checks its results against the bound. Returns the results.
 ///
-/// A second operator takes the results that the first had on the device, and is measured from them.
+/// The results can be arguments of another operator, whose bound is then relative to them.
 #[track_caller]
 pub(crate) fn assert_close(
     what: &str,
@@ -41,20 +42,20 @@ pub(crate) fn assert_close(
     }
 }
 
-/// The results on the device, or how the first one outside of the bound differs.
+/// Returns the results on the device, or a description of the first element outside of the bound.
 fn difference(
     arguments: &[&Tensor],
     nudged: Nudged<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Result<Vec<Tensor>, String> {
-    // Copied first, as the call may write to its arguments.
+    // The arguments are copied first, as the call may write to them.
     let doubles: Vec<Tensor> = arguments.iter().map(|tensor| in_double(tensor)).collect();
     let found = f(&mut arguments.iter().map(|&tensor| tensor.clone()).collect::<Vec<_>>()).unwrap();
     let truth: Vec<Vec<f64>> =
         f(&mut doubles.iter().map(copied).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
     assert_eq!(found.len(), truth.len());
     for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
-        // What a kernel computes with is at least as precise as its result.
+        // A kernel computes at least as precisely as its result's dtype.
         let unit = unit(tensor.dtype());
         let is_nudged = |argument: usize| match nudged {
             Nudged::All => true,
@@ -74,7 +75,7 @@ fn difference(
     Ok(found)
 }
 
-/// The first element that is farther from the truth than the bound.
+/// Describes the first element that is farther from the truth than the bound, if any.
 fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<String> {
     if found.len() != truth.len() {
         return Some(format!("{} elements, expected {}", found.len(), truth.len()));
@@ -86,25 +87,25 @@ fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<
     Some(format!("{a} at {at}, expected {b}: off by {} of the bound", (a - b).abs() / bound(b)))
 }
 
-/// The largest distance of two elements, but for infinities.
+/// Returns the largest distance of two elements, ignoring infinities and NaN.
 pub(crate) fn farthest(one: &[f64], other: &[f64]) -> f64 {
     let distances = one.iter().zip(other).map(|(a, b)| (a - b).abs());
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
 }
 
-/// The largest part of itself by which a number changes if it is rounded to this dtype; nothing for whole numbers.
+/// Returns the maximum relative change of a number that is rounded to a dtype, or zero for integers.
 pub(crate) fn unit(dtype: DType) -> f64 {
     match dtype {
         DType::BF16 => 2.0_f64.powi(-8),
         DType::F16 => 2.0_f64.powi(-11),
         DType::F32 => 2.0_f64.powi(-24),
-        // The truth is of this dtype as well, so both are rounded.
+        // The truth is in double precision as well, so both are rounded.
         DType::F64 => 2.0_f64.powi(-52),
         _ => 0.0,
     }
 }
 
-/// The same elements on the CPU, in double precision if they are no whole numbers.
+/// Copies a tensor to the CPU, in double precision if it is floating.
 fn in_double(tensor: &Tensor) -> Tensor {
     let dtype = if tensor.dtype().is_floating() { DType::F64 } else { tensor.dtype() };
     copied(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
@@ -114,7 +115,7 @@ fn copied(tensor: &Tensor) -> Tensor {
     aten::clone(tensor, Some(MemoryFormat::Contiguous)).unwrap()
 }
 
-/// A copy, with each element that is no whole number moved up or down by so large a part of itself.
+/// Copies a tensor, with each floating element changed by the relative amount `unit` up or down.
 fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
     if tensor.dtype() != DType::F64 {
         return copied(tensor);
@@ -127,7 +128,7 @@ fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
     Tensor::from_vec(moved, tensor.sizes()).unwrap()
 }
 
-/// The elements of a tensor in logical order.
+/// Returns the elements of a tensor in logical order.
 pub(crate) fn elements(tensor: &Tensor) -> Vec<f64> {
     let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
     copied(&wide).to_vec::<f64>().unwrap()
@@ -137,7 +138,7 @@ pub(crate) fn elements(tensor: &Tensor) -> Vec<f64> {
 fn an_element_that_is_off_by_a_few_units_is_outside() {
     let Some((cuda, _alone)) = crate::device() else { return };
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
-        // Between 1 and 2, so a unit of each is about as large.
+        // The elements are between 1 and 2, so their units are about equal.
         let line: Vec<f64> = (0..256_i32).map(|i| 1.0 + f64::from(i * 37 % 256) / 256.0).collect();
         let numbers = to(&aten::to_dtype(&Tensor::from_slice(&line), dtype, false, true, None).unwrap(), cuda);
         let doubled_but = |units: f64| {

@@ -1,4 +1,4 @@
-//! Recorded closures, and their replays.
+//! Tests of CUDA graphs: recorded closures and their replays.
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
@@ -116,7 +116,7 @@ fn a_replay_waits_for_whoever_reads_what_the_last_one_made() {
         let _entered = other.enter();
         sums.push(aten::add(graph.result(), graph.result(), 1.into()).unwrap());
     }
-    // The last replay's numbers are there for the other stream, too.
+    // The other stream, too, sees the results of the last replay.
     for (sum, number) in sums.iter().zip(1..6_u8) {
         assert_eq!(numbers(sum), [2.0 * f32::from(number) * f32::from(number); 9]);
     }

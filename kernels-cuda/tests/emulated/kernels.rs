@@ -1,4 +1,4 @@
-//! Kernels of other crates: their launches and their instances.
+//! Tests of kernels that other crates declare: their launches and their instances.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::Spec;

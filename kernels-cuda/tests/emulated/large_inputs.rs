@@ -1,4 +1,4 @@
-//! What takes more elements than a recorded call has: several tiles, several launches, the ways of long lines. The CPU backend is the measure.
+//! Tests of large inputs: several tiles, several launches, and the loops for long lines. The CPU backend gives the expected results.
 
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
@@ -10,7 +10,7 @@ fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
-/// Numbers of which many are the same, some are no numbers, and both zeros occur.
+/// Returns numbers with many duplicates, some NaN and both zeros.
 fn numbers(count: usize, kinds: u64) -> Tensor {
     let mut state = 1_u64;
     let mut next = || {
@@ -31,7 +31,7 @@ fn positions(count: i64, below: i64) -> Tensor {
     Tensor::from_slice(&(0..count).map(|i| (i * i + 7 * i) % below).collect::<Vec<i64>>())
 }
 
-/// The same elements, those that are no numbers too.
+/// Checks that two tensors have the same elements, where NaN equals NaN.
 fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
     assert_eq!(found.sizes(), expected.sizes(), "{what}");
     let bits = |tensor: &Tensor| {
@@ -106,7 +106,7 @@ fn what_masks_pick_is_found_in_many_blocks() {
     assert_same(&found.1, &expected.1, "which row");
 }
 
-/// Sums of these are the same in any order.
+/// Returns small integers, whose sums are exact in any order.
 fn exact(count: i64, sizes: &[i64]) -> Tensor {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let numbers = (0..count).map(|i| (i % 17 - 8) as f32).collect::<Vec<f32>>();
@@ -155,7 +155,7 @@ fn more_tensors_than_a_launch_takes_are_joined() {
     assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
 }
 
-/// Small whole numbers, of which sums of products are exact in any order.
+/// Returns small integers, whose products' sums are exact in any order.
 fn whole(sizes: &[i64], dtype: DType) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 7 - 3).collect();
@@ -184,7 +184,7 @@ fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
     }
 }
 
-/// Sizes of an image and of a weight; stride, padding, dilation and groups.
+/// A convolution: the sizes of the image and the weight; stride, padding, dilation and groups.
 type Case = (&'static [i64], &'static [i64], [i64; 4]);
 
 #[test]

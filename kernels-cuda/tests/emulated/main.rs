@@ -1,4 +1,4 @@
-//! What holds on any device, tried on one where there is one, and otherwise on the CPU, which emulates it.
+//! Tests that run on a GPU if there is one, and otherwise on the emulated device.
 #![cfg(feature = "emulator")]
 
 mod attention;
@@ -26,16 +26,16 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 use test_tools::Tool;
 
-/// Faults and memory are a device's: one test at a time has it.
+/// The lock of each device: faults and memory statistics belong to a device, so one test at a time uses it.
 static ALONE: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
 
-/// The first device, or none where the system has no C++ compiler to emulate one with.
+/// Returns the first device, locked, or `None` if there is neither a GPU nor a C++ compiler to emulate one.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     devices()?;
     Some((named(0), alone(0)))
 }
 
-/// One that no other test has, for tests that look at results alone.
+/// Returns any device that no other test uses, locked, for tests that only check results.
 fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
     let free = (0..devices()?).rev().find_map(|index| Some((named(index), ALONE[index].try_lock().ok()?)));
     free.or_else(device)
@@ -56,7 +56,7 @@ fn devices() -> Option<usize> {
     Some(kernels_cuda::count().min(ALONE.len()))
 }
 
-/// Blocks and threads come in any order: for a while, the last one first.
+/// A guard during which blocks and threads run in reverse order.
 struct Backwards;
 
 impl Backwards {

@@ -1,4 +1,4 @@
-//! Memory of a device: counted, given back, and lent again.
+//! Tests of device memory: statistics, freeing and reuse.
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
@@ -37,7 +37,7 @@ fn memory_that_was_given_back_in_a_stream_is_lent_again_there_and_not_elsewhere(
     assert!(after.reserved <= reserved - 200_000 && after.reserved >= after.in_use, "{after:?}");
 }
 
-/// Memory is as it was when this goes.
+/// A guard that limits the memory of emulated devices.
 struct Limited;
 
 impl Limited {
@@ -69,7 +69,7 @@ fn where_memory_runs_out_what_lies_idle_is_given_back_first() {
     for (stream, other) in [(here, there), (there, here)] {
         let _entered = stream.enter();
         let blocks: Vec<Tensor> = (0..4).map(|_| block(1 << 20).unwrap()).collect();
-        // Another stream is not done with one.
+        // Another stream still uses one block.
         let _other = other.enter();
         let sum = aten::sum(&blocks[0], None).unwrap();
         drop((blocks, sum));

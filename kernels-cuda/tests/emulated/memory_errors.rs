@@ -1,4 +1,5 @@
-//! What a device does not survive ends an emulated program too, and says where; what a device refuses is refused.
+//! Tests of invalid memory accesses and launches: the emulator ends the program with a message, and a launch that a device refuses is an
+//! error.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::error::Error as _;
@@ -10,7 +11,7 @@ use kernels_cuda::{CudaError, Grid, Kernel, Launch};
 
 use crate::{device, to};
 
-// SAFETY: what breaks the rules is launched by `it_ends` alone, in a process of its own, which the emulator ends.
+// SAFETY: the invalid templates are launched by `it_ends` alone, in a separate process, which the emulator ends.
 static WRONG: Kernel = unsafe {
     Kernel::new(
         "wrong",
@@ -40,7 +41,7 @@ static WRONG: Kernel = unsafe {
     )
 };
 
-/// The template that a process is to launch, and what it then says.
+/// The templates that a process launches, and the messages that it ends with.
 const ENDS: [(&str, &str); 5] = [
     ("misaligned", "wrong:3: an address that is not aligned"),
     ("outside", "an index that is outside of 'int [4]'"),

@@ -1,6 +1,6 @@
-//! Tensors that begin where no word of several elements is aligned: each engine that loads such words must see that it cannot.
+//! Tests of tensors whose addresses are not aligned for vector loads: each engine must then load single elements.
 //!
-//! The emulator ends the program at a load that a device would not survive. Sizes are those for which the words would else be taken.
+//! The emulator ends the program at a misaligned load, as a device would. With aligned addresses, these sizes use vector loads.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, MemoryFormat};
@@ -10,25 +10,26 @@ use crate::error_bound::Nudged::All;
 use crate::error_bound::{assert_close, elements};
 use crate::{free_device, to};
 
-/// Small whole numbers, none of them zero, so that sums are exact in any order.
+/// Returns small integers other than zero, whose sums are exact in any order.
 fn numbers(count: i64, dtype: DType) -> Tensor {
     let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 5 + 1).collect();
     aten::to_dtype(&Tensor::from(line), dtype, false, true, None).unwrap()
 }
 
-/// Some of these on a device, beginning so many elements behind the start of their memory.
+/// Returns some of these numbers on a device, with a storage offset of `start` elements.
 fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let memory = to(&numbers(start + count, dtype), device);
     memory.restride(Geometry::contiguous(sizes).at(start)).unwrap()
 }
 
-/// Where three operands begin: of some, each is the only one whose words are not aligned, then those of none are, or only shorter ones.
+/// The storage offsets of three operands. First a single operand is misaligned, then all are, and then all are aligned for shorter vectors
+/// only.
 const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
 
 type Operands = [Tensor; 3];
 
-/// Calls with operands of these sizes give the same numbers as on the CPU, wherever operands begin. These are calls whose results are exact.
+/// Checks that calls with operands of these sizes have the CPU's results, for all storage offsets. The results of these calls are exact.
 #[track_caller]
 fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
     let Some((cuda, _alone)) = free_device() else { return };
@@ -48,7 +49,7 @@ fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Opera
     }
 }
 
-/// Runs `f`, which holds calls to doubles, with operands of these sizes on a device, wherever they begin.
+/// Calls `f`, which checks calls against double precision, with operands of these sizes on a device, for all storage offsets.
 fn anywhere(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
     let Some((cuda, _alone)) = free_device() else { return };
     for &dtype in dtypes {

@@ -1,10 +1,11 @@
-//! What is too large for one block, or lies oddly, comes to what the CPU makes of it: sizes that recordings do not have.
+//! Tests of sizes and layouts that the recordings lack: inputs too large for one block, and odd strides. The CPU backend gives the expected
+//! results.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{Backwards, free_device, to};
 
-/// Small whole numbers, which add up exactly; some of them are the largest.
+/// Returns small integers, whose sums are exact. The largest one occurs several times.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f32::from(i8::try_from(i * 7919 % 104_729 % 23).unwrap()) - 11.0);

@@ -1,4 +1,4 @@
-//! Copies to and from pinned memory, which nobody waits for until he has to.
+//! Tests of asynchronous copies to and from pinned memory: the program waits for them when it accesses the memory.
 
 use dispatch_runtime::prelude::*;
 
@@ -44,7 +44,7 @@ fn what_is_sent_may_be_changed_or_dropped_at_once() {
     assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), [7.0; 1000]);
     let there = sent(&other, cuda);
     drop(other);
-    // Another one asks for memory of this size.
+    // Another tensor is allocated in pinned memory of this size.
     drop(aten::pin_memory(&Tensor::from_slice(&[9.0_f32; 1000]), None).unwrap());
     assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), row(1000).to_vec::<f32>().unwrap());
 }
@@ -59,7 +59,7 @@ fn what_is_fetched_is_waited_for_by_whoever_reads_it() {
     let fetched = sent(&there, Device::CPU);
     let doubled = aten::add(&fetched, &fetched, 1.into()).unwrap();
     assert_eq!(doubled.to_vec::<f32>().unwrap()[298..], [596.0, 598.0]);
-    // Into a part of memory that is there already.
+    // The target is a view of existing memory.
     let mut pinned = aten::pin_memory(&Tensor::from_slice(&[-1.0_f32; 400]), None).unwrap();
     let before = pinned.storage().version();
     let mut part = aten::narrow(&pinned, 0, 50, 300).unwrap();

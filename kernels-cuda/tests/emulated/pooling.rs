@@ -1,4 +1,4 @@
-//! Parts of images at random places, and gradients for whichever elements are asked for.
+//! Tests of pooling over random windows, and of gradients with arbitrary indices.
 
 use dispatch_runtime::prelude::*;
 
@@ -12,14 +12,14 @@ fn double(tensor: &Tensor) -> Vec<f64> {
     cast(&to(tensor, Device::CPU), DType::F64).to_vec().unwrap()
 }
 
-/// Numbers without an order, of which some are the same.
+/// Returns unordered numbers, some of which are equal.
 fn scattered(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f64::from(i32::try_from(i * 7919 % 104_729 % 201).unwrap()) / 64.0 - 1.5);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes).unwrap()
 }
 
-/// Random numbers for images, from which their parts follow.
+/// Returns the random numbers that determine the windows of images.
 fn samples(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f64::from(i32::try_from(i * 6151 % 997).unwrap()) / 997.0);
@@ -89,7 +89,7 @@ fn a_gradient_goes_once_to_the_element_that_an_index_says_wherever_it_is() {
     let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), &[1, 2, 4, 4]).unwrap();
     let gradients = |device| {
         let [x, slopes, anywhere] = [&x, &slopes, &anywhere].map(|tensor| to(tensor, device));
-        // Its windows have gaps.
+        // The windows are dilated, so they have gaps.
         let windows =
             aten::max_pool2d_with_indices_backward(&slopes, &x, &[2, 2], &[1, 1], &[0, 0], &[5, 5], false, &anywhere);
         let random = aten::fractional_max_pool2d_backward(&slopes, &x, &[3, 2], &[4, 4], &anywhere);

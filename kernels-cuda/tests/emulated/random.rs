@@ -1,4 +1,4 @@
-//! Random numbers are the CPU's, and leave a generator where the CPU leaves it.
+//! Tests of random numbers: they equal the CPU's, and the generator's state afterwards does, too.
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use crate::{Backwards, device, to};
 
 const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
-/// The step between numbers near one. Logarithms of a device may differ from those of the CPU in the last place.
+/// Returns the distance between adjacent numbers near one. A device's logarithms may differ from the CPU's in the last digit.
 fn precision(dtype: DType) -> f64 {
     f64::exp2(match dtype {
         DType::F64 => -52.0,
@@ -17,7 +17,7 @@ fn precision(dtype: DType) -> f64 {
     })
 }
 
-/// Draws on both devices, twice each, and gives the numbers of the first.
+/// Draws twice on both devices, compares the numbers, and returns those of the first draw.
 #[track_caller]
 fn agree(
     what: &str,
@@ -59,7 +59,7 @@ fn of(values: &[f64], dtype: DType) -> Tensor {
     aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
 }
 
-/// So many elements, of these values in turn.
+/// Returns a tensor of `count` elements that repeats these values.
 fn cycle(values: &[f64], count: usize, dtype: DType) -> Tensor {
     of(&values.iter().copied().cycle().take(count).collect::<Vec<f64>>(), dtype)
 }
@@ -157,7 +157,7 @@ fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
     let Some((cuda, _alone)) = device() else { return };
     let weights = aten::view(&cycle(&[0.5, 1.0, 2.0, 4.5], 40, DType::F64), &[10, 4]).unwrap();
     agree("_sample_dirichlet", cuda, &[&weights], |x, generator| {
-        // A sum may be rounded otherwise.
+        // A device may round the sum differently.
         aten::round_decimals(&aten::_sample_dirichlet(x[0], Some(generator))?, 12)
     });
     let x = cycle(&[-1.0, 2.0, -3.0], 300, DType::F32);

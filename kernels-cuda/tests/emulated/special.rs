@@ -1,10 +1,10 @@
-//! Functions that C++ does not have come to what the CPU backend makes of them, at every kind of number.
+//! Tests of special functions: the results equal the CPU backend's, for all kinds of arguments.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{free_device, to};
 
-/// Numbers of every size and sign, the ends of the ways that functions are computed in, and what is no number.
+/// Returns numbers of every size and sign, at the borders between methods of computation, infinities and NaN.
 fn numbers() -> Vec<f64> {
     let sizes =
         [0.0, 1e-300, 1e-9, 0.3, 0.5, 1.0, 1.7, 2.0, 5.0, 8.5, 12.0, 19.5, 21.0, 60.5, 180.0, 1003.0, 2e6, 1e40];
@@ -20,7 +20,7 @@ fn double(tensor: &Tensor) -> Vec<f64> {
     aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap().to_vec().unwrap()
 }
 
-/// One function of some tensors on both devices: as many of its digits are right as the dtype has, but for a few.
+/// Checks a function on both devices: the results agree up to a few units of the dtype.
 #[track_caller]
 fn agree<const N: usize>(what: &str, cuda: Device, inputs: [&[f64]; N], f: impl Fn([&Tensor; N]) -> Result<Tensor>) {
     for (dtype, near) in [(DType::F64, 1e-11), (DType::F32, 2e-7), (DType::F16, 1e-3), (DType::BF16, 8e-3)] {
@@ -37,7 +37,7 @@ fn agree<const N: usize>(what: &str, cuda: Device, inputs: [&[f64]; N], f: impl 
     }
 }
 
-/// Each number with each.
+/// Returns all pairs of two lists of numbers.
 fn pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
     let both = || firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
     [both().map(|pair| pair.0).collect(), both().map(|pair| pair.1).collect()]
@@ -46,7 +46,7 @@ fn pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
 type OfOne = fn(&Tensor) -> Result<Tensor>;
 type OfTwo = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
-/// Operators with their names.
+/// A list of operators with their names.
 macro_rules! named {
     ($($name:ident)+) => { [$((stringify!($name), aten::$name as _)),+] };
 }
@@ -73,7 +73,7 @@ fn functions_of_a_number() {
         special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0 },
     );
-    // Where it swings, its zeros have few digits.
+    // For large negative arguments the function oscillates, and near its zeros few digits are correct.
     let numbers: Vec<f64> = numbers().into_iter().filter(|x| x.is_nan() || *x >= -1e4).collect();
     all_of_one(cuda, &numbers, named! { special_airy_ai });
 }
@@ -83,7 +83,7 @@ fn functions_of_two_numbers() {
     let Some((cuda, _alone)) = free_device() else { return };
     let numbers = numbers();
     all_of_two(cuda, &pairs(&numbers, &numbers), named! { special_zeta });
-    // The steps of the sums are too many for some pairs, whose rounding shows.
+    // For some pairs the sums have so many terms that rounding shows.
     let shapes: Vec<f64> = numbers.iter().copied().filter(|x| !(1e3..1e7).contains(x)).collect();
     all_of_two(cuda, &pairs(&shapes, &numbers), named! { igamma igammac });
     let near: Vec<f64> = [-5.0, -1.0, 0.0, 1.0, 5.0].iter().map(|steps| 2e6 + steps * 1414.0).collect();
@@ -163,7 +163,7 @@ fn changes_of_gates_are_those_of_the_cpu() {
     let Some((cuda, _alone)) = free_device() else { return };
     let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
     agree("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
-        // With one element of each half beside each other, and then one half after the other.
+        // First with interleaved halves, and then with one half after the other.
         let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
         let (x, dx) = (x?, dx?);
         let beside = aten::glu_jvp(&aten::glu(&x, 1)?, &x, &dx, 1)?;

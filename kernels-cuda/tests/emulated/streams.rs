@@ -1,4 +1,4 @@
-//! Streams: they wait for what other streams wrote and read, and not for more.
+//! Tests of streams: they wait for other streams' work on the same memory, and for nothing else.
 
 use dispatch_runtime::prelude::*;
 use kernels_cuda::Stream;
@@ -27,7 +27,7 @@ fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
     writing.synchronize().unwrap();
 }
 
-/// Sixty-four rows of a number, as they are now.
+/// Returns a tensor of 64 x 64 elements that are filled with a number.
 fn rows(device: Device, number: u8) -> Tensor {
     aten::full(&[64, 64], f64::from(number).into(), Some(DType::F32), None, Some(device), None).unwrap()
 }
@@ -43,7 +43,7 @@ fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
             let _reading = reading.enter();
             aten::add(&x, &x, 1.into()).unwrap()
         };
-        // Nobody waits for the reader before memory of the same size is asked for, written and waited for.
+        // No stream waits for the reader before memory of the same size is allocated, written and waited for.
         {
             let _home = home.enter();
             assert_eq!(numbers(&rows(cuda, 99))[0].to_bits(), 99_f32.to_bits());
@@ -103,7 +103,7 @@ fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
             let _entered = Stream::new(cuda).unwrap().enter();
             (0..200).for_each(|_| aten::add_(&mut sum, &one, 1.into()).unwrap());
         });
-        // It looks while the other one writes.
+        // The main thread reads while the other thread writes.
         (0..20).for_each(|_| assert!(numbers(&shown)[0] <= 200.0));
     });
     assert_eq!(numbers(&shown), vec![200.0; 64 * 64]);

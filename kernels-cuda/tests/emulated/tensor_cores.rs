@@ -1,4 +1,4 @@
-//! Instructions of tensor cores do what PTX's manual says, on a device or emulated: each fragment is laid out here by the manual's formulas.
+//! Tests of tensor-core instructions, on a device or emulated: the expected fragments follow the formulas of the PTX manual.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use kernels_cuda::{Grid, Kernel, Launch, kernel};
 use crate::{Backwards, free_device, to};
 
 kernel! {
-    // SAFETY: the tests below launch it, with tensors of as many elements as their threads take.
+    // SAFETY: the tests below launch it, with tensors that have as many elements as their threads access.
     static FRAGMENTS = unsafe { Kernel::new("fragments", r#"
     #include "tensor_cores.cuh"
     // The words of each lane as they are given: four of the left side, two of the right, four sums.
@@ -53,7 +53,7 @@ kernel! {
 
 const HALVES: [DType; 2] = [DType::F16, DType::BF16];
 
-/// Small whole numbers, which both kinds of halves hold, on a device.
+/// Returns small integers, which are exact in half precision, on a device.
 fn halves(numbers: impl Iterator<Item = f32>, dtype: DType, cuda: Device) -> Tensor {
     let numbers = Tensor::from(numbers.collect::<Vec<f32>>());
     to(&aten::to_dtype(&numbers, dtype, false, true, None).unwrap(), cuda)

@@ -1,4 +1,4 @@
-//! Tensors between devices, errors of a device, and random numbers.
+//! Tests of copies between devices, errors of devices, and random numbers.
 
 use std::error::Error as _;
 

@@ -1,21 +1,21 @@
-//! How operators get their policies.
+//! The macro `autocast!`, which gives operators their autocast policies.
 
-/// Gives operators, of whoever defined them, a policy.
+/// Gives operators of any crate a policy: what autocast does to their calls.
 ///
-/// A tensor is *eligible* if it is on the backend of the call and of a floating dtype other than `float64`; nothing else is ever cast, nor
-/// is an argument that the operator writes.
+/// A tensor is *eligible* if it is on the backend of the call and of a floating dtype other than `float64`. Autocast casts no other tensor,
+/// and no argument that the operator writes.
 ///
-/// | policy | what becomes of a call |
+/// | policy | effect on a call |
 /// |---|---|
-/// | `lower` | eligible tensors are cast to the chosen dtype |
+/// | `lower` | eligible tensors are cast to the dtype of the region |
 /// | `fp32` | eligible tensors are cast to `float32` |
-/// | `set_dtype` | no casts: if the first tensor is eligible, a `dtype` that was not given is `float32` |
-/// | `append_dtype` | the same, for an operator whose `dtype` is in another overload: `norm => norm_with_dtype` |
-/// | `promote` | eligible tensors are cast to the chosen dtype if all have it already, and to `float32` otherwise |
-/// | `banned` | the call is an error with this advice: `lossy => "use another"` |
-/// | `untouched` | autocast does nothing, whatever it does on other backends |
+/// | `set_dtype` | no casts; if the first tensor is eligible, and the call gives no `dtype`, the `dtype` is `float32` |
+/// | `append_dtype` | as `set_dtype`, for an operator whose `dtype` is in another overload: `norm => norm_with_dtype` |
+/// | `promote` | eligible tensors are cast to `float32`, unless all of them have the dtype of the region |
+/// | `banned` | `lossy => "use another"`: the call returns an error with this advice |
+/// | `untouched` | autocast does not change the call, even if the operator has a policy for all backends |
 ///
-/// A policy is for every backend, or `on` one, which then counts for that one.
+/// A policy is for all backends. `on` a backend, it is for that backend only, and replaces the policy for all backends there.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -47,7 +47,7 @@ macro_rules! autocast {
     };
 }
 
-/// One record for each operator. Not public API.
+/// Submits one kernel record for each operator. Not public API.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __autocast {

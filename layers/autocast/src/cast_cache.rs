@@ -1,7 +1,7 @@
-//! Casts, and the cache that casts a weight once.
+//! Casts of tensors, and the cache of cast weights.
 //!
-//! A weight is used by every step of a region, so its cast is kept with it: autograd then sees one cast, and its gradient comes back
-//! through that one. Kept casts live as long as regions do. Whenever a thread's outermost region ends, all of them go.
+//! Each call in a region may use the same weight, so its cast is kept with it. Autograd then records one cast, and the weight's gradient
+//! flows through that cast. All kept casts are dropped when any thread's outermost region ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,18 +10,20 @@ use dispatch_runtime::prelude::*;
 
 use crate::region;
 
-/// Whether autocast on the backend of `device` may cast a tensor at all.
+/// Returns whether autocast on the backend of `device` may cast a tensor.
 pub(crate) fn is_eligible(tensor: &Tensor, device: Device) -> bool {
     let dtype = tensor.dtype();
     dtype.is_floating() && dtype != DType::F64 && tensor.device().with_index(0) == device.with_index(0)
 }
 
-/// The tensor in this dtype, for a policy of one's own: a tensor that autocast on the backend of `device` does not cast, such as one of
-/// integers or of `float64`, is given back as it is. A weight is cast to `float16` or `bfloat16` once in a region.
+/// Casts a tensor to the dtype `to`, as autocast does; for policies that are written by hand.
+///
+/// Tensors that autocast on the backend of `device` does not cast (other devices, integers, `float64`) are returned without a cast. A
+/// weight is cast to `float16` or `bfloat16` once in a region.
 ///
 /// # Errors
 ///
-/// Those of the cast.
+/// Returns the error of the cast if it fails.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -66,8 +68,10 @@ pub fn cached_cast(tensor: &Tensor, to: DType, device: Device) -> Result<Tensor>
     Ok(cast)
 }
 
-/// The dtype in which these tensors meet, for a policy of one's own: `low`, the dtype of autocast, unless one that autocast on the backend
-/// of `device` casts has more bits.
+/// Returns the dtype to which autocast casts these tensors under the policy `promote`; for policies that are written by hand.
+///
+/// It is `low`, the dtype of autocast, if all tensors that autocast on the backend of `device` may cast have that dtype, and `float32`
+/// otherwise.
 ///
 /// ```
 /// use dispatch_autocast::promote_type;
@@ -87,18 +91,18 @@ fn converted(tensor: &Tensor, to: DType) -> Result<Tensor> {
     aten::to_dtype(tensor, to, false, false, None)
 }
 
-/// What is cast again and again, and whose gradient somebody waits for.
+/// Returns whether casts of a tensor are worth keeping: it is a `float32` leaf that requires gradients.
 fn is_weight(tensor: &Tensor) -> bool {
     tensor.dtype() == DType::F32 && tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view()
 }
 
-/// What the layer remembers about a weight.
+/// The kept cast of a weight, stored with the weight.
 #[derive(Default)]
 struct Kept(Mutex<Option<Cast>>);
 
 struct Cast {
     tensor: Tensor,
-    /// The weight's, when it was cast.
+    /// The version of the weight's storage at the time of the cast.
     version: u64,
 }
 
@@ -106,13 +110,13 @@ impl Kept {
     fn get(&self, weight: &Tensor, to: DType) -> Option<Tensor> {
         let cast = lock(&self.0);
         let Cast { tensor, version } = cast.as_ref()?;
-        // What was cast while nothing was recorded has no gradient to give.
+        // A cast that was made under `no_grad` is not recorded, so no gradient could flow through it.
         let is_recorded = tensor.requires_grad() || !guard::is_grad_enabled();
         let is_fresh = tensor.dtype() == to && *version == weight.storage().version();
         (is_fresh && is_recorded).then(|| tensor.clone())
     }
 
-    /// Unless all regions ended meanwhile: then nobody would take it away.
+    /// Keeps a cast, unless all regions ended in the meantime: then no region's end would drop it.
     fn keep(&self, weight: &Tensor, cast: Cast) {
         let mut open = lock(&OPEN);
         if open.regions == 0 {
@@ -127,7 +131,7 @@ impl Kept {
     }
 }
 
-/// The outermost regions of all threads, and the weights with kept casts.
+/// The number of threads that are in a region, and the weights with kept casts.
 struct Open {
     regions: usize,
     weights: Vec<Tensor>,
@@ -135,23 +139,23 @@ struct Open {
 
 static OPEN: Mutex<Open> = Mutex::new(Open { regions: 0, weights: Vec::new() });
 
-/// Nothing is left half done where a thread panicked.
+/// Locks a mutex even if a thread panicked while it held the lock: all writes under these locks are complete.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread enters its outermost region.
+/// Counts a thread that enters its outermost region.
 pub(crate) fn begin() {
     lock(&OPEN).regions += 1;
 }
 
-/// A thread leaves its outermost region.
+/// Counts off a thread that leaves its outermost region, and drops all kept casts.
 pub(crate) fn end() {
     lock(&OPEN).regions -= 1;
     clear_cache();
 }
 
-/// Forgets all casts that were kept, of all threads. The end of a thread's outermost region does it, too.
+/// Drops all kept casts, of all threads. The end of a thread's outermost region does so, too.
 ///
 /// ```
 /// dispatch_autocast::clear_cache();
@@ -159,7 +163,7 @@ pub(crate) fn end() {
 pub fn clear_cache() {
     let weights = std::mem::take(&mut lock(&OPEN).weights);
     for weight in weights {
-        // A cast is dropped, with all its history, while nothing is locked.
+        // The cast and its autograd history are dropped while no lock is held.
         let cast = weight.extension::<Kept>().and_then(|kept| lock(&kept.0).take());
         drop(cast);
     }

@@ -1,8 +1,8 @@
-//! Autocast: operators that gain from it compute in fewer bits, and those that would lose too much keep single precision.
+//! Autocast: a layer that runs some operators in `float16` or `bfloat16`, and others, which would lose too much precision, in `float32`.
 //!
-//! The layer is the key `Autocast`, above autograd: what it casts is recorded, so gradients come back in the dtype of the leaf. It is
-//! on for a backend and a thread while a [`Region`] lives, and travels with [`ThreadState`](dispatch_runtime::guard::ThreadState).
-//! A call across backends belongs to the highest of them, as everywhere.
+//! The layer is the key `Autocast`, above autograd: autograd records the casts, so gradients have the dtype of the leaf. Autocast is on for
+//! a backend and a thread while a [`Region`] lives, and threads inherit it with [`ThreadState`](dispatch_runtime::guard::ThreadState). If
+//! the arguments of a call are on several backends, the highest of them decides, as in all other layers.
 //!
 //! ```
 //! # use kernels_cpu as _;
@@ -20,8 +20,9 @@
 //! # }
 //! ```
 //!
-//! What happens to an operator's arguments is its *policy*, one of those of [`autocast!`], or a kernel of its own for `Autocast` that asks
-//! [`dtype`], and casts with [`cached_cast`] and [`promote_type`]. Autocast does not change calls of an operator without a policy.
+//! An operator's *policy* says what autocast does to its arguments. It is one of the policies of [`autocast!`], or a kernel for the key
+//! `Autocast` that reads [`dtype`], and casts with [`cached_cast`] and [`promote_type`]. Autocast does not change calls of an operator
+//! without a policy.
 #![forbid(unsafe_code)]
 
 mod autocast_macro;
@@ -34,7 +35,7 @@ pub use cast_cache::{cached_cast, clear_cache, promote_type};
 pub use policy::Banned;
 pub use region::{Region, Uncached, default_dtype, disable, dtype, enable, is_enabled, uncached};
 
-/// Not public API: what [`autocast!`] names.
+/// Items that the expansion of [`autocast!`] names. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::policy::{append_dtype, banned, fp32, lower, promote, set_dtype};

@@ -1,7 +1,7 @@
-//! Which operators gain from fewer bits, and which lose too much: PyTorch's lists.
+//! PyTorch's autocast lists: the policies of the operators of `aten`.
 //!
-//! The first lists are CUDA's, and every backend's that brings none of its own. The CPU has its own, below: it leaves to promotion what
-//! it computes in `float32` inside anyway.
+//! The first lists are those of CUDA, and of every backend without lists. The lists `on CPU`, below, are those of the CPU. They leave
+//! operators to type promotion (`untouched`) that the CPU computes in `float32` internally.
 
 use crate::autocast;
 

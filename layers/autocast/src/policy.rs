@@ -1,7 +1,7 @@
-//! What becomes of a call while autocast is on.
+//! The policies: kernels that run when an operator is called while autocast is on.
 //!
-//! A policy is a boxed kernel of the layer. It switches autocast off for its own backend, changes the arguments, and calls the operator
-//! again, from the top: casts have changed no key, and what a composite calls in turn must not be cast again.
+//! A policy is a boxed kernel of the layer. It switches autocast off for its backend, changes the arguments, and calls the operator again
+//! from the highest layer. Autocast is off inside of this call, so the operators that a composite calls are not cast again.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use dispatch_runtime::schema::TypeKind;
 
 use crate::cast_cache::{cached_cast, is_eligible, promote_type};
 
-/// Where a call is autocast, and the dtype that was chosen there.
+/// The device of a call that is autocast, and the low-precision dtype of the region.
 #[derive(Clone, Copy)]
 struct Place {
     device: Device,
     low: DType,
 }
 
-/// Casts what is eligible to the dtype that was chosen.
+/// Casts eligible arguments to the dtype of the region, and calls the operator.
 pub fn lower(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         cast_arguments(operator, stack, place, place.low)?;
@@ -27,7 +27,7 @@ pub fn lower(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>
     })
 }
 
-/// Casts what is eligible to `float32`.
+/// Casts eligible arguments to `float32`, and calls the operator.
 pub fn fp32(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         cast_arguments(operator, stack, place, DType::F32)?;
@@ -35,7 +35,7 @@ pub fn fp32(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     })
 }
 
-/// Casts what is eligible to the widest of the dtype that was chosen and whatever else is found.
+/// Casts eligible arguments to `float32`, unless all of them have the dtype of the region, and calls the operator.
 pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         let arguments = stack.top(operator.argument_count()).unwrap_or(&[]);
@@ -45,7 +45,7 @@ pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<(
     })
 }
 
-/// Has a dtype that was not given be `float32`, if the first tensor is eligible.
+/// Sets a missing `dtype` argument to `float32` if the first tensor is eligible, and calls the operator.
 pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
@@ -60,7 +60,7 @@ pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result
     })
 }
 
-/// Calls the overload that takes a dtype with `float32`, if the first tensor is eligible, and else with that tensor's own.
+/// Calls the overload `with_dtype`: with `float32` if the first tensor is eligible, else with that tensor's dtype.
 pub fn append_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack, with_dtype: &Operator) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         let first = stack.top(operator.argument_count()).and_then(<[Value]>::first).and_then(Value::as_tensor);
@@ -71,14 +71,14 @@ pub fn append_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack, with_d
     })
 }
 
-/// Refuses the call.
+/// Returns the error [`Banned`].
 pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'static str) -> Result<()> {
     at_place(operator, keys, stack, |place, _| {
         Err(Error::kernel(Banned { device: place.device, advice }).in_operator(operator.name()))
     })
 }
 
-/// An operator loses too much in fewer bits, and has no policy that would help.
+/// The error of an operator that loses too much precision under autocast, and that no cast can help.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -92,9 +92,9 @@ pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'st
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Banned {
-    /// Where autocast is on.
+    /// The device for which autocast is on.
     pub device: Device,
-    /// What to call instead.
+    /// Advice on which operator to call instead.
     pub advice: &'static str,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Banned {
 
 impl std::error::Error for Banned {}
 
-/// Runs a policy with autocast off, where it is on for the call's backend; the call goes straight on otherwise.
+/// Runs a policy with autocast off, if it is on for the call's backend. Redispatches below autocast otherwise.
 fn at_place(
     operator: &Operator,
     keys: KeySet,
@@ -123,7 +123,7 @@ fn at_place(
 fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DType) -> Result<()> {
     let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
     for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
-        // A copy of what is written would be written to in vain.
+        // An operator must write to the given tensor, not to a cast copy of it.
         if argument.ty.is_written() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Where autocast is on.
+//! Regions: scopes in which autocast is on or off for a backend.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -9,9 +9,9 @@ use dispatch_runtime::{BadArgument, DType, Device, Key, Result};
 
 use crate::cast_cache;
 
-/// The part of a program in which autocast is on, or off, for a backend: it ends when this is dropped.
+/// A scope in which autocast is on, or off, for a backend. It ends when this guard is dropped.
 ///
-/// Regions nest, and the innermost one for a backend counts. Casts of weights are kept until a thread's outermost region ends.
+/// Regions nest, and the innermost region for a backend decides. Casts of weights are kept until a thread's outermost region ends.
 ///
 /// ```
 /// use dispatch_autocast as autocast;
@@ -32,12 +32,12 @@ use crate::cast_cache;
 #[must_use = "a region that is not bound to a name ends at once"]
 #[derive(Debug)]
 pub struct Region {
-    /// Ends before the casts are dropped, so that whatever that runs is outside.
+    /// The change to the thread's keys. It ends before the kept casts are dropped, so autocast is off for code that the drop runs.
     guard: Option<Guard>,
 }
 
 thread_local! {
-    /// How many regions this thread is in.
+    /// The number of regions that this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static CACHES: Cell<bool> = const { Cell::new(true) };
 }
@@ -61,11 +61,11 @@ impl Drop for Region {
     }
 }
 
-/// Switches autocast on for the backend of `device`, with this dtype or the backend's [default](default_dtype).
+/// Switches autocast on for the backend of `device`, with `dtype` or, if that is `None`, the backend's [default](default_dtype).
 ///
 /// # Errors
 ///
-/// Where the dtype is neither `float16` nor `bfloat16`.
+/// Returns [`BadArgument`] if the dtype is neither `float16` nor `bfloat16`.
 ///
 /// ```
 /// use dispatch_autocast as autocast;
@@ -86,7 +86,7 @@ pub fn enable(device: Device, dtype: impl Into<Option<DType>>) -> Result<Region>
     }
 }
 
-/// Switches autocast off for the backend of `device`: a part of a region that needs its precision.
+/// Switches autocast off for the backend of `device`, for a part of a region that needs full precision.
 ///
 /// ```
 /// use dispatch_autocast as autocast;
@@ -99,7 +99,7 @@ pub fn disable(device: Device) -> Region {
     Region::enter(device, None)
 }
 
-/// Whether autocast is on for the backend of `device`, on this thread.
+/// Returns whether autocast is on for the backend of `device`, on this thread.
 ///
 /// ```
 /// assert!(!dispatch_autocast::is_enabled(dispatch_runtime::Device::CPU));
@@ -109,7 +109,7 @@ pub fn is_enabled(device: Device) -> bool {
     dtype(device).is_some()
 }
 
-/// The dtype that autocast is on with for the backend of `device`, on this thread.
+/// Returns the dtype to which autocast on the backend of `device` casts, or `None` if autocast is off on this thread.
 ///
 /// ```
 /// assert_eq!(dispatch_autocast::dtype(dispatch_runtime::Device::CPU), None);
@@ -119,7 +119,7 @@ pub fn dtype(device: Device) -> Option<DType> {
     guard::autocast_dtype(device)
 }
 
-/// The dtype that a backend's autocast has unless another is named, which is PyTorch's.
+/// Returns the dtype that autocast uses on a backend by default, which is PyTorch's.
 ///
 /// ```
 /// use dispatch_autocast::default_dtype;
@@ -133,7 +133,7 @@ pub fn default_dtype(device: Device) -> DType {
     if IN_BF16.contains(&device.key()) { DType::BF16 } else { DType::F16 }
 }
 
-/// Casts are not kept meanwhile, on this thread: every call casts its weights anew.
+/// Switches the cache of casts off on this thread: every call casts its weights anew, until the result is dropped.
 ///
 /// ```
 /// let _uncached = dispatch_autocast::uncached();
@@ -142,12 +142,12 @@ pub fn uncached() -> Uncached {
     Uncached { before: CACHES.replace(false), not_send: PhantomData }
 }
 
-/// Until it is dropped, casts are not kept, see [`uncached`].
+/// A guard that switches the cache of casts off while it lives; see [`uncached`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 #[derive(Debug)]
 pub struct Uncached {
     before: bool,
-    /// Whether casts are kept is the thread's own affair.
+    /// Makes the guard `!Send`: the switch is a thread-local.
     not_send: PhantomData<*const ()>,
 }
 

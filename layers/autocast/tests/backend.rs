@@ -1,11 +1,11 @@
-//! A backend of a user's own: autocast knows it as it knows any.
+//! Tests of autocast on a backend that a user's crate defines.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_autocast::{self as autocast, autocast};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, Buffer, Spec, Storage, backend};
-// Casts are computed on the CPU.
+// Links the kernels that compute the casts.
 use kernels_cpu as _;
 
 #[dispatch_key(backend)]
@@ -54,7 +54,7 @@ impl Backend for Simulated {
 
 backend!(NPU, Simulated);
 
-/// Between dtypes by way of the CPU: `src` is all of its storage.
+/// Copies between dtypes by way of the CPU. `src` covers all of its storage.
 #[op_impl(aten::copy_, NPU)]
 fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
     let elements: Vec<f32> = match src.dtype() {
@@ -71,7 +71,7 @@ fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
     Simulated.copy_in(&bytes, this.storage())
 }
 
-/// This backend multiplies matrices in half precision only.
+/// Multiplies matrices, in half precision only.
 #[op_impl(aten::mm, NPU)]
 fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
     if this.dtype() != DType::F16 {

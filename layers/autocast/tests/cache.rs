@@ -1,6 +1,6 @@
-//! A weight is cast once, under exactly these conditions.
+//! Tests of the cache of casts: when a weight is cast once, and when it is cast anew.
 //!
-//! Casts are kept for the whole program and go when any thread's outermost region ends, so these tests run one at a time.
+//! Kept casts are global, and are dropped when any thread's outermost region ends, so these tests run one at a time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,10 +10,10 @@ use dispatch_autocast::{self as autocast, autocast};
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Marks, bf16};
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
-/// Hands out what its kernel got, which is the cast.
+/// Returns the tensor that its kernel received, which is the cast to the region's dtype.
 #[op_def("cast_of(Tensor self) -> Tensor")]
 fn cast_of(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
@@ -21,7 +21,7 @@ fn cast_of(this: &Tensor) -> Result<Tensor> {
 
 autocast!(lower: cast_of);
 
-/// The same for `float32`.
+/// Returns the tensor that its kernel received, which is the cast to `float32`.
 #[op_def("raised(Tensor self) -> Tensor")]
 fn raised(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
@@ -29,7 +29,7 @@ fn raised(this: &Tensor) -> Result<Tensor> {
 
 autocast!(fp32: raised);
 
-/// A policy by hand.
+/// Returns the tensor that its kernel received; its policy is written by hand.
 #[op_def("by_hand(Tensor self) -> Tensor")]
 fn by_hand(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
@@ -44,7 +44,7 @@ fn by_hand_autocast(this: &Tensor) -> Result<Tensor> {
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Nothing is recorded, so that casts are kept although they have no gradient to give.
+/// Locks the other tests out and switches gradients off, so that casts without gradients are kept.
 fn alone() -> (MutexGuard<'static, ()>, guard::Guard) {
     (ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner), guard::no_grad())
 }

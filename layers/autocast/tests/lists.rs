@@ -1,4 +1,4 @@
-//! Every operator of the lists, with many dtypes, against recordings of PyTorch.
+//! Tests that compare every operator of the autocast lists, with many dtypes, with recordings of PyTorch.
 
 mod recorded;
 
@@ -6,7 +6,7 @@ use aten::prelude::*;
 use dispatch_autocast as autocast;
 use dispatch_runtime::keys::{Autocast, AutocastCPU, AutocastMeta};
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 use recorded::{Call, Listed, arguments, dtypes, recorded};
 
@@ -25,7 +25,7 @@ fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) ->
     operator.call(arguments)
 }
 
-/// Column `i` of the recording, on a device of ours that has the same lists.
+/// Compares the results on `device` with column `i` of the recording; `device` must have the lists of that column.
 fn check(i: usize, device: Device) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for (operator, _, Call { arguments: text, results }) in calls().filter(|(.., call)| call.results[i] != "-") {
@@ -53,7 +53,7 @@ fn on_the_cpu_in_float16_every_result_has_the_dtype_that_pytorch_gives() {
     check(1, Device::CPU);
 }
 
-/// Meta has the lists of every backend without its own, which are those of CUDA.
+/// Meta has no lists, so it uses those of CUDA.
 #[test]
 fn elsewhere_in_float16_every_result_has_the_dtype_that_pytorch_gives_on_cuda() {
     check(2, Device::META);
@@ -85,7 +85,7 @@ fn the_lists_are_those_of_the_recording_and_nothing_else() {
     }
 }
 
-/// What a user would have to write without autocast.
+/// Casts the arguments as the policy does, and calls the operator without autocast.
 fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DType) -> Result<Vec<Value>> {
     let to = match policy {
         "lower" => low,
@@ -103,7 +103,7 @@ fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DT
     operator.call(arguments)
 }
 
-/// The dtypes, and every element exactly: no dtype here has more than `f64`.
+/// Returns the dtype and the bits of every result. Elements are converted to `f64`, which holds every dtype here exactly.
 fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
     let exact = |tensor: &Tensor| {
         let wide = tensor.to(DType::F64).unwrap();
@@ -115,7 +115,7 @@ fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
 #[test]
 fn on_the_cpu_results_are_those_of_arguments_cast_by_hand() {
     let (mut checked, low) = (0, DType::BF16);
-    // A composite without a policy is made of operators with one.
+    // A composite without a policy is excluded: it calls operators that have one.
     let alone = |policy: &str, operator: &Operator| {
         ["lower", "fp32"].contains(&policy) || policy == "untouched" && operator.schema().name.base != "tensordot"
     };

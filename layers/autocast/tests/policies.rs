@@ -1,15 +1,15 @@
-//! What becomes of a call, for operators of a user's own.
+//! Tests of each policy, on operators that a user's crate defines.
 
 use aten::prelude::*;
 use dispatch_autocast::{self as autocast, Banned, autocast};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ErrorKind, Stack};
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 use DType::{BF16, F16, F32, F64, I64};
 
-/// The dtypes of everything that a kernel gets, in order.
+/// Returns the dtypes of all tensors that its kernel receives, in order.
 #[op_def("seen_lower(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e) -> str")]
 fn seen_lower(a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], _e: i64) -> Result<Str> {
     Ok(names([a].into_iter().chain(b).chain(c).chain(d.iter().flatten())))
@@ -51,7 +51,7 @@ fn gather_into_(this: &mut Tensor, source: &Tensor) -> Result<()> {
     aten::copy_(this, source, false)
 }
 
-/// A product of products, or an error.
+/// Returns a product of products, or an error if `fails`.
 #[op_def("composed(Tensor self, bool fails) -> Tensor")]
 fn composed(this: &Tensor, fails: bool) -> Result<Tensor> {
     assert!(!autocast::is_enabled(Device::CPU), "what a call is made of is not cast again");
@@ -119,11 +119,11 @@ fn promotion_keeps_what_is_low_together_and_raises_a_mixture() {
         (BF16, [BF16, F32], "f32 f32 f32"),
         (F32, [BF16, BF16], "f32 f32 f32"),
         (BF16, [I64, BF16], "bf16 i64 bf16"),
-        // A double neither decides nor is cast.
+        // A `float64` tensor neither decides the dtype nor is cast.
         (BF16, [F64, BF16], "bf16 f64 bf16"),
         (F64, [BF16, F32], "f64 f32 f32"),
         (F64, [F64, F64], "f64 f64 f64"),
-        // The other half precision is not the one that was chosen: what holds both is wider.
+        // The half-precision dtype here is not that of the region: only `float32` holds both.
         (BF16, [F16, BF16], "f32 f32 f32"),
         (F16, [F16, F16], "f32 f32 f32"),
     ];
@@ -190,7 +190,7 @@ fn in_place_and_out_forms_are_in_no_list() {
     aten::mm_out(&x, &x, &mut out).unwrap();
     aten::addmm_(&mut this, &x, &x, 1.into(), 1.into()).unwrap();
     assert_eq!((out.dtype(), this.dtype()), (F32, F32));
-    // The square has more bits than `bfloat16`.
+    // The square has more bits than `bfloat16` holds.
     let x = Tensor::from([[1.0_f32 + 1.0 / 128.0]]);
     let mut square = Tensor::from([[0.0_f32]]);
     aten::mm_out(&x, &x, &mut square).unwrap();

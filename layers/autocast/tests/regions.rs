@@ -1,4 +1,4 @@
-//! Where autocast is on, and where it is not.
+//! Tests of regions: when and for which backends autocast is on.
 
 use std::thread;
 
@@ -7,14 +7,14 @@ use dispatch_autocast as autocast;
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::keys::{Autocast, CUDA};
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 fn matrix(device: Device) -> Tensor {
     Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]).to(device).unwrap()
 }
 
-/// The dtype of a product, which is in every list of what gains from fewer bits.
+/// Returns the dtype of a matrix product, which has the policy `lower` on every backend.
 fn product(device: Device) -> DType {
     let x = matrix(device);
     aten::mm(&x, &x).unwrap().dtype()

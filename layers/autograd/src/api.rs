@@ -1,4 +1,4 @@
-//! The functions and traits that applications call.
+//! Functions and traits for applications.
 
 pub(crate) mod checkpoint;
 pub(crate) mod clip_grad;

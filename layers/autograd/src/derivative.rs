@@ -1,4 +1,4 @@
-//! What is said about an operator's derivative, and what its function may look like.
+//! The record of an operator's derivative, and the types that a derivative function may return.
 
 use dispatch_runtime::{Operator, Result, Tensor};
 
@@ -6,38 +6,38 @@ use crate::graph::node::Gradients;
 use crate::graph::outline::Outline;
 use crate::graph::saved::Unpacked;
 
-/// The rule of this layer: how an operator is differentiated, or that it is not.
+/// The derivative of an operator, or the statement that it has none.
 #[doc(hidden)]
 pub struct Derivative {
     pub operator: fn() -> &'static Operator,
-    /// The arguments that it can be differentiated by, by position.
+    /// The positions of the differentiable arguments.
     pub inputs: &'static [usize],
-    /// Which results it can be differentiated of.
+    /// Whether each result is differentiable.
     pub results: &'static [bool],
-    /// What the function takes besides gradients, in order: arguments, then results.
+    /// The parameters of the derivative function after the gradients, in order: arguments, then results.
     pub saved: &'static [Source],
-    /// None where there is no derivative, on purpose.
+    /// The derivative function. `None` if the operator is declared not differentiable.
     pub run: Option<Run>,
 }
 
-/// Where a saved value comes from.
+/// The source of a saved value.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// With a bit for each input whose gradient needs it.
+    /// An argument, with one bit for each input whose gradient needs it.
     Argument(usize, u64),
-    /// Only what an argument looks like.
+    /// Geometry, dtype and device of an argument, without its elements.
     OutlineOf(usize),
     Result(usize),
-    /// Only what a result looks like.
+    /// Geometry, dtype and device of a result, without its elements.
     OutlineOfResult(usize),
 }
 
-/// The generated function that knows the types of somebody's own.
+/// The generated function that unpacks the saved values and calls the derivative.
 #[doc(hidden)]
 pub(crate) type Run = fn(&mut Backwards<'_>, &mut [Unpacked]) -> Result<()>;
 
-/// One step back: the gradients that came in, and those that go out.
+/// One backward step of a node: the gradients of its results, and the gradients of its inputs.
 #[doc(hidden)]
 pub struct Backwards<'a> {
     results: &'a [Outline],
@@ -51,7 +51,7 @@ impl Derivative {
         (self.operator)()
     }
 
-    /// What the schema calls a saved value.
+    /// Returns the schema's name of the saved value at a position.
     pub(crate) fn saved_name(&self, position: usize) -> String {
         let schema = self.operator().schema();
         match self.saved.get(position) {
@@ -85,7 +85,7 @@ impl Derivative {
 }
 
 impl Backwards<'_> {
-    /// The gradient of a result; zeros where none came.
+    /// Returns the gradient of a result, or zeros if it received none.
     pub fn gradient(&self, result: usize) -> Result<Tensor> {
         match &self.gradients[result] {
             Some(gradient) => Ok(gradient.clone()),
@@ -93,39 +93,39 @@ impl Backwards<'_> {
         }
     }
 
-    /// The gradient of a result, if one came.
+    /// Returns the gradient of a result, if it received one.
     #[must_use]
     pub fn gradient_if_any(&self, result: usize) -> Option<Tensor> {
         self.gradients[result].clone()
     }
 
-    /// All of them.
+    /// Returns the gradients of all results.
     #[must_use]
     pub fn gradients(&self) -> Vec<Option<Tensor>> {
         self.gradients.to_vec()
     }
 
-    /// For each tensor whose gradient can be asked for, whether it is.
+    /// Returns whether the gradient of each differentiable tensor is requested.
     #[must_use]
     pub fn needs(&self) -> Vec<bool> {
         self.needs.to_vec()
     }
 
-    /// Takes the next gradients.
+    /// Appends the gradients of the next input.
     pub fn give(&mut self, gradient: impl Gradient) -> Result<()> {
         let ahead = self.needs.get(self.out.len()..).unwrap_or_default();
         gradient.give(ahead, &mut |gradient| self.out.push(gradient))
     }
 }
 
-/// What a derivative may give as the gradient of an input: a tensor, perhaps one, or a closure that computes it, which is only called
-/// where the gradient is asked for. For an input that is a list, a `Vec` with one for each.
+/// A value that a derivative may return as the gradient of an input: a `Tensor`, an `Option<Tensor>`, or a closure that computes it. The
+/// closure is called only if the gradient is requested. For a list input, a `Vec` with one gradient per tensor.
 #[diagnostic::on_unimplemented(
     message = "a derivative gives `{Self}` as the gradient of a tensor",
     label = "give a `Tensor`, an `Option<Tensor>`, or a closure that returns `Result<Tensor>`; for a list, a `Vec` of them"
 )]
 pub trait Gradient {
-    /// Hands it on, or says that none was asked for. Not public API.
+    /// Calls `to` with each gradient. Not public API.
     #[doc(hidden)]
     fn give(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()>;
 }

@@ -1,7 +1,7 @@
-//! Going back through the graph.
+//! The engine of the backward pass.
 //!
-//! A first walk counts, for every node that can be reached, how many edges lead to it. Then nodes run, the latest first, each as soon
-//! as all of its gradients have arrived and were added up. Neither walk recurses, and a node's saved tensors are freed as soon as it ran.
+//! A first walk counts the edges that lead to each reachable node. Then nodes run, the latest first, each after all of its gradients have
+//! arrived and were summed. Neither walk recurses. A node's saved tensors are freed right after it ran, unless the graph is retained.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -18,24 +18,24 @@ use crate::graph::anomaly;
 use crate::graph::function::Function;
 use crate::graph::node::{Edge, Gradients, Node};
 
-/// What a backward is to do.
+/// The task of one backward pass.
 pub(crate) struct Task<'a> {
     pub(crate) roots: Vec<(Edge, Tensor)>,
     pub(crate) retain_graph: bool,
     pub(crate) create_graph: bool,
-    /// The tensors whose gradients are wanted; none where leaves are to gather theirs.
+    /// The tensors whose gradients are returned. `None` if leaves accumulate their gradients instead.
     pub(crate) inputs: Option<&'a [Edge]>,
-    /// Whether it ends at the inputs: what is behind one is no part of it, and neither are its hooks.
+    /// Whether the walk stops at the inputs: nodes behind an input do not run, and the hooks of the inputs are not called.
     pub(crate) ends_at_inputs: bool,
 }
 
-/// A node that waits for its gradients.
+/// A node that waits for the gradients of its results.
 struct PendingNode {
     node: Shared<Node>,
-    /// How many edges have not brought theirs yet.
+    /// The number of edges whose gradient has not arrived.
     missing: usize,
     gradients: SmallVec<[Option<Tensor>; 1]>,
-    /// Whether anything that is wanted is behind it, or it itself is.
+    /// Whether the node runs: it is an input, it leads to one, or the task has no inputs.
     wanted: bool,
 }
 
@@ -53,13 +53,13 @@ struct Run<'a> {
     of_node: HashMap<usize, usize>,
     leaves: Vec<LeafGradient>,
     of_leaf: HashMap<usize, usize>,
-    /// The nodes whose gradients are all there, by their numbers: the latest comes first.
+    /// The nodes whose gradients have all arrived, by sequence number. The latest runs first.
     ready: BinaryHeap<(u64, Reverse<usize>)>,
     captured: Vec<Option<Tensor>>,
     caller: KeySet,
 }
 
-/// Runs it, and gives the gradients of the inputs, if any are named.
+/// Runs a backward pass and returns the gradients of the inputs, if the task has any.
 pub(crate) fn run(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
     span("backward", || walk(task))
 }
@@ -90,7 +90,7 @@ fn walk(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
 }
 
 impl Run<'_> {
-    /// Finds every node and leaf behind the roots, and counts the edges to each.
+    /// Finds every node and leaf reachable from the roots, and counts the edges to each.
     fn explore(&mut self) {
         let roots: Vec<Edge> = self.task.roots.iter().map(|(edge, _)| edge.clone()).collect();
         for root in &roots {
@@ -106,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    /// Which input this edge leads to, if that is where it ends.
+    /// Returns the index of the input at which this edge ends, if the walk stops at inputs.
     #[inline]
     fn end(&self, edge: &Edge) -> Option<usize> {
         let inputs = self.task.inputs.filter(|_| self.task.ends_at_inputs)?;
@@ -136,7 +136,7 @@ impl Run<'_> {
         }
     }
 
-    /// Finds out which nodes lead to an input.
+    /// Marks the nodes and leaves that lead to an input.
     fn find_wanted(&mut self) {
         let inputs = self.task.inputs.unwrap_or_default();
         let is_input = |node: &Shared<Node>| {
@@ -146,7 +146,7 @@ impl Run<'_> {
             leaf_gradient.wanted =
                 inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&leaf_gradient.leaf)));
         }
-        // Who comes after all that lead to it knows last, so the order is that of arrival, read from its end.
+        // A node must be decided after the nodes that it leads to, so the order of arrival is read backwards.
         let mut missing: Vec<usize> = self.nodes.iter().map(|pending| pending.missing).collect();
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         let mut follow = |edge: &Edge, stack: &mut Vec<usize>| {
@@ -178,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a gradient, if any, to what waits at the end of an edge.
+    /// Adds a gradient, if any, to the node, leaf or input at the end of an edge.
     fn arrive(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
         if let Some(input) = self.end(edge) {
             return gradient.map_or(Ok(()), |gradient| add(&mut self.captured[input], gradient));
@@ -231,7 +231,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs one node, whose gradients are all there.
+    /// Runs one node whose gradients have all arrived.
     fn step(&mut self, at: usize) -> Result<()> {
         let node = self.nodes[at].node.clone();
         let mut gradients = std::mem::take(&mut self.nodes[at].gradients);
@@ -292,15 +292,15 @@ impl Run<'_> {
     }
 }
 
-/// Takes on the state of the forward, with what the caller of backward adds to it. Casts were recorded and go back as such, so there is
-/// nothing for autocast to do.
+/// Enters the thread state of the recorded call, with the layers that the caller of backward adds. Autocast is excluded, because its casts
+/// were recorded as calls.
 fn enter(forward: ThreadState, caller: KeySet, create_graph: bool) -> [Guard; 4] {
     let state = forward.enter();
     let mode = if create_graph { guard::enable_grad() } else { guard::no_grad() };
     [guard::exclude(KeySet::layers_of(keys::Autocast)), guard::include(caller.layers()), mode, state]
 }
 
-/// Adds a gradient to what there is.
+/// Adds a gradient to a sum, which may be empty.
 fn add(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
     *sum = Some(match sum.take() {
         Some(sum) => plus(sum, &gradient)?,
@@ -321,7 +321,7 @@ fn check_for_nan(node: &Node, gradients: &[Option<Tensor>]) -> Result<()> {
     Ok(())
 }
 
-/// Says in which derivative something went wrong, and, in anomaly mode, where the call was made.
+/// Adds the operator and the call site to an error, if the node recorded its site (anomaly mode).
 #[cold]
 fn located(error: Error, node: &Node) -> Error {
     match node.site() {

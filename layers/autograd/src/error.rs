@@ -1,10 +1,11 @@
-//! What can go wrong between a forward and a backward.
+//! Errors of the autograd layer.
 
 use std::fmt;
 
 use dispatch_runtime::{DType, Device, Error};
 
-/// Why a gradient cannot be had, or a tensor not be written to. It is the `source` of the [`Error`] that a call gives.
+/// An error of recording, of a backward pass, or of a write that autograd forbids. It is the `source` of the [`Error`] that the call
+/// returns.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -25,138 +26,138 @@ use dispatch_runtime::{DType, Device, Error};
 pub enum GradientError {
     /// A tensor that a derivative needs was written to after it was saved.
     Modified {
-        /// The operator or custom function whose derivative it is.
+        /// The operator or custom function whose derivative needs the tensor.
         operator: String,
-        /// The argument or result that was saved, or the position of a tensor that a custom function saved.
+        /// The saved argument or result, or the position of a tensor that a custom function saved.
         saved: String,
-        /// Its sizes and dtype.
+        /// The sizes of the tensor.
         sizes: Vec<i64>,
-        /// Its dtype.
+        /// The dtype of the tensor.
         dtype: DType,
-        /// Its version when it was saved.
+        /// The version of the tensor when it was saved.
         version: u64,
-        /// Its version now.
+        /// The current version of the tensor.
         found: u64,
     },
-    /// The saved tensors are gone after a first backward.
+    /// A node's saved tensors were already freed by an earlier backward pass.
     Freed {
-        /// The operator or custom function whose derivative needs them.
+        /// The operator or custom function whose derivative needs the saved tensors.
         operator: String,
     },
-    /// Nobody said what the derivative of an operator is.
+    /// An operator in the graph has no derivative.
     NoDerivative {
         /// The operator.
         operator: String,
     },
-    /// A leaf that requires gradients was to be written to.
+    /// A call would write to a leaf that requires gradients.
     LeafWritten {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
-    /// A view of such a leaf was to be written to.
+    /// A call would write to a view of a leaf that requires gradients.
     ViewOfLeafWritten {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
-    /// A view that cannot be written to while gradients are recorded.
+    /// A call would write to a view whose gradient cannot follow the write.
     ViewWritten {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
-        /// How the view came about.
+        /// How the view was made.
         because: &'static str,
     },
-    /// An inference tensor was to be written to outside of inference mode.
+    /// A call outside of inference mode would write to an inference tensor.
     InferenceWritten {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
-    /// A derivative needs an inference tensor.
+    /// A derivative would have to save an inference tensor.
     InferenceSaved {
         /// The operator.
         operator: String,
-        /// The argument or result.
+        /// The argument or result to be saved.
         saved: String,
     },
-    /// An `out=` form was called with a tensor that requires gradients.
+    /// An `out=` variant was called with a tensor that requires gradients.
     OutRequiresGrad {
         /// The operator.
         operator: String,
         /// The argument that requires gradients.
         argument: String,
     },
-    /// There is nothing to go back through.
+    /// A tensor to differentiate is neither a leaf that requires gradients nor computed from one.
     NoGraph {
-        /// Which of the tensors.
+        /// The position of the tensor.
         position: usize,
     },
-    /// A tensor of several elements, or of none, has no gradient to begin with.
+    /// A backward pass without a seed gradient started from a tensor that does not have exactly one real element.
     NotScalar {
-        /// Its sizes.
+        /// The sizes of the tensor.
         sizes: Vec<i64>,
-        /// Its dtype.
+        /// The dtype of the tensor.
         dtype: DType,
     },
-    /// There are not as many gradients to begin with as tensors.
+    /// The number of seed gradients differs from the number of tensors.
     SeedCount {
-        /// How many tensors.
+        /// The number of tensors.
         tensors: usize,
-        /// How many gradients.
+        /// The number of seed gradients.
         seeds: usize,
     },
-    /// A gradient was set that is not like its tensor.
+    /// The gradient passed to `set_grad` has other sizes, another dtype or another device than the tensor.
     UnlikeTensor {
         /// Sizes, dtype and device of the gradient.
         found: (Vec<i64>, DType, Device),
-        /// Those of the tensor.
+        /// Sizes, dtype and device of the tensor.
         expected: (Vec<i64>, DType, Device),
     },
-    /// A gradient does not look like what it is the gradient of.
+    /// A gradient's sizes do not reduce to the sizes of its tensor.
     WrongGradient {
-        /// What gave it.
+        /// The derivative, hook or seed that returned the gradient.
         from: String,
-        /// Its sizes.
+        /// The sizes of the gradient.
         found: Vec<i64>,
-        /// What they should be.
+        /// The sizes of the tensor.
         expected: Vec<i64>,
     },
-    /// A derivative gave another number of gradients than the operator has differentiable inputs.
+    /// A derivative returned another number of gradients than its operator has differentiable inputs.
     GradientCount {
         /// The operator.
         operator: String,
-        /// How many it gave.
+        /// The number of returned gradients.
         found: usize,
-        /// How many there should be.
+        /// The number of differentiable inputs.
         expected: usize,
     },
-    /// An input of `grad` has no part in the outputs.
+    /// An input of `grad` has no path to the outputs.
     Unused {
-        /// Which of the inputs.
+        /// The position of the input.
         position: usize,
     },
-    /// Only numbers that vary continuously have gradients.
+    /// A tensor whose dtype is neither floating nor complex was told to require gradients.
     NotContinuous {
         /// The dtype of the tensor.
         dtype: DType,
     },
-    /// Whether a computed tensor requires gradients follows from what it was computed from.
+    /// `requires_grad_(false)` was called on a tensor that was computed from others.
     NotALeaf,
-    /// A tensor was told to require gradients inside of a function that is transformed.
+    /// `requires_grad_(true)` was called inside of a transformed function.
     InsideTransform,
-    /// A checkpoint's function used other tensors from outside when it was called again.
+    /// The recomputation of a checkpoint captured other tensors than the forward pass.
     CapturedOthers,
-    /// In anomaly mode: a derivative gave NaN.
+    /// A derivative returned NaN in anomaly mode.
     NaN {
         /// The operator.
         operator: String,
-        /// Which of its gradients.
+        /// The position of the gradient.
         position: usize,
     },
 }

@@ -1,11 +1,11 @@
-//! The derivatives of PyTorch's operators.
+//! Gradient formulas of PyTorch's operators.
 
 #![allow(non_snake_case, reason = "a derivative is called as its operator")]
 
-/// Derivatives by tables, an expression for the gradient of each input: `mul(grad, this, other) => grad * other, grad * this;`.
+/// Defines derivatives as table rows, with one expression per input gradient: `mul(grad, this, other) => grad * other, grad * this;`.
 ///
-/// A parameter is a tensor, unless it stands behind a `;` with its type. `; _: ...` stands for the arguments that the row mentions. What is computed for one gradient is only computed if that is
-/// asked for.
+/// A parameter is a tensor, except after a `;`, where its type is written. `; _: ...` declares the arguments that the row mentions. The
+/// expression of a gradient is evaluated only if that gradient is requested.
 macro_rules! derivatives {
     ($(
         $(#[$attribute:meta])*
@@ -61,7 +61,7 @@ use dispatch_runtime::{Error, Operation, Result, Tensor};
 
 use crate::GradientError;
 
-/// In the place of a gradient that nobody worked out.
+/// Returns the error of a gradient that has no formula.
 fn unknown<O: Operation>() -> Result<Tensor> {
     Err(missing::<O>())
 }

@@ -1,4 +1,4 @@
-//! The forward: the kernels and fallbacks that record calls.
+//! Kernels and fallbacks that record calls in the forward pass.
 
 pub(crate) mod fallback;
 pub(crate) mod in_place;

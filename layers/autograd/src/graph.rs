@@ -1,4 +1,4 @@
-//! The graph that recorded calls leave behind: nodes, the history of tensors, and what a node keeps.
+//! The autograd graph: nodes, the history of tensors, saved values, hooks.
 
 pub(crate) mod accumulate_grad;
 pub(crate) mod anomaly;

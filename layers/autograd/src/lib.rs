@@ -1,8 +1,8 @@
-//! Reverse-mode differentiation, as a layer.
+//! Reverse-mode automatic differentiation: the autograd layer.
 //!
-//! [`#[op_grad]`](op_grad) gives an operator its derivative. The kernel that it makes runs at the key Autograd: where a tensor requires
-//! gradients, it saves what the derivative needs, hands the call on, and links the results into a graph. Where none does, it hands the call
-//! on. A backward goes through the graph from its end and calls the derivatives.
+//! [`#[op_grad]`](op_grad) defines the derivative of an operator and generates a kernel at the key Autograd. If an input requires
+//! gradients, the kernel saves what the derivative needs, redispatches, and links the results into a graph. Otherwise it only redispatches.
+//! A backward pass walks the graph from its outputs and calls the derivatives.
 //!
 //! ```
 //! # use kernels_cpu as _;
@@ -19,10 +19,11 @@
 //! # }
 //! ```
 //!
-//! `forward/` has the kernels and fallbacks of the layer, and `graph/` the record that they make: a tensor's history in its extension slot
-//! (`history.rs`), a call's in a [`Node`] (`node.rs`, `function.rs`, `saved.rs`). Views (`graph/views.rs`) and in-place operators
-//! (`forward/in_place.rs`, `forward/fallback.rs`) follow from schemas and geometries alone, so operators of any crate are covered.
-//! `engine.rs` computes the gradients. `api/` has what applications call, and `formulas/` the derivatives of PyTorch's operators.
+//! `forward/` holds the kernels and fallbacks of the layer, `graph/` the graph that they record. A tensor's history is in its extension
+//! slot (`history.rs`), a recorded call in a [`Node`] (`node.rs`, `function.rs`, `saved.rs`). Views (`graph/views.rs`) and in-place
+//! operators (`forward/in_place.rs`, `forward/fallback.rs`) are handled from schemas and geometries alone, so operators of any crate are
+//! covered. `engine.rs` runs the backward pass. `api/` holds the functions that applications call, and `formulas/` the derivatives of
+//! PyTorch's operators.
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_autograd;
@@ -50,7 +51,7 @@ pub use graph::hooks::HookHandle;
 pub use graph::node::Node;
 pub use graph::outline::Outline;
 
-/// Not public API: what generated code names.
+/// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};

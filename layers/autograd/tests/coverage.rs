@@ -1,10 +1,10 @@
-//! Every operator says how it is differentiated, or that it is not.
+//! Tests that every operator declares a derivative, or that it has none.
 
 use aten as _;
 use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
-/// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
+/// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
 const WITHOUT: [&str; 18] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
@@ -44,7 +44,7 @@ fn what_is_listed_as_without_a_derivative_has_none() {
     }
 }
 
-/// Those that write to `out` are not differentiated, and forms that write in place are as what they are a form of.
+/// Whether an operator declares its derivative. An in-place operator counts by its functional form, and an `out=` variant always counts.
 fn says(operator: &'static Operator) -> bool {
     let speaks = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
     let functional = operator.functional();
@@ -53,7 +53,7 @@ fn says(operator: &'static Operator) -> bool {
         || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
 }
 
-/// Whether it is differentiated through its parts.
+/// Whether autograd differentiates the operator through its decomposition.
 fn is_composite(operator: &'static Operator) -> bool {
     let table = operator.table();
     let cell = table.iter().find(|cell| cell.key == keys::AutogradCPU);

@@ -1,4 +1,4 @@
-//! Graphs are dropped, however long, and nothing stays behind.
+//! Tests that graphs of any length are dropped, and that no tensor leaks.
 
 #![expect(clippy::float_cmp, reason = "sums of ones are exact")]
 
@@ -105,7 +105,7 @@ fn a_long_chain_that_a_thread_leaves_behind_is_dropped_in_a_small_stack() {
     });
 }
 
-/// Tells when a tensor's body is gone.
+/// An extension whose reference count tells when a tensor's body is dropped.
 struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
 fn watched(tensor: &Tensor, witness: &Arc<()>) {

@@ -1,6 +1,6 @@
-//! A hundred thousand training steps leave no more behind than the first few did.
+//! Tests that a hundred thousand training steps use no more memory than the first few.
 
-// The counter of bytes is a stress test's too; a global allocator belongs to one program.
+// A stress test shares the byte counter. It is a global allocator, so each needs a program of its own.
 #[path = "../../../kernels-cpu/tests/stress/allocated_bytes.rs"]
 mod allocated_bytes;
 
@@ -11,12 +11,12 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
 const STEPS: usize = 100_000;
-/// After these, caches of blocks are as full as they get.
+/// The number of steps after which the block caches have reached their final size.
 const SETTLED: usize = 1_000;
-/// One step in so many does something else than the plain one.
+/// One step in this many runs a special forward pass instead of the plain one.
 const EVERY: usize = 8;
 const RATE: f64 = 0.01;
-/// How the error adds up.
+/// The sum reduction of the loss.
 const SUM: i64 = 2;
 
 struct Network {
@@ -46,10 +46,10 @@ struct Sample {
     wanted: Tensor,
 }
 
-/// From a network to its error, with gradients ready to be gathered.
+/// A forward pass that computes the loss of a network.
 type Forward = fn(&Network, &Sample) -> Result<Tensor>;
 
-/// Everything that could hold on to something.
+/// The special forward passes, which could leak memory.
 const OTHERS: [(&str, Forward); 7] = [
     ("views of parameters", views_of_parameters),
     ("writes to results", writes_to_results),
@@ -111,7 +111,7 @@ fn gradients_of_gradients(network: &Network, sample: &Sample) -> Result<Tensor> 
     &error + &((&gradient * &gradient)?.sum()? * 0.01)?
 }
 
-/// A call that fails in the forward, a forward that is dropped, and a backward that fails on its way.
+/// Runs a failing call in the forward pass, a forward pass that is dropped, and a failing backward pass.
 fn failures(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     assert!(hidden.mm(&sample.input).is_err());

@@ -1,4 +1,4 @@
-//! A call as a mode has it, and its way through the modes.
+//! The call that a mode receives, and the fallback that sends calls through the active modes.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use dispatch_runtime::{Explanation, KeySet, Operator, Result, Stack, Value, keys
 use crate::mode::ModeError;
 use crate::scope::{Modes, Scope};
 
-/// A call of an operator that a mode has.
+/// The call of an operator that a mode receives in [`Mode::on_op`](crate::Mode::on_op).
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -16,7 +16,7 @@ use crate::scope::{Modes, Scope};
 /// use dispatch_modes::{Call, Mode, with};
 /// use dispatch_runtime::prelude::*;
 ///
-/// /// Calls that fail are made again in double precision.
+/// /// Repeats failed calls in double precision.
 /// struct Wide;
 ///
 /// impl Mode for Wide {
@@ -46,16 +46,16 @@ use crate::scope::{Modes, Scope};
 pub struct Call<'a> {
     operator: &'a Operator,
     keys: KeySet,
-    /// The arguments may have changed, and the keys with them.
+    /// Whether the arguments may have changed, and the keys with them.
     changed: bool,
     stack: &'a mut Stack,
-    /// What lies below the arguments is somebody else's.
+    /// The stack's length below the arguments. Values below belong to other calls.
     base: usize,
-    /// Who has it.
+    /// The mode that handles the call.
     scope: &'a Arc<Scope>,
-    /// Who sees what is called inside of it.
+    /// The modes that see the calls made inside of this call.
     inside: Modes,
-    /// Who has it next.
+    /// The modes to which this mode passes the call on.
     below: Modes,
     state: State,
 }
@@ -63,13 +63,13 @@ pub struct Call<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Arguments,
-    /// It was passed on, and failed or has not returned.
+    /// The call was passed on, and failed or has not returned.
     Away,
     Results,
 }
 
 thread_local! {
-    /// The modes that have calls, each inside of the one before.
+    /// The modes whose handlers are running on this thread, the innermost last.
     static HANDLING: RefCell<Vec<*const Scope>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -83,7 +83,7 @@ fn modes(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 }
 
 impl Call<'_> {
-    /// The mode that has the call handles it, set aside.
+    /// Calls the mode's handler. While it runs, only the modes below see the calls that it makes.
     fn handle(&mut self) -> Result<()> {
         let _aside = self.below.clone().set();
         let _handling = Handling::begin(self.scope);
@@ -94,12 +94,13 @@ impl Call<'_> {
         }
     }
 
-    /// Passes the call on: to the next mode below, or, where there is none, to the layers below. What is called inside of it is seen by
-    /// all modes, this one too. Afterwards there are [`results`](Self::results).
+    /// Passes the call on to the next mode below or, if there is none, to the layers below. All modes, this one too, see the operators that
+    /// are called inside of it. Afterwards [`results`](Self::results) returns its results.
     ///
     /// # Errors
     ///
-    /// Those of the call. The arguments are gone then; [`give`](Self::give) is still possible.
+    /// Returns the error of the call if it fails, and an error if the call was passed on or given results before. The arguments are gone
+    /// after a failed call; [`give`](Self::give) is still possible.
     pub fn pass_on(&mut self) -> Result<()> {
         if self.state != State::Arguments {
             return Err(ModeError::PassedOnAgain { operator: self.operator.name().to_string() }.into());
@@ -122,21 +123,22 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The same, but what is called inside of it is not shown to this mode: for whoever counts the call, and not its parts as well.
+    /// Passes the call on as [`pass_on`](Self::pass_on) does, but hides the calls inside of it from this mode. Use it to count a call
+    /// without its parts.
     ///
     /// # Errors
     ///
-    /// As [`pass_on`](Self::pass_on).
+    /// Returns the errors of [`pass_on`](Self::pass_on).
     pub fn pass_on_whole(&mut self) -> Result<()> {
         self.inside = self.inside.without(self.scope);
         self.pass_on()
     }
 
-    /// Has these be the results, whether the call was passed on or not. What the operator writes to must be among them as its schema says.
+    /// Sets the results, whether or not the call was passed on. If the schema says that a result is a written argument, pass that argument.
     ///
     /// # Errors
     ///
-    /// Where there are more or fewer than the operator has.
+    /// Returns an error if the number of results differs from that of the operator's schema.
     pub fn give(&mut self, results: impl IntoIterator<Item = Value>) -> Result<()> {
         let results: Vec<Value> = results.into_iter().collect();
         let (expected, found) = (self.operator.schema().returns.len(), results.len());
@@ -151,25 +153,26 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The operator.
+    /// Returns the operator.
     #[must_use]
     pub const fn operator(&self) -> &Operator {
         self.operator
     }
 
-    /// The keys with which the call goes on below all modes, if no arguments are changed.
+    /// Returns the keys with which the call continues below all modes, if no arguments are changed.
     #[must_use]
     pub const fn keys(&self) -> KeySet {
         self.keys
     }
 
-    /// The arguments, until the call is passed on.
+    /// Returns the arguments, or nothing after the call was passed on.
     #[must_use]
     pub fn arguments(&self) -> &[Value] {
         self.values(State::Arguments)
     }
 
-    /// The same, to be changed. The call goes on with the keys of what they are then.
+    /// Returns the arguments for changes, or nothing after the call was passed on. The call then continues with the keys of the new
+    /// arguments.
     pub fn arguments_mut(&mut self) -> &mut [Value] {
         self.changed = true;
         match self.state {
@@ -178,7 +181,7 @@ impl Call<'_> {
         }
     }
 
-    /// The results, once there are any.
+    /// Returns the results, or nothing before there are any.
     #[must_use]
     pub fn results(&self) -> &[Value] {
         self.values(State::Results)
@@ -188,21 +191,21 @@ impl Call<'_> {
         if self.state == state { self.stack.values().get(self.base..).unwrap_or_default() } else { &[] }
     }
 
-    /// How many calls that this mode has passed on the call is inside of.
+    /// Returns how many calls that this mode has passed on enclose the call.
     #[must_use]
     pub fn nesting(&self) -> usize {
         let of_this = |scopes: &Vec<_>| scopes.iter().filter(|&&scope| scope == Arc::as_ptr(self.scope)).count();
         HANDLING.with_borrow(of_this).saturating_sub(1)
     }
 
-    /// Where the call ends if no layer does otherwise: the kernel of the backend, or of a composite, and why it is that one.
+    /// Explains which kernel computes the call if no layer intercepts it: the kernel of the backend, or of a composite.
     #[must_use]
     pub fn kernel(&self) -> Explanation {
         self.operator.explain_redispatch(self.keys.below(keys::BackendSelect), self.arguments())
     }
 }
 
-/// A mode has a call, until this is dropped.
+/// A guard that lists a mode as handling a call while it lives.
 struct Handling;
 
 impl Handling {

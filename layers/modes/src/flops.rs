@@ -1,4 +1,4 @@
-//! The mode that counts floating-point operations.
+//! `Flops`, the mode that counts floating-point operations.
 
 mod rules;
 
@@ -12,13 +12,13 @@ use crate::call::Call;
 use crate::mode::Mode;
 use crate::text_table;
 
-/// Counts the operations that calls take, by operator. It prints as a table.
+/// Counts the floating-point operations of calls, by operator. It prints as a table.
 ///
-/// An operator's shape word says how many they are: a pointwise one takes one for every element of its result, a reduction one for every
-/// element that goes in, and a product two - one to multiply and one to add - for every combination of its letters. The operators of
-/// `aten` that have no word and compute much - `addmm` and its kin, convolution, attention, and the ways back through them - have rules.
-/// All others count as what they call: a composite as its parts, and a kernel that calls nothing as nothing. What only moves elements
-/// counts nothing. A backward is counted where it runs.
+/// The count follows from the operator's shape word. A pointwise operator counts one operation per element of its result, a reduction one
+/// per element of its input, and a product two (a multiplication and an addition) per combination of its letters. Operators of `aten` that
+/// have no shape word and compute much have rules: `addmm` and similar, convolution, attention, and their backward operators. All others
+/// count as the operators that they call: a composite as its parts, and a kernel that calls no operators as nothing. Operators that only
+/// move elements count nothing. A backward pass is counted where it runs.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -47,19 +47,19 @@ struct Count {
 }
 
 impl Flops {
-    /// Nothing was counted yet.
+    /// Creates a mode that has counted nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Of all calls.
+    /// Returns the number of operations of all calls.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts().values().map(|count| count.flops).sum()
     }
 
-    /// Of the calls of one operator, such as `aten::mm`.
+    /// Returns the number of operations of the calls of one operator, such as `aten::mm`.
     #[must_use]
     pub fn of(&self, operator: &str) -> u64 {
         Name::parse(operator).and_then(|name| self.counts().get(&name).copied()).map_or(0, |count| count.flops)

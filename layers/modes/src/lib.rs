@@ -1,4 +1,4 @@
-//! Modes: whoever wants to see every call of an operator, or to do something else instead.
+//! Modes: observers of every operator call, which can also replace it (printing, counting, profiling).
 //!
 //! ```
 //! # use kernels_cpu as _;
@@ -7,7 +7,7 @@
 //! use dispatch_modes::{Call, Flops, Mode};
 //! use dispatch_runtime::prelude::*;
 //!
-//! /// Every ReLU is a GELU.
+//! /// Replaces every ReLU by a GELU.
 //! struct Smooth;
 //!
 //! impl Mode for Smooth {
@@ -34,31 +34,33 @@
 //!
 //! # What a mode sees
 //!
-//! A mode is on for a thread, from [`enter`] to the end of what that gives. It stands above autograd, autocast and all else that has a
-//! place in a call, but for layers that somebody declared above everything. So it sees what was called, with the arguments that were
-//! given, whichever crate the operator is from. Then it sees, as calls *inside* of that one, what the kernels below call in turn:
-//! the parts of a composite, the casts of autocast. That is what a printed trace and a profile show. A mode that counts does not want a
-//! product and its parts: it passes a call on [as a whole](Call::pass_on_whole), and nothing inside of it is shown to it.
+//! [`enter`] switches a mode on for the thread, until its result is dropped. Modes are above autograd, autocast and all other layers,
+//! except for layers that are declared above everything. So a mode sees each call as it was made, with its original arguments, for
+//! operators of every crate. Then it sees, as calls *inside* of that one, the operators that the kernels below call: the parts of a
+//! composite, the casts of autocast. A printed trace and a profile show these. A mode that counts must not count a product and its parts:
+//! it passes a call on [as a whole](Call::pass_on_whole), and sees nothing inside of it.
 //!
-//! A backward is no operator. What it calls is seen by the modes that are on where `backward` is called, not by those of the forward.
+//! A backward pass is not an operator. Its calls are seen by the modes that are on when `backward` is called, not by those of the forward
+//! pass.
 //!
 //! # Several modes
 //!
-//! Modes nest. The innermost has a call first, and [passes it on](Call::pass_on) to the next one, and the last to the layers below. While a
-//! mode has a call it is set aside: operators that it calls are seen by the modes below it alone, so it need not fear itself.
+//! Modes nest. The innermost mode receives a call first and [passes it on](Call::pass_on) to the next one; the last mode passes it on to
+//! the layers below. Operators that a mode calls while it handles a call are seen by the modes below it only, so a mode does not call
+//! itself.
 //!
-//! [`guard::spawn`](dispatch_runtime::guard::spawn) takes the thread's modes along. A job of a pool enters them itself: a mode in an
-//! [`Arc`](std::sync::Arc) is a mode.
+//! [`guard::spawn`](dispatch_runtime::guard::spawn) gives the thread's modes to the new thread. A job of a thread pool enters them itself:
+//! an [`Arc`](std::sync::Arc) of a mode is a mode.
 //!
 //! # Transformed functions
 //!
-//! Transforms of functions and modes are one order, too. A mode that was entered outside of `grad(f)` sees what the transform makes of the
-//! calls in `f`, and the way back; one that was entered inside of `f` sees the calls of `f`, with its tensors, until `f` is left. The
-//! latter stays on its thread, as `f` does.
+//! Transforms of functions and modes nest in one order, too. A mode that was entered outside of `grad(f)` sees the calls into which the
+//! transform turns the calls of `f`, and the backward pass. A mode that was entered inside of `f` sees the calls of `f`, with its tensors,
+//! until `f` returns. The latter is not given to other threads, as `f` is not.
 //!
 //! # What it costs
 //!
-//! Without any mode on, nothing: calls go to the layer `PreDispatch` only while a thread has one. With one on, calls are boxed.
+//! Without a mode, nothing: calls enter the layer `PreDispatch` only while the thread has a mode. With a mode, calls are boxed.
 #![forbid(unsafe_code)]
 
 mod call;

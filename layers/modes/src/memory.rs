@@ -1,4 +1,4 @@
-//! The mode that follows memory.
+//! `Memory`, the mode that tracks the memory of tensors.
 
 mod counts;
 
@@ -11,10 +11,10 @@ use self::counts::Shared;
 use crate::call::Call;
 use crate::mode::Mode;
 
-/// Follows the memory of all tensors that calls take and give, from where it is made to where it is freed. It prints as a table.
+/// Tracks the memory of all tensors that calls take and return, from allocation until it is freed. It prints as a table.
 ///
-/// Memory counts once, however many tensors show it, and belongs to the innermost call that made it. What was there before it came as an
-/// argument belongs to no operator. Shapes on `meta` have none.
+/// A block of memory counts once, even if several tensors share it, and belongs to the innermost call that allocated it. Memory that first
+/// appears as an argument belongs to no operator. Tensors on `meta` have no memory.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -38,25 +38,25 @@ use crate::mode::Mode;
 pub struct Memory(Shared);
 
 impl Memory {
-    /// Nothing was followed yet.
+    /// Creates a mode that tracks nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many bytes live now. It stays right when the mode is over, as to what was made before.
+    /// Returns how many tracked bytes are allocated now. Memory that is freed after the mode has ended is still subtracted.
     #[must_use]
     pub fn current(&self) -> u64 {
         self.0.lock().current
     }
 
-    /// How many bytes lived at most at one time.
+    /// Returns the largest number of tracked bytes that were allocated at one time.
     #[must_use]
     pub fn peak(&self) -> u64 {
         self.0.lock().peak
     }
 
-    /// What an operator, such as `aten::exp`, made.
+    /// Returns how much memory the calls of an operator, such as `aten::exp`, allocated.
     #[must_use]
     pub fn of(&self, operator: &str) -> Made {
         Name::parse(operator).map(|name| self.0.lock().of(Some(name))).unwrap_or_default()

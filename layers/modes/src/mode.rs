@@ -1,4 +1,4 @@
-//! What a mode is.
+//! The trait `Mode`, and the errors of modes that break its rules.
 
 use std::any::Any;
 use std::fmt;
@@ -8,9 +8,10 @@ use dispatch_runtime::{Error, Result};
 
 use crate::call::Call;
 
-/// Sees calls of operators, and decides what becomes of them.
+/// A handler of operator calls: it observes calls, and passes them on or replaces their results.
 ///
-/// It may be on for several threads, and for calls inside of a call that it has passed on: it holds no lock while it passes one on.
+/// A mode may be on for several threads, and for calls inside of a call that it has passed on. So it must hold no lock while it passes a
+/// call on.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -34,15 +35,15 @@ use crate::call::Call;
 /// assert_eq!(count.0.load(Ordering::Relaxed), 1);
 /// ```
 pub trait Mode: Send + Sync {
-    /// Has a call. What it does not handle it passes on, with [`Call::pass_on`]; else it gives the results, with [`Call::give`].
+    /// Handles a call: passes it on with [`Call::pass_on`], or sets its results with [`Call::give`].
     ///
     /// # Errors
     ///
-    /// Whatever it wants the call to fail with. A call that was neither passed on nor given results fails.
+    /// An implementation returns the error with which the call is to fail. A call also fails if it was neither passed on nor given results.
     fn on_op(&self, call: &mut Call<'_>) -> Result<()>;
 
-    /// A part of the program begins that has a name: a [`span`](dispatch_runtime::span), of which a backward makes some too. What this
-    /// gives is dropped at the part's end.
+    /// Handles the start of a [`span`](dispatch_runtime::span), a named part of the program; backward passes make spans, too. The result
+    /// is dropped at the end of the span.
     fn on_span(&self, _name: &dyn fmt::Display) -> Box<dyn Any> {
         Box::new(())
     }
@@ -58,7 +59,7 @@ impl<M: Mode + ?Sized> Mode for Arc<M> {
     }
 }
 
-/// What a mode did wrong with a call.
+/// The error of a mode that breaks the rules for a call.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -80,23 +81,23 @@ impl<M: Mode + ?Sized> Mode for Arc<M> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ModeError {
-    /// It neither passed the call on nor gave results.
+    /// The mode neither passed the call on nor set its results.
     NoResults {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
-    /// It passed on a call that it had passed on, or given results, before.
+    /// The mode passed the call on after it had passed it on, or set its results, before.
     PassedOnAgain {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
-    /// It gave more or fewer results than the operator has.
+    /// The mode set more or fewer results than the operator has.
     WrongCount {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// How many the operator has.
+        /// The number of results of the operator.
         expected: usize,
-        /// How many it gave.
+        /// The number of results that the mode set.
         found: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! The mode that prints calls.
+//! `Print`, the mode that prints calls.
 
 use std::io::{self, Stdout, Write};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use dispatch_runtime::{Error, Explanation, Result};
 use crate::call::Call;
 use crate::mode::Mode;
 
-/// Prints every call when it comes: its arguments, its keys, and the kernel that computes it. Calls inside of a call are indented.
+/// Prints every call before it runs: its arguments, its keys, and the kernel that computes it. Calls inside of a call are indented.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -39,7 +39,7 @@ pub struct Print<W = Stdout> {
 }
 
 impl Print {
-    /// To the standard output.
+    /// Creates a mode that prints to the standard output.
     #[must_use]
     pub fn new() -> Self {
         Self::to(io::stdout())
@@ -53,7 +53,7 @@ impl Default for Print {
 }
 
 impl<W: Write + Send> Print<W> {
-    /// To wherever can be written. Where that fails, the call does.
+    /// Creates a mode that prints to a writer. If writing fails, the call fails.
     pub fn to(writer: W) -> Self {
         Self { to: Mutex::new(writer) }
     }
@@ -70,7 +70,7 @@ impl<W: Write + Send> Mode for Print<W> {
     }
 }
 
-/// The kernel, or all that may be it.
+/// Returns the kernel that computes the call, or all candidates if it is not known.
 fn kernels(explanation: &Explanation) -> String {
     let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
     let sites: Vec<String> = sites.map(ToString::to_string).collect();

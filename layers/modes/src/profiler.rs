@@ -1,4 +1,4 @@
-//! The mode that takes times.
+//! `Profiler`, the mode that measures the time of calls and spans.
 
 mod event;
 mod log;
@@ -19,11 +19,11 @@ use self::trace::Input;
 use crate::call::Call;
 use crate::mode::Mode;
 
-/// Takes the time of every call and of every [span](dispatch_runtime::span), on every thread that it is on for. It prints as a table, and
-/// writes a trace that Perfetto and Chrome show.
+/// Measures the time of every call and of every [span](dispatch_runtime::span), on every thread for which it is on. It prints as a table,
+/// and writes a trace for Perfetto and Chrome.
 ///
-/// A call's time is what it took below this mode, and to note its arguments. What boxing it and the modes above take is between calls,
-/// a fraction of a microsecond: it is no part of any, but of the call or span that they are inside of.
+/// A call's time includes the layers and modes below this mode, and the recording of its arguments. The time to box a call and to run the
+/// modes above, a fraction of a microsecond, is not part of the call. It counts for the call or span around it.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -48,22 +48,22 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Time begins now.
+    /// Creates a profiler. The times of its trace count from now.
     #[must_use]
     pub fn new() -> Self {
         Self { log: Arc::new(Log::new()) }
     }
 
-    /// The trace as JSON, with the field names of PyTorch's profiler.
+    /// Writes the trace as JSON, with the field names of PyTorch's profiler.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
+    /// Returns the error of the writer if writing fails.
     pub fn write_trace(&self, to: &mut impl Write) -> io::Result<()> {
         trace::write(to, &self.log.events())
     }
 
-    /// What the table says, the longest first by what they took themselves.
+    /// Returns the rows of the table, sorted by the time without inner calls and spans, the longest first.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         summary::rows(&self.log.events())

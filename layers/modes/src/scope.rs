@@ -1,7 +1,8 @@
-//! Which modes are on, and who set them aside.
+//! The active modes of each thread.
 //!
-//! The modes of a thread are a list that never changes, and how many of it count: whoever has a call counts those below it alone, and
-//! entering makes a new list. So a call remembers the modes of where it was made by two words, and another thread takes them along.
+//! A thread's modes are an immutable list and a count of those that are active: a mode that handles a call lowers the count to the modes
+//! below it, and entering a mode makes a new list. So a call remembers the modes under which it was made in two words, and another thread
+//! can inherit them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,7 +20,7 @@ use crate::mode::Mode;
 /// A mode that was entered.
 pub(crate) struct Scope {
     pub(crate) mode: Arc<dyn Mode>,
-    /// How many transforms of functions it is inside of: their calls are its calls.
+    /// The number of function transforms inside of which the mode was entered. It sees the calls of that level.
     level: usize,
     over: AtomicBool,
 }
@@ -30,7 +31,7 @@ impl Scope {
     }
 }
 
-/// Modes, the innermost last.
+/// A list of modes, the innermost last.
 #[derive(Clone)]
 pub(crate) struct Modes {
     all: Arc<[Arc<Scope>]>,
@@ -39,17 +40,18 @@ pub(crate) struct Modes {
 
 thread_local! {
     static CURRENT: RefCell<Modes> = RefCell::new([].into_iter().collect());
-    /// What makes this thread's calls come here: one for every scope that was entered here, in order, but for those that found it so.
+    /// The guards that include the key `PreDispatch` on this thread: one entry for each scope that was entered here, in order. The guard is
+    /// `None` if the key was included already.
     static INCLUDED: RefCell<Vec<(Arc<Scope>, Option<Guard>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Modes {
-    /// Those that see this thread's calls.
+    /// Returns the modes that see this thread's calls.
     pub(crate) fn current() -> Self {
         CURRENT.with_borrow(Self::clone)
     }
 
-    /// The innermost that sees calls of where the thread is, and those below it.
+    /// Returns the innermost mode that sees calls of the current transform level, and the modes below it.
     pub(crate) fn innermost(&self) -> Option<(Arc<Scope>, Self)> {
         let level = dispatch_transform::depth();
         let concerned = |scope: &Arc<Scope>| scope.is_on() && scope.level == level;
@@ -57,7 +59,7 @@ impl Modes {
         Some((self.all[at].clone(), Self { all: self.all.clone(), count: at }))
     }
 
-    /// All but this one.
+    /// Returns the active modes without `scope`.
     pub(crate) fn without(&self, scope: &Arc<Scope>) -> Self {
         self.on().iter().filter(|other| !Arc::ptr_eq(scope, other)).cloned().collect()
     }
@@ -66,7 +68,7 @@ impl Modes {
         self.all.get(..self.count).unwrap_or_default()
     }
 
-    /// Makes them those that see this thread's calls, until the result is dropped.
+    /// Makes these the modes that see this thread's calls, until the result is dropped.
     pub(crate) fn set(self) -> Restore {
         Restore(Some(CURRENT.replace(self)))
     }
@@ -79,7 +81,7 @@ impl FromIterator<Arc<Scope>> for Modes {
     }
 }
 
-/// Puts back which modes see the thread's calls, during a panic too.
+/// A guard that restores the thread's previous modes when it is dropped, during a panic too.
 pub(crate) struct Restore(Option<Modes>);
 
 impl Drop for Restore {
@@ -88,9 +90,9 @@ impl Drop for Restore {
     }
 }
 
-/// The mode is on for this thread until the result is dropped, which is the mode in all else.
+/// Switches a mode on for this thread, until the result is dropped. The result dereferences to the mode.
 ///
-/// Modes can be left in any order. One that is entered by a mode which has a call is over, at the latest, with that call.
+/// Modes can be left in any order. If a mode enters another mode while it handles a call, the latter ends with that call at the latest.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -112,7 +114,7 @@ pub fn enter<M: Mode + 'static>(mode: M) -> Entered<M> {
     let scope =
         Arc::new(Scope { mode: mode.clone(), level: dispatch_transform::depth(), over: AtomicBool::new(false) });
     let modes = CURRENT.with_borrow(|modes| modes.on().iter().cloned().chain([scope.clone()]).collect());
-    // What is dropped with the list may be a mode, and call operators: that is not to happen inside of the cell.
+    // The drop of the old list may drop a mode, which may call operators. It must not happen while the cell is borrowed.
     drop(CURRENT.replace(modes));
     let include = (!guard::included().has(keys::PreDispatch)).then(|| guard::include(KeySet::from(keys::PreDispatch)));
     INCLUDED.with_borrow_mut(|included| included.push((scope.clone(), include)));
@@ -134,12 +136,12 @@ pub fn with<R>(mode: impl Mode + 'static, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A mode that is on, until this is dropped: [`enter`] gives it.
+/// A guard that keeps a mode on while it lives; the result of [`enter`].
 #[must_use = "a mode that is not bound to a name is left at once"]
 pub struct Entered<M> {
     mode: Arc<M>,
     scope: Arc<Scope>,
-    /// It is on for its own thread.
+    /// Makes the guard `!Send`: the mode is on for this thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -159,7 +161,7 @@ impl<M> Drop for Entered<M> {
             let at = included.iter().position(|(scope, _)| Arc::ptr_eq(scope, &self.scope))?;
             let (_, include) = included.remove(at);
             match included.get_mut(at) {
-                // One that was entered later found calls coming here. They are to go on doing so.
+                // A scope that was entered later relies on this guard, so it becomes the owner.
                 Some((_, later @ None)) => {
                     *later = include;
                     None
@@ -171,13 +173,13 @@ impl<M> Drop for Entered<M> {
     }
 }
 
-/// The modes of this thread for one that it starts, but for those of a transformed function, which stays on its thread.
+/// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
 fn pack() -> Unpack {
     let modes: Modes = Modes::current().on().iter().filter(|scope| scope.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.set()) as Box<dyn Any>)
 }
 
-/// Tells the thread's modes of a span. It ends for the innermost first.
+/// Tells the thread's modes of a span. The span ends for the innermost mode first.
 fn tell(name: &dyn Display) -> Box<dyn Any> {
     let modes = Modes::current();
     let on = modes.on().iter().filter(|scope| scope.is_on());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Lines of cells under a header: the first column is aligned to the left, the others to the right.
+/// Writes rows of cells under a header. The first column is aligned to the left, the others to the right.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<String>]) -> fmt::Result {
     let header: Vec<String> = header.iter().map(|&title| title.to_owned()).collect();
     let lines: Vec<&Vec<String>> = [&header].into_iter().chain(rows).collect();
@@ -19,7 +19,7 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<Str
     Ok(())
 }
 
-/// A number with a prefix, so that three digits or so are enough.
+/// Formats a number with a unit prefix (k, M, G, T) and three decimals.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 pub(crate) fn scaled(number: u64, unit: &str) -> String {
     let prefixes = [(1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
@@ -29,7 +29,7 @@ pub(crate) fn scaled(number: u64, unit: &str) -> String {
     }
 }
 
-/// A share, in percent.
+/// Formats a part of a whole in percent.
 #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)

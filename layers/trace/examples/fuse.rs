@@ -1,4 +1,4 @@
-//! What one pass is worth: chains of eight elementwise operators, one by one, fused, and as a loop written by hand, on as many threads.
+//! Measures fusion: chains of eight elementwise operators, one by one, fused, and as a loop written by hand, on the same number of threads.
 //!
 //! `cargo run --release -p dispatch-trace --example fuse [elements] [threads]`
 
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     report::<bf16, Arithmetic>("arithmetic, bf16", &narrow, arithmetic)
 }
 
-/// A chain as it would be written by hand. All of it is inlined, or it is not compiled for the machine's widest instructions.
+/// An element of a chain, computed by hand. It must be inlined completely, or it is not compiled for the widest instructions.
 trait ByHand<T> {
     fn at(x: T) -> T;
 }
@@ -50,7 +50,7 @@ impl ByHand<f32> for Arithmetic {
     }
 }
 
-/// It rounds after every step.
+/// Rounds after every step.
 impl ByHand<bf16> for Arithmetic {
     #[inline(always)]
     fn at(x: bf16) -> bf16 {
@@ -82,7 +82,7 @@ fn widened(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// To the nearest, of numbers that are none but numbers.
+/// Rounds to the nearest `bf16`. NaN and infinities are not handled.
 #[inline(always)]
 fn narrowed(x: f32) -> bf16 {
     let bits = x.to_bits();
@@ -97,7 +97,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
     let x = Tensor::from_slice(elements);
     let fused = trace(|x| Ok([chain(&x[0])?]), std::slice::from_ref(&x))?.fuse();
     assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [8]);
-    // By hand into fresh memory, too.
+    // The loop written by hand allocates its result, too.
     let by_hand = || -> Result<Tensor> {
         let mut out = Spec::contiguous(x.dtype(), x.sizes()).on(Device::CPU)?;
         run::<T, H>(&x.read::<T>()?, &mut out.write::<T>()?);
@@ -123,7 +123,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
     Ok(())
 }
 
-/// One loop over everything, on as many threads as the kernels use.
+/// Runs the loop over all elements, on as many threads as the kernels use.
 fn run<T: Copy + Send + Sync, H: ByHand<T>>(from: &[T], to: &mut [T]) {
     let part = from.len().div_ceil(thread_pool::num_threads()).max(1);
     thread::scope(|scope| {

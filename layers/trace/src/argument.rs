@@ -1,11 +1,11 @@
-//! What a node is given, and what it gives: the argument kinds of PyTorch's exported programs.
+//! Arguments and results of nodes: the argument kinds of PyTorch's exported programs.
 
 use std::fmt;
 
 use dispatch_runtime::schema::{self, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Tensor, Value};
 
-/// A value of a graph, by its place among [`Graph::values`](crate::Graph::values). It prints as `v3`.
+/// A value of a graph, as an index into [`Graph::values`](crate::Graph::values). It prints as `v3`.
 ///
 /// ```
 /// assert_eq!(dispatch_trace::Id(3).to_string(), "v3");
@@ -25,7 +25,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// One argument or result of a node. A number where the schema says `Tensor` is a [`Tensor::number`].
+/// One argument or result of a node. A scalar given for an argument of type `Tensor` is a [`Tensor::number`].
 ///
 /// ```
 /// use dispatch_trace::{Argument, Id};
@@ -34,7 +34,7 @@ impl fmt::Debug for Id {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Argument {
-    /// Nothing.
+    /// No value.
     None,
     /// A tensor.
     Tensor(Id),
@@ -46,34 +46,34 @@ pub enum Argument {
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A real number.
+    /// A floating-point number.
     Float(f64),
     /// A complex number.
     Complex(Complex64),
-    /// A text.
+    /// A string.
     String(String),
     /// Booleans.
     Bools(Vec<bool>),
     /// Integers.
     Ints(Vec<i64>),
-    /// Real numbers.
+    /// Floating-point numbers.
     Floats(Vec<f64>),
-    /// Texts.
+    /// Strings.
     Strings(Vec<String>),
-    /// The type of a tensor's elements.
+    /// The dtype of a tensor.
     ScalarType(DType),
-    /// How a tensor's elements are laid out.
+    /// The layout of a tensor.
     Layout(Layout),
-    /// Which dimension is innermost.
+    /// The memory format of a tensor.
     MemoryFormat(MemoryFormat),
-    /// Where a tensor lives.
+    /// The device of a tensor.
     Device(Device),
-    /// A list of anything else: numbers of several kinds, lists of lists.
+    /// Any other list: scalars of several kinds, lists of lists.
     List(Vec<Self>),
 }
 
 impl Argument {
-    /// What the format of exported programs calls this kind.
+    /// Returns the name of this kind in the format of exported programs.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Argument {
         }
     }
 
-    /// The values that it names.
+    /// Returns the values that the argument names.
     ///
     /// ```
     /// use dispatch_trace::{Argument, Id};
@@ -115,7 +115,7 @@ impl Argument {
         }
     }
 
-    /// The same with other names for its values.
+    /// Replaces each value that the argument names by the result of `new`.
     pub(crate) fn rename(&mut self, new: &mut impl FnMut(Id) -> Id) {
         match self {
             Self::Tensor(id) => *id = new(*id),
@@ -126,7 +126,7 @@ impl Argument {
         }
     }
 
-    /// What is recorded of a call's value; none where no text could say it.
+    /// Converts a value of a call to an argument. Returns `None` if the text of a graph cannot express it.
     pub(crate) fn record<E>(
         value: &Value,
         tensor: &mut impl FnMut(&Tensor) -> Result<Self, E>,
@@ -183,7 +183,7 @@ impl Argument {
         })
     }
 
-    /// What an operator is called with where its schema says `ty`; none where that does not fit.
+    /// Converts the argument to a value of the schema's type `ty`. Returns `None` if it does not have this type.
     pub(crate) fn to_value<T: FnMut(Id) -> Option<Tensor>>(&self, ty: &Type, tensor: &mut T) -> Option<Value> {
         let ty = ty.required();
         Some(match (self, &ty.kind) {
@@ -235,14 +235,14 @@ impl Argument {
         })
     }
 
-    /// What an argument is where it is left out; none where it cannot be.
+    /// Returns the default of an argument of a schema, or `None` if it has none.
     pub(crate) fn default_of(argument: &schema::Argument) -> Option<Self> {
         let no_tensor = &mut |_: &Tensor| Err(());
         Self::record(&Value::default_of(argument)?, no_tensor).ok().flatten()
     }
 }
 
-/// Whether both are the same to the bit: `-0.0` is not `0.0`, and a NaN is itself.
+/// Compares arguments bit by bit: `-0.0` differs from `0.0`, and a NaN equals itself.
 impl PartialEq for Argument {
     fn eq(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && format!("{self:?}") == format!("{other:?}")
@@ -253,7 +253,7 @@ const fn as_id(argument: &Argument) -> Option<Id> {
     if let Argument::Tensor(id) = argument { Some(*id) } else { None }
 }
 
-/// A list whose elements the schema says are of this kind.
+/// Combines items to a list with this element type. Returns `None` if an item has another type.
 pub(crate) fn gathered(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
     macro_rules! all {
         ($from:ident => $to:ident) => {

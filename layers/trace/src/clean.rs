@@ -1,4 +1,4 @@
-//! Fewer nodes that do the same.
+//! Removal of unused nodes, and merging of equal nodes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,11 @@ use crate::argument::{Argument, Id};
 use crate::graph::{Graph, GraphBuilder, Node};
 
 impl Graph {
-    /// Drops nodes whose results nobody uses, and makes nodes that compute the same one.
+    /// Removes nodes whose results are not used, and merges nodes that compute the same.
     ///
-    /// What has [effects](crate::Node::is_effect) - it writes, takes random numbers, or gives nothing - stays, once and where it is.
-    /// Two nodes are equal if nothing they read is written to between them, and if nothing ever writes to what they give. Two results
-    /// of the graph stay two tensors.
+    /// A node with [effects](crate::Node::is_effect) stays, once and in its position: it writes, draws random numbers, or returns nothing.
+    /// Two nodes are equal if nothing they read is written between them, and if their results are never written. Two results of the graph
+    /// remain two tensors.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -19,7 +19,7 @@ impl Graph {
     /// let graph = dispatch_trace::trace(
     ///     |x| {
     ///         let (once, again) = (aten::exp(&x[0])?, aten::exp(&x[0])?);
-    ///         aten::neg(&once)?;                  // nobody uses it
+    ///         aten::neg(&once)?;                  // not used
     ///         Ok([aten::mul(&once, &again)?])
     ///     },
     ///     &[Tensor::from([1.0_f32, 2.0])],
@@ -61,8 +61,9 @@ impl Graph {
         builder.finish()
     }
 
-    /// A value for the memory that each value shows, or may show at another run: inputs can be one another there, or show memory of a
-    /// constant, and of what gives a view or a copy, such as `aten::reshape`, it can be the other.
+    /// Returns a representative value for each value: values that share memory, or may share it in another run, have the same one. Inputs
+    /// may be the same tensor or share memory with a constant in another run. The result of an operator that returns a view or a copy, such
+    /// as `aten::reshape`, may be the other one.
     fn memories(&self) -> Vec<Id> {
         let outside = self.inputs + self.constants.len();
         let mut memories: Vec<Id> = (0..self.values.len()).map(|at| Id(if at < outside { 0 } else { at })).collect();
@@ -90,7 +91,7 @@ impl Graph {
         let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
         let ever_written: HashSet<Id> = self.nodes.iter().flat_map(writes).collect();
         let mut given: HashSet<Id> = self.outputs.iter().map(|id| self.root(*id)).collect();
-        // How often a memory was written to so far.
+        // The number of writes to each memory so far.
         let mut epochs: HashMap<Id, usize> = HashMap::new();
         let mut seen: HashMap<String, Vec<Argument>> = HashMap::new();
         let mut instead: HashMap<Id, Id> = HashMap::new();
@@ -126,7 +127,7 @@ impl Graph {
             }
             false
         });
-        // What shows memory of a value that is gone shows that of the one in its place.
+        // A value that shares memory with a merged value now shares that of the value which replaces it.
         for value in &mut builder.values {
             value.shares = value.shares.map(|root| instead.get(&root).map_or(root, |first| self.root(*first)));
         }

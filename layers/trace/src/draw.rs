@@ -1,7 +1,7 @@
-//! A graph as a picture: boxes, and arrows between them.
+//! Drawings of graphs: boxes, and arrows between them.
 //!
-//! What is written to comes, from then on, out of the call that wrote it. Where another value shows the same memory, a dashed arrow
-//! leads from that call to whoever uses the value next: nothing flows there, but the order matters.
+//! After a write to a value, arrows of the value start at the call that wrote it. If another value shares the memory, a dashed arrow leads
+//! from that call to the next use of the other value: no data flows there, but the order matters.
 
 mod dot;
 mod layout;
@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node};
 use crate::operator_paths;
 use crate::print::{Kind, Literal};
 
-/// Boxes, in the order in which they come about, and the arrows between them.
+/// Boxes in the order of execution, and the arrows between them.
 #[derive(Default)]
 struct Picture {
     boxes: Vec<Block>,
@@ -24,7 +24,7 @@ struct Picture {
 struct Block {
     role: Role,
     title: String,
-    /// What stands below the title, and may be empty.
+    /// The text below the title; may be empty.
     detail: String,
 }
 
@@ -33,7 +33,7 @@ enum Role {
     Input,
     Constant,
     Call,
-    /// A call that does more than give results.
+    /// A call with effects.
     Effect,
     Result,
 }
@@ -42,14 +42,14 @@ enum Role {
 struct Arrow {
     from: usize,
     to: usize,
-    /// What flows; nothing where this is about order alone.
+    /// The kind of the value that flows; `None` if the arrow is about order only.
     label: Option<String>,
 }
 
 impl Role {
     const ALL: [Self; 5] = [Self::Input, Self::Constant, Self::Call, Self::Effect, Self::Result];
 
-    /// What its boxes are filled with, and what is around them.
+    /// Returns the fill colour and the border colour of the boxes.
     const fn colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Input => ("#dcf0dc", "#3c783c"),
@@ -71,11 +71,11 @@ impl Role {
     }
 }
 
-/// Which boxes the values come out of, as far as the graph was gone through.
+/// The box from which each value comes, after the nodes so far.
 #[derive(Default)]
 struct Sources {
     of_value: HashMap<Id, usize>,
-    /// The last box that wrote to a memory, by the first value that shows it.
+    /// The last box that wrote to each memory. A memory is named by the first value that shares it.
     last_write: HashMap<Id, usize>,
 }
 
@@ -128,7 +128,7 @@ impl Picture {
     }
 }
 
-/// What a call is given beside tensors, and what it does beside giving results.
+/// Returns the arguments of a call that are not tensors, and its effects, as text.
 fn detail(node: &Node) -> String {
     const ENOUGH: usize = 36;
     let is_plain = |arg: &Argument| arg.ids().is_empty() && *arg != Argument::Tensors(Vec::new());

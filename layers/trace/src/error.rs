@@ -1,10 +1,10 @@
-//! What can go wrong while a graph is made, read or run.
+//! The errors of tracing, parsing, verifying and running graphs.
 
 use std::fmt;
 
 use dispatch_runtime::Error;
 
-/// Why there is no graph, or why one does not run. It is the `source` of the [`Error`] that a call gives.
+/// The reason why a graph could not be made or run. It is the `source` of the [`Error`] that the call returns.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -19,130 +19,130 @@ use dispatch_runtime::Error;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// A function asked for the elements of a tensor, so that what it does next could depend on them.
+    /// A traced function read the elements of a tensor, so its later calls could depend on them.
     DataDependent {
-        /// The operator that it asked.
+        /// The name of the operator that read the elements.
         operator: String,
     },
-    /// An argument or result that no graph can hold.
+    /// An argument or result is of a kind that no graph can hold.
     Unrecordable {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The argument, or the result by its number.
+        /// The name of the argument, or the index of the result.
         argument: String,
-        /// Its kind.
+        /// The kind of its value.
         kind: &'static str,
     },
-    /// A tensor from outside was written to.
+    /// A traced function wrote to a tensor from outside of the function.
     OutsideWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// Its sizes.
+        /// The sizes of the tensor.
         sizes: Vec<i64>,
     },
-    /// A tensor that was made inside of a recorded call, and is no result of it, is used by another.
+    /// An operator used a tensor that was made inside of a recorded call, and is not a result of it.
     Hidden {
-        /// The operator that was given it.
+        /// The name of the operator that used the tensor.
         operator: String,
-        /// The operator that made it.
+        /// The name of the operator that made the tensor.
         made_by: String,
     },
-    /// An operator was called on a thread that the function started.
+    /// A traced function called an operator on a thread that it started.
     OtherThread {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
-    /// A tensor shows memory of a traced one as another dtype, and no operator made it.
+    /// A tensor shares memory of a traced tensor with another dtype, and no operator made it.
     Reinterpreted {
-        /// The operator that was given it.
+        /// The name of the operator that used the tensor.
         operator: String,
     },
-    /// One tensor was given as two inputs.
+    /// The same tensor was passed as two inputs.
     RepeatedInput {
-        /// The first of them.
+        /// The index of the first input.
         first: usize,
-        /// The second.
+        /// The index of the second input.
         second: usize,
     },
-    /// A result that no operator made, and that is no input.
+    /// A result of the function is a plain number and not a tensor.
     ForeignOutput {
-        /// Which one.
+        /// The index of the result.
         output: usize,
     },
-    /// An operator gave something else than its Meta kernel says.
+    /// An operator returned another dtype or other sizes than its Meta kernel.
     Unplanned {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The result, by its number.
+        /// The index of the result.
         result: usize,
-        /// What Meta says.
+        /// The kind of tensor that Meta returned.
         planned: String,
-        /// What it gave.
+        /// The kind of tensor that the operator returned.
         found: String,
     },
-    /// A run with more or fewer inputs than the graph has.
+    /// A run got more or fewer inputs than the graph has.
     InputCount {
-        /// How many the graph has.
+        /// The number of inputs of the graph.
         expected: usize,
-        /// How many there were.
+        /// The number of inputs of the run.
         found: usize,
     },
-    /// A run with an input of another dtype or other sizes than was traced.
+    /// A run got an input of another dtype or other sizes than the traced one.
     Input {
-        /// Which one.
+        /// The index of the input.
         input: usize,
-        /// What was traced.
+        /// The kind of the traced input.
         expected: String,
-        /// What was given.
+        /// The kind of the given input.
         found: String,
     },
-    /// A node's operator gave something else than the graph says.
+    /// The result of a node differs in dtype or sizes from the graph.
     Result {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The value.
+        /// The name of the value.
         value: String,
-        /// What the graph says.
+        /// The kind of the value in the graph.
         expected: String,
-        /// What it gave.
+        /// The kind of tensor that the operator returned.
         found: String,
     },
-    /// A node does not fit its operator's schema, or uses a value that is not there yet.
+    /// A node does not match its operator's schema, or uses a value before it is defined.
     Node {
-        /// Which one, counted from 0.
+        /// The index of the node.
         node: usize,
-        /// Its operator.
+        /// The name of the node's operator.
         operator: String,
-        /// What is wrong.
+        /// The mistake.
         problem: String,
     },
-    /// A text is no graph.
+    /// A text is not a valid graph.
     Text {
         /// The line, counted from 1.
         line: usize,
         /// The column, counted from 1.
         column: usize,
-        /// The line's text.
+        /// The text of the line.
         source: String,
-        /// How many characters the mistake is long.
+        /// The number of characters of the mistake.
         length: usize,
-        /// What is wrong.
+        /// The mistake.
         problem: String,
     },
-    /// A tensor for a constant is of another dtype or other sizes than the text says.
+    /// A tensor for a constant has another dtype or other sizes than the text says.
     Constant {
-        /// Which one.
+        /// The index of the constant.
         constant: usize,
-        /// What the text says.
+        /// The kind of the constant in the text.
         expected: String,
-        /// What was given.
+        /// The kind of the given tensor.
         found: String,
     },
-    /// A text has more or fewer constants than there are tensors for.
+    /// The number of given tensors differs from the number of constants in the text.
     ConstantCount {
-        /// How many the text has.
+        /// The number of constants in the text.
         expected: usize,
-        /// How many there were.
+        /// The number of given tensors.
         found: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Graphs whose elementwise calls go together.
+//! Fusion of elementwise calls of a graph.
 
 mod call;
 mod group;
@@ -13,11 +13,11 @@ use crate::graph::{Graph, Node};
 use crate::run::Known;
 
 impl Graph {
-    /// Puts elementwise calls together that the CPU can make in one pass over memory: one read of what is given, one write of what
-    /// others use.
+    /// Fuses elementwise calls that the CPU can compute in one pass over memory: it reads each input once, and writes each result that
+    /// other calls use once.
     ///
-    /// Calls go together where their results have the same sizes and nothing between them needs one of these or writes to anything.
-    /// Operators that are composed of others are looked through.
+    /// Calls are fused if their results have the same sizes, and no call between them uses a result of the pass or writes to a tensor. A
+    /// composite is fused by the operators of which it is composed.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -49,38 +49,38 @@ impl Graph {
     }
 }
 
-/// A graph that makes some of its calls together, as [`Graph::fuse`] found them. It prints as the graph, with remarks.
+/// A graph with the calls that [`Graph::fuse`] has fused. It prints as the graph, with a comment after each fused call.
 #[derive(Clone)]
 pub struct Fused {
     graph: Graph,
     units: Vec<Unit>,
 }
 
-/// What is done at once.
+/// A step of a run: one call or one group of fused calls.
 #[derive(Clone)]
 enum Unit {
     Call(usize),
     Group(Arc<Group>),
 }
 
-/// Calls that go together.
+/// Calls that are fused.
 struct Group {
     nodes: Vec<usize>,
     inputs: Vec<Id>,
     results: Vec<Id>,
     pass: Box<dyn Pass>,
-    /// The kernels that the pass stands for.
+    /// The kernels that the pass replaces.
     kernels: Vec<Kernel>,
-    /// Whether autograd records one of the calls whatever the caller says.
+    /// Whether autograd records one of the calls even if the caller is in `no_grad`.
     grad: bool,
 }
 
-/// Where calls of an operator went when the pass was made.
+/// The destinations of an operator's calls at the time of fusion.
 struct Kernel {
     operator: &'static Operator,
-    /// On the CPU, below all layers.
+    /// The destination of a call on the CPU below all layers.
     straight: Destination,
-    /// From the layers that every tensor of the CPU's has keys of.
+    /// The destination of a call with the keys that every CPU tensor has.
     plain: Option<Destination>,
 }
 
@@ -94,7 +94,7 @@ impl Kernel {
         KeySet::from(keys::CPU) | keys::Autograd.on(keys::CPU) | keys::ADInplaceOrView
     }
 
-    /// Whether calls with these keys go there still.
+    /// Returns whether calls with these keys still reach the same kernel.
     fn serves(&self, keys: KeySet) -> bool {
         let Self { operator, straight, plain } = self;
         operator.destination(keys) == Some(*straight) && operator.destination(Self::plain()) == *plain
@@ -102,13 +102,13 @@ impl Kernel {
 }
 
 impl Fused {
-    /// The graph.
+    /// Returns the graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The calls that go together, by their places among the graph's nodes.
+    /// Returns the groups of fused calls, as indices of the graph's nodes.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -123,11 +123,11 @@ impl Fused {
         self.units.iter().filter_map(|unit| if let Unit::Group(group) = unit { Some(&group.nodes[..]) } else { None })
     }
 
-    /// Does what [`Graph::run`] does, and gives the same to the bit.
+    /// Runs the graph as [`Graph::run`] does. Results are equal bit by bit.
     ///
-    /// Where a call would not go straight to the CPU's kernel - an input requires gradients or is elsewhere, a layer such as autocast,
-    /// vmap, a mode or a trace is on for it, or somebody replaced the kernel - or where an input's elements do not lie side by side,
-    /// the calls of that pass are made one by one.
+    /// The calls of a pass are made one by one if one of them would not go straight to the CPU's kernel, or if the elements of an input are
+    /// not contiguous. A call does not go straight there if an input requires gradients or is on another device, if a layer such as
+    /// autocast, vmap, a mode or a trace is active, or if the kernel was replaced.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -149,7 +149,7 @@ impl Fused {
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::run`].
+    /// Returns the errors of [`Graph::run`].
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.graph.given(inputs)?;
         let last = self.graph.last_uses(self.units.iter().map(|unit| self.touched(unit)));
@@ -166,7 +166,7 @@ impl Fused {
         self.graph.results(&known)
     }
 
-    /// The values that a unit uses or gives.
+    /// Returns the values that a unit uses or returns.
     fn touched(&self, unit: &Unit) -> impl Iterator<Item = Id> {
         let nodes = match unit {
             Unit::Call(node) => std::slice::from_ref(node),
@@ -177,7 +177,7 @@ impl Fused {
 }
 
 impl Group {
-    /// Whether the pass could be made.
+    /// Runs the pass. Returns false if it cannot stand for the calls on these inputs.
     fn run(&self, known: &mut Known) -> Result<bool> {
         let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| known.get(id.0)?.as_ref()).collect();
         let Some(inputs) = inputs.filter(|inputs| self.goes_straight(inputs)) else { return Ok(false) };
@@ -188,20 +188,20 @@ impl Group {
         Ok(true)
     }
 
-    /// Whether calls with such arguments go to the very kernels that the pass stands for.
+    /// Returns whether calls with such arguments reach the kernels that the pass replaces.
     fn goes_straight(&self, inputs: &[&Tensor]) -> bool {
         if (self.grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;
         }
         let carried = inputs.iter().fold(KeySet::EMPTY, |keys, input| keys | input.keys());
-        // These have nothing to do where nothing requires gradients and nothing is written or viewed.
+        // These layers only redispatch if nothing requires gradients, and nothing is written or viewed.
         let idle = KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView);
         let keys = (carried | guard::included()) - guard::excluded() - idle;
         self.kernels.iter().all(|kernel| kernel.serves(keys))
     }
 }
 
-/// The graph's text, which [`Graph::parse`] reads; behind calls that go together stands which pass they are in.
+/// Prints the graph's text, which [`Graph::parse`] reads, with the number of the pass after each fused call.
 impl fmt::Display for Fused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut passes = vec![None; self.graph.nodes.len()];

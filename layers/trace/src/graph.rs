@@ -1,14 +1,14 @@
-//! The graph: values, nodes, and what goes in and comes out.
+//! The graph: values, nodes, inputs and outputs.
 
 use dispatch_runtime::schema::{Position, Schema};
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 
 use crate::argument::{Argument, Id};
 
-/// What a function did, as a list of calls in the order in which they were made.
+/// The calls that a function made, in the order in which they were made.
 ///
-/// The values are numbered in the order in which they come about: the inputs first, then the constants, then what the nodes give.
-/// Clones share the tensors of constants.
+/// Values are numbered in the order of their definition: the inputs, then the constants, then the results of the nodes. A clone of a graph
+/// shares the tensors of the constants.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -30,7 +30,7 @@ pub struct Graph {
     pub(crate) outputs: Vec<Id>,
 }
 
-/// What is known of a value before anything runs.
+/// The dtype, the geometry and the memory of a value, known before a run.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -45,15 +45,15 @@ pub struct Graph {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct ValueInfo {
-    /// The type of its elements.
+    /// The dtype.
     pub dtype: DType,
-    /// Its sizes and strides; the offset is not kept.
+    /// The sizes and strides. The offset is not kept.
     pub geometry: Geometry,
-    /// The first value with the same memory, where this is not the first.
+    /// The first value with the same memory, or `None` if this is the first.
     pub shares: Option<Id>,
 }
 
-/// One call.
+/// One call of an operator.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -72,17 +72,17 @@ pub struct ValueInfo {
 pub struct Node {
     /// The operator.
     pub operator: &'static Operator,
-    /// Its arguments by their names in the schema, less those that are the default.
+    /// The arguments with their names in the schema, without those that have the default value.
     pub inputs: Vec<Input>,
-    /// One for each result: what it defines, or the argument that was written and is returned.
+    /// One for each result: the value that it defines, or the written argument that it returns.
     pub outputs: Vec<Argument>,
-    /// What it does beside giving results.
+    /// The effects of the call beside its results.
     pub effects: Effects,
-    /// Whether autograd records it, where the function itself said so: in `guard::no_grad()`, or in `guard::enable_grad()`.
+    /// Whether autograd records the call, if the function itself set it with `guard::no_grad()` or `guard::enable_grad()`.
     pub grad: Option<bool>,
 }
 
-/// An argument by its name.
+/// An argument with its name.
 ///
 /// ```
 /// use dispatch_trace::{Argument, Input};
@@ -91,29 +91,29 @@ pub struct Node {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Input {
-    /// The schema's name for it.
+    /// The name in the schema.
     pub name: String,
-    /// What it is.
+    /// The value.
     pub arg: Argument,
-    /// Whether it can be given by name alone.
+    /// Whether the argument is keyword-only.
     pub keyword: bool,
 }
 
-/// What a node does beside giving results.
+/// The effects of a node beside its results.
 ///
 /// ```
 /// assert!(!dispatch_trace::Effects::default().random);
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Effects {
-    /// It took random numbers.
+    /// Whether the node draws random numbers.
     pub random: bool,
-    /// The values that it wrote to, whether or not the schema says so.
+    /// The values to which the node writes, even if the schema does not say so.
     pub writes: Vec<Id>,
 }
 
 impl Node {
-    /// What PyTorch calls the operator.
+    /// Returns the name of the operator in PyTorch.
     #[must_use]
     pub fn target(&self) -> String {
         let name = self.operator.name();
@@ -121,7 +121,7 @@ impl Node {
         format!("torch.ops.{}.{}.{overload}", name.namespace, name.base)
     }
 
-    /// Whether the node has to run, once and in its place, whoever uses its results.
+    /// Returns whether the node must run, once and in its position, even if its results are not used.
     #[must_use]
     pub fn is_effect(&self) -> bool {
         self.effects.random || !self.effects.writes.is_empty() || self.schema().returns.is_empty()
@@ -131,22 +131,22 @@ impl Node {
         self.operator.schema()
     }
 
-    /// The values that it is given.
+    /// Returns the values of the arguments.
     pub(crate) fn uses(&self) -> impl Iterator<Item = Id> {
         self.inputs.iter().flat_map(|input| input.arg.ids())
     }
 
-    /// The values that it gives, be they new or its arguments.
+    /// Returns the values of the results, which may be new values or arguments.
     pub(crate) fn gives(&self) -> impl Iterator<Item = Id> {
         self.outputs.iter().flat_map(Argument::ids)
     }
 
-    /// The values that it uses or gives.
+    /// Returns the values of the arguments and the results.
     pub(crate) fn touched(&self) -> impl Iterator<Item = Id> {
         self.uses().chain(self.gives())
     }
 
-    /// The values that a result is where it is what was written.
+    /// Returns the written argument's values if the schema says that the result at index `result` is a written argument.
     pub(crate) fn written_by(&self, result: usize) -> Vec<Id> {
         let schema = self.schema();
         let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
@@ -154,7 +154,7 @@ impl Node {
         input.map_or_else(Vec::new, |input| input.arg.ids())
     }
 
-    /// The values whose memory the schema says a result may show.
+    /// Returns the values whose memory the result may share, according to the schema.
     pub(crate) fn may_show(&self, result: usize) -> Vec<Id> {
         let schema = self.schema();
         if !schema.is_aliasing() {
@@ -171,7 +171,7 @@ impl Node {
         self.effects.writes.iter_mut().for_each(|id| *id = new(*id));
     }
 
-    /// The values that the schema says it writes to.
+    /// Returns the values to which the node writes, according to the schema.
     pub(crate) fn written(&self) -> Vec<Id> {
         let schema = self.schema();
         let written = |input: &&Input| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());
@@ -180,52 +180,52 @@ impl Node {
 }
 
 impl Graph {
-    /// The values that are given to [`run`](Self::run).
+    /// Returns the values of the inputs of [`run`](Self::run).
     pub fn inputs(&self) -> impl Iterator<Item = Id> + use<> {
         (0..self.inputs).map(Id)
     }
 
-    /// The tensors from outside of the function: values of their own, after the inputs.
+    /// Returns the tensors from outside of the function. Their values follow those of the inputs.
     #[must_use]
     pub fn constants(&self) -> &[Tensor] {
         &self.constants
     }
 
-    /// The calls, in order.
+    /// Returns the calls, in order.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// What the function gave.
+    /// Returns the values of the function's results.
     #[must_use]
     pub fn outputs(&self) -> &[Id] {
         &self.outputs
     }
 
-    /// All values, in the order in which they come about.
+    /// Returns all values, in the order of their definition.
     #[must_use]
     pub fn values(&self) -> &[ValueInfo] {
         &self.values
     }
 
-    /// One of them.
+    /// Returns the value `id`.
     ///
     /// # Panics
     ///
-    /// Where `id` is of another graph and this one has fewer values.
+    /// Panics if the graph has no value `id`.
     #[must_use]
     pub fn value(&self, id: Id) -> &ValueInfo {
         &self.values[id.0]
     }
 
-    /// The first value with the same memory.
+    /// Returns the first value with the same memory.
     pub(crate) fn root(&self, id: Id) -> Id {
         self.values[id.0].shares.unwrap_or(id)
     }
 }
 
-/// Whether both have the same calls with the same arguments, and the same constants.
+/// Compares calls, arguments and results, and the constants by their identity.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same = |a: &Tensor, b: &Tensor| a.same(b);
@@ -248,7 +248,7 @@ impl PartialEq for Node {
     }
 }
 
-/// Where a graph is made: values get their numbers when it is done.
+/// A graph under construction. Values get their final numbers in `finish`.
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
     pub(crate) inputs: Vec<Id>,
@@ -264,7 +264,7 @@ impl GraphBuilder {
         Id(self.values.len() - 1)
     }
 
-    /// Numbers the values in the order in which they come about, and forgets constants that nobody uses.
+    /// Numbers the values in the order of their definition, removes unused constants, and returns the graph.
     pub(crate) fn finish(mut self) -> Graph {
         let mut used = vec![false; self.values.len()];
         let ids = self.nodes.iter().flat_map(Node::uses).chain(self.outputs.iter().copied());
@@ -279,7 +279,7 @@ impl GraphBuilder {
                 order.push(id);
             }
         }
-        // A value's memory is known by the first value of it that is left.
+        // Memory is named by the first of its values that is left.
         let mut first = vec![None; self.values.len()];
         let mut values = Vec::with_capacity(order.len());
         for (at, old) in order.iter().enumerate() {

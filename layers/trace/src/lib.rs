@@ -1,7 +1,7 @@
-//! Traces: what a function does, as a graph that prints, parses, cleans itself, and runs.
+//! Tracing: records the calls of a function as a graph, which can be printed, parsed, cleaned, fused, and run.
 //!
-//! [`trace`] runs a function once, and records each operator that it calls: those of every crate, on every backend, under every other
-//! layer. The layer is the key `Tracer`, above autograd; it is on for a thread while a function is traced, and costs nothing elsewhere.
+//! [`trace`] runs a function once, and records each operator that it calls: operators of every crate, on every backend, with every other
+//! layer. The layer is the key `Tracer`, above autograd. It is on for a thread while a function is traced, and costs nothing otherwise.
 //!
 //! ```
 //! # use kernels_cpu as _;
@@ -34,9 +34,9 @@
 //! # }
 //! ```
 //!
-//! The model is that of PyTorch's exported programs: a [`Node`] has a target, inputs by the names of the schema without those that are
-//! the default, and outputs; an [`Argument`] is of one of its kinds. Unlike those, values say which of them share memory
-//! (`&'v1`: that of `v1`), and nodes what they do beside giving results ([`Effects`]): that is what [`Graph::clean`] goes by.
+//! The model is that of PyTorch's exported programs. A [`Node`] has a target, inputs with the names of the schema (without those that have
+//! the default value), and outputs. An [`Argument`] is of one of PyTorch's argument kinds. Unlike in PyTorch, values say with which value
+//! they share memory (`&'v1`: with `v1`), and nodes say which [`Effects`] they have. [`Graph::clean`] relies on both.
 #![forbid(unsafe_code)]
 
 mod argument;

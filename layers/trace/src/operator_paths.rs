@@ -1,7 +1,7 @@
-//! The paths by which Rust code names operators.
+//! The paths that name operators in Rust code.
 //!
-//! `aten::add` is `aten::add.Tensor`, as there is no bare overload. A path that two operators could have is neither's: these go by their
-//! full names, which are paths too.
+//! `aten::add` is `aten::add.Tensor`, because there is no operator `aten::add` without an overload name. A path that could name two
+//! operators names neither; these have their full names, which are paths too.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
@@ -9,17 +9,17 @@ use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
 use dispatch_runtime::schema::suggest;
 use dispatch_runtime::{Operator, listen};
 
-/// Who has a path, be it one operator or several.
+/// The operators of each path.
 type Paths = HashMap<String, Vec<&'static Operator>>;
 
 static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);
 
-/// The operator of a path or of a full name.
+/// Returns the operator with this path or full name.
 pub(crate) fn find(path: &str) -> Option<&'static Operator> {
     owner(&paths(), path).or_else(|| Operator::find(path).ok())
 }
 
-/// The shortest path that leads to an operator.
+/// Returns the shortest path of an operator.
 pub(crate) fn path(operator: &Operator) -> String {
     let paths = paths();
     let is_its = |path: &String| owner(&paths, path).is_some_and(|found| found.name() == operator.name());
@@ -27,11 +27,11 @@ pub(crate) fn path(operator: &Operator) -> String {
     short.unwrap_or_else(|| operator.name().to_string())
 }
 
-/// The path that is nearest to a mistyped one.
+/// Returns the path that is most similar to a mistyped one.
 pub(crate) fn near(path: &str) -> Option<String> {
     let paths = paths();
     let mut all: Vec<&str> = paths.iter().filter(|(_, owners)| owners.len() == 1).map(|(path, _)| &path[..]).collect();
-    // Of several that are as near, it is always the same one.
+    // Sorted, so that of several equally similar paths the same one is always found.
     all.sort_unstable();
     suggest(path, all).map(str::to_owned)
 }
@@ -57,7 +57,8 @@ fn path_of_overload(operator: &Operator) -> String {
     if overload.is_empty() { bare(operator) } else { format!("{}_{}", bare(operator), overload.to_ascii_lowercase()) }
 }
 
-/// All paths, kept as operators come and go. A change may be told after the next one, so it only says whose path to look at.
+/// Returns all paths, and keeps them up to date as operators are defined and removed. Changes may be reported out of order, so a report
+/// only says which path to look up again.
 fn paths() -> RwLockReadGuard<'static, Paths> {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
@@ -81,7 +82,7 @@ mod tests {
     fn an_operator_has_its_path_even_if_the_end_of_the_one_before_is_told_after() {
         let lab = Registrar::new("names");
         let first = lab.define("swap.Left(int x) -> int").unwrap();
-        // It is told of everything before the paths are.
+        // This listener is called before that of the paths.
         let swapping = listen(move |change, operator| {
             if change == Change::Removed && operator.name().base == "swap" {
                 drop(lab.define("swap.Left(int x, int y) -> int").unwrap());

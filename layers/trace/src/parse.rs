@@ -1,4 +1,4 @@
-//! Text back into a graph.
+//! Parser of the text of a graph.
 
 mod arguments;
 mod cursor;
@@ -19,7 +19,7 @@ use crate::print::Kind;
 use crate::run::fits;
 
 impl Graph {
-    /// Reads what a graph prints, given its constants, and [verifies](Self::verify) it. Values may have any names.
+    /// Parses the text that a graph prints, with its constants, and [verifies](Self::verify) the graph. Values may have any names.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -43,8 +43,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Where the text is no graph, with the place; where there are more or fewer constants than in the text; and those of
-    /// [`verify`](Self::verify).
+    /// Returns [`TraceError::Text`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
+    /// [`TraceError::Constant`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
         let mut parser =
             Parser { text, tokens: lex(text)?, at: 0, builder: GraphBuilder::default(), names: Names::default() };
@@ -75,11 +75,11 @@ struct Parser<'t> {
     names: Names,
 }
 
-/// What values are called.
+/// The names of values.
 #[derive(Default)]
 struct Names {
     known: HashMap<String, Id>,
-    /// Those of a statement that has not ended: what is defined there is not there yet in its call.
+    /// The names that the current statement defines. Its call cannot use them.
     new: HashMap<String, Id>,
 }
 
@@ -93,7 +93,7 @@ enum Pattern {
 type Parsed<T> = Result<T, TraceError>;
 
 impl Parser<'_> {
-    /// A whole graph. It gives the values that are constants.
+    /// Parses a whole graph. Returns the values of the constants.
     fn graph(&mut self) -> Parsed<Vec<Id>> {
         self.word("fn")?;
         self.word("graph")?;
@@ -191,7 +191,7 @@ impl Parser<'_> {
         Ok(Pattern::List(ids))
     }
 
-    /// A value with its kind is a new one.
+    /// Parses a definition, if a colon follows the name, or a use of a value.
     fn defined_or_used(&mut self) -> Parsed<Id> {
         if matches!(self.tokens.get(self.at + 1), Some((Token::Sign(':'), _))) {
             self.definition()
@@ -200,7 +200,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `v3: &'v1 f32[2]`
+    /// Parses the definition of a value, such as `v3: &'v1 f32[2]`.
     fn definition(&mut self) -> Parsed<Id> {
         let span = self.span();
         let name = self.name("a value")?;
@@ -246,7 +246,7 @@ impl Parser<'_> {
         Ok(numbers)
     }
 
-    /// From here on, what was defined is there.
+    /// Makes the values that a statement defines visible to the next statements.
     fn define(&mut self) {
         self.names.known.extend(self.names.new.drain());
     }
@@ -255,7 +255,7 @@ impl Parser<'_> {
         self.found(false)
     }
 
-    /// A value that was defined before, or in the same statement where those count.
+    /// Parses the name of a defined value. With `or_here`, values of the same statement count as defined.
     fn found(&mut self, or_here: bool) -> Parsed<Id> {
         let span = self.span();
         let name = self.name("a value")?;
@@ -263,7 +263,7 @@ impl Parser<'_> {
         let here = new.get(&name).filter(|_| or_here);
         known.get(&name).or(here).copied().ok_or_else(|| {
             let mut known: Vec<&str> = known.keys().map(String::as_str).collect();
-            // Of several that are as near, it is always the same one.
+            // Sorted, so that of several equally similar names the same one is always suggested.
             known.sort_unstable();
             let near = suggest(&name, known).map(|near| format!("; did you mean `{near}`?"));
             mistake(self.text, &span, format!("no value is called `{name}` here{}", near.unwrap_or_default()))
@@ -282,7 +282,7 @@ impl Parser<'_> {
     }
 }
 
-/// A result that no pattern names: the argument that was written, or nothing.
+/// Returns the result of a call for which the text has no pattern: the written argument, or nothing.
 fn returned(node: &Node, schema: &Schema, at: usize) -> Argument {
     let written = schema.written_return(at).and_then(|at| schema.arguments.get(at));
     let input = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));

@@ -1,7 +1,7 @@
-//! A graph as text that reads like Rust.
+//! Printer of a graph as text that looks like Rust.
 //!
-//! Arguments are given by position as long as none before them is left out, and by name from there on, as are those that only have
-//! names. What the schema says is written is `&mut`; what is written beyond that, and random numbers, stand above the call.
+//! Arguments are printed by position, up to the first that is left out, and by name after that. Keyword-only arguments are printed by name.
+//! Arguments that the schema writes are printed as `&mut`. Other writes, and random numbers, are attributes above the call.
 
 use std::fmt::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node, ValueInfo};
 use crate::operator_paths;
 
-/// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
+/// The kind of a tensor, such as `f32[2, 3]`. Strides are printed only if it is not contiguous.
 pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
 
 impl<'a> Kind<'a> {
@@ -45,7 +45,7 @@ impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     }
 }
 
-/// A value where it comes about: `v3: &'v1 f32[2]`.
+/// The definition of a value, such as `v3: &'v1 f32[2]`.
 struct Defined<'a>(&'a Graph, Id);
 
 impl fmt::Display for Defined<'_> {
@@ -59,7 +59,7 @@ impl fmt::Display for Defined<'_> {
     }
 }
 
-/// Text that [`Graph::parse`] reads.
+/// Prints the text that [`Graph::parse`] reads.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -80,7 +80,7 @@ impl fmt::Display for Graph {
 }
 
 impl Graph {
-    /// The text, with a remark behind some of the calls.
+    /// Prints the text, with a comment after each call for which `remark` returns one.
     pub(crate) fn fmt_with(&self, f: &mut fmt::Formatter<'_>, remark: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
         let inputs: Vec<Defined<'_>> = self.inputs().map(|id| Defined(self, id)).collect();
         writeln!(f, "fn graph({}) {{", Listed(&inputs))?;
@@ -133,7 +133,7 @@ fn pattern(output: &Argument, name: &impl Fn(Id) -> String) -> String {
     }
 }
 
-/// `aten::add(&v1, &v2, alpha = 2)`
+/// Prints a call, such as `aten::add(&v1, &v2, alpha = 2)`.
 fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
     let schema = node.schema();
     write!(f, "{path}(")?;
@@ -149,7 +149,7 @@ fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
     f.write_char(')')
 }
 
-/// An argument as it stands in a call.
+/// An argument, printed as in a call.
 pub(crate) struct Literal<'a>(pub(crate) &'a Argument);
 
 impl fmt::Display for Literal<'_> {

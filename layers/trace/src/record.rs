@@ -1,11 +1,12 @@
-//! From calls to nodes.
+//! Tracing: the fallback of the layer `Tracer`, which records calls as nodes.
 //!
-//! The recorder hears of a call at the layer `Tracer`, above autograd, and of none that are made inside of it: a composite is one node,
-//! and so is an operator whose kernel calls others. Only composites of tensors that require gradients are recorded by their parts: the
-//! way back uses what those save. Before a call is made, it is made on Meta, so that what shapes can say is an error where it is made.
+//! The layer is above autograd. It records the calls of the function, and not the calls inside of them: a composite is one node, and so is
+//! an operator whose kernel calls others. Only composites of tensors that require gradients are recorded as their parts, because the
+//! backward pass uses tensors that the parts save. Each call is first made on Meta, so that a call that fails for its sizes or dtypes fails
+//! before it runs.
 //!
-//! Inside of a function that is transformed, a traced one is a *level* of its own on the stack of transforms: it hears of the calls of that
-//! level alone, and these go on below as if nobody had listened. Several traces of one level hear of the same calls.
+//! If a function is traced inside of a transformed function, the trace is a *level* on the stack of transforms. It records the calls of
+//! that level only, and these continue below without change. Several traces of one level record the same calls.
 
 mod effects;
 mod other_threads;
@@ -36,7 +37,7 @@ thread_local! {
 /// A function that is being traced.
 #[derive(Clone)]
 struct Session {
-    /// How many levels its calls are inside of.
+    /// The number of levels of transforms around the function.
     depth: usize,
     trace: Rc<RefCell<Trace>>,
     other_thread: OtherThreadCall,
@@ -44,21 +45,22 @@ struct Session {
 
 #[derive(Default)]
 struct Trace {
-    /// Whether the next call is a part of one that is recorded, and not the function's own.
+    /// Whether the next call is inside of a recorded call, and not the function's own.
     inside: bool,
-    /// Whether the call that is recorded has a random one inside.
+    /// Whether an operator inside of the recorded call draws random numbers.
     draws: bool,
-    /// Whether all composites of the CPU's are recorded by their parts.
+    /// Whether all composites on the CPU are recorded as their parts.
     opens: bool,
     recorder: Recorder,
     failed: Option<TraceError>,
 }
 
-/// Runs a function once, and gives what it did as a graph.
+/// Runs a function once, and returns its calls as a graph.
 ///
-/// Every operator is recorded as it was called, composites and those of other crates included, with what autograd calls on the way
-/// back; composites of tensors that require gradients are recorded by their parts. Tensors that the function has from elsewhere become
-/// constants, and so does what it computes on threads that others start; numbers and sizes are what they were. A traced function may trace others, be mapped, and be differentiated.
+/// Every operator is recorded as it was called, including composites, operators of other crates, and the calls of a backward pass.
+/// Composites of tensors that require gradients are recorded as their parts. Tensors from outside of the function become constants, and so
+/// do tensors that are computed on threads that the function did not start. Numbers and sizes keep the values of this run. A traced
+/// function may trace other functions, be mapped, and be differentiated.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -87,9 +89,9 @@ struct Trace {
 ///
 /// # Errors
 ///
-/// Those of the function, and [`TraceError`]: where what an operator gives, or how large that is, depends on elements (`aten::item`,
-/// `aten::nonzero`), where the function writes to a tensor from outside, where a thread that it starts calls operators, and where an argument cannot be recorded. Elements that are read without an operator
-/// ([`Tensor::read`](Tensor::read)) go unnoticed.
+/// Returns the errors of the function, and [`TraceError`] in these cases: the result of an operator or its sizes depend on elements
+/// (`aten::item`, `aten::nonzero`); the function writes to a tensor from outside; a thread that the function starts calls operators; an
+/// argument cannot be recorded. Elements that are read without an operator ([`Tensor::read`](Tensor::read)) are not noticed.
 pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
@@ -97,7 +99,7 @@ pub fn trace<O: IntoIterator<Item = Tensor>>(
     record(false, f, inputs)
 }
 
-/// The same, with all composites of the CPU's recorded by their parts.
+/// Traces a function as [`trace`] does, with all composites on the CPU recorded as their parts.
 pub(crate) fn trace_parts<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
@@ -135,7 +137,7 @@ fn record<O: IntoIterator<Item = Tensor>>(
     Ok(recorder.finish(results?)?)
 }
 
-/// The level of a function that is traced inside of a transformed one. What it differentiates is its own, as everywhere.
+/// The level of a function that is traced inside of a transformed one. Autograd works inside of this level independently of other levels.
 struct TracedLevel;
 
 impl Transform for TracedLevel {
@@ -148,7 +150,7 @@ impl Transform for TracedLevel {
     }
 }
 
-/// Ends the recording, however the function ends.
+/// A guard that ends the recording when it is dropped, also after an error or a panic.
 struct RecordingGuard;
 
 impl RecordingGuard {
@@ -177,7 +179,7 @@ impl Traces {
         SESSIONS.with_borrow(|sessions| Self(sessions.iter().filter(of_level).map(trace).collect()))
     }
 
-    /// Those for which the call is the function's own, and those that it is a part of a call for.
+    /// Splits the traces into those for which the call is the function's own, and those for which it is inside of a recorded call.
     fn told_apart(self) -> (Self, Self) {
         let (inside, own) = self.0.into_iter().partition(|trace| trace.borrow().inside);
         (Self(own), Self(inside))
@@ -192,7 +194,7 @@ impl Traces {
     }
 }
 
-/// The calls that one call makes are a part of it.
+/// A guard that marks calls as inside of the recorded call while it lives.
 struct Inside(Traces);
 
 impl Inside {
@@ -227,7 +229,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         if let Err(error) = outcome {
             let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<TraceError>());
             if let Some(source) = source {
-                // A function that goes on after such an error is not recorded either.
+                // A function that continues after such an error is not recorded either.
                 own.each(|trace| _ = trace.failed.get_or_insert_with(|| source.clone()));
             }
             return Err(error);
@@ -241,7 +243,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// Makes a call, and a node of it.
+/// Makes a call and records it as a node.
 fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut Stack, traces: &Traces) -> Result<()> {
     let planned = shapes::planned(operator, arguments)?;
     if planned.is_none() && !gives_tensors(operator) && arguments.iter().flat_map(Value::tensors).next().is_some() {
@@ -262,7 +264,8 @@ fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut
     noted.map_err(Error::from)
 }
 
-/// What an operator hands on as it was given may be something new at another run, such as a copy, so it has to be a value of its own.
+/// Replaces a result that is an unwritten argument by an alias. In another run the result may be a new tensor, such as a copy, so it must
+/// be a value different from the argument.
 fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
@@ -275,7 +278,7 @@ fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Re
     Ok(())
 }
 
-/// Whether all that comes out are tensors.
+/// Returns whether all results are tensors.
 fn gives_tensors(operator: &Operator) -> bool {
     let is_tensor = |kind: &TypeKind| match kind {
         TypeKind::Tensor => true,
@@ -285,7 +288,8 @@ fn gives_tensors(operator: &Operator) -> bool {
     operator.schema().returns.iter().all(|one| is_tensor(&one.ty.required().kind))
 }
 
-/// Whether a call is recorded by its parts: a composite that autograd sees through. What its parts save is used on the way back.
+/// Returns whether a call is recorded as its parts: it is a composite of which autograd records the parts. The backward pass uses tensors
+/// that the parts save.
 fn is_opened(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool {
     let composite =
         |key: Key| operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel);

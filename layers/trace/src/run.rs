@@ -1,4 +1,4 @@
-//! Replay.
+//! Execution of a graph.
 
 use dispatch_runtime::{Result, Tensor, Value, guard};
 
@@ -7,14 +7,14 @@ use crate::error::TraceError;
 use crate::graph::{Graph, Node, ValueInfo};
 use crate::print::Kind;
 
-/// What is known of values in the middle of a run.
+/// The tensors of the values during a run; `None` before the definition and after the last use.
 pub(crate) type Known = Vec<Option<Tensor>>;
 
 impl Graph {
-    /// Makes all of the calls again, on these inputs, and gives what the function gave.
+    /// Runs all calls again, on these inputs, and returns the results.
     ///
-    /// The calls go through the dispatcher from the top, so whatever layers are on see them: a run can be differentiated, cast, or
-    /// traced again. A value is dropped after its last use.
+    /// The calls go through the whole dispatcher, so all active layers see them: a run can be differentiated, cast, or traced again. A
+    /// value is dropped after its last use.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -32,8 +32,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Where the inputs are not as many, or not of the dtypes and sizes, as was traced; where an operator gives other sizes than it
-    /// did then; and those of the operators.
+    /// Returns [`TraceError::InputCount`] or [`TraceError::Input`] if the number, the dtypes or the sizes of the inputs differ from the
+    /// trace. Returns [`TraceError::Result`] if an operator returns other sizes than in the trace. Returns the errors of the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.given(inputs)?;
         let last = self.last_uses(self.nodes.iter().map(Node::touched));
@@ -46,7 +46,7 @@ impl Graph {
         self.results(&known)
     }
 
-    /// What is known before the first call.
+    /// Checks the inputs, and returns the values before the first call: inputs and constants.
     pub(crate) fn given(&self, inputs: &[Tensor]) -> Result<Known> {
         if inputs.len() != self.inputs {
             return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
@@ -64,7 +64,7 @@ impl Graph {
         Ok(known)
     }
 
-    /// Makes one of the calls.
+    /// Runs the call of the node at index `at`.
     pub(crate) fn make(&self, at: usize, known: &mut Known) -> Result<()> {
         let node = &self.nodes[at];
         let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
@@ -77,13 +77,14 @@ impl Graph {
         Ok(())
     }
 
-    /// What the function gave.
+    /// Returns the results of the function.
     pub(crate) fn results(&self, known: &Known) -> Result<Vec<Tensor>> {
         let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
     }
 
-    /// What a node gave must be as large as when it was traced: sizes after it were recorded, too. Its dtype is for layers to change.
+    /// Returns an error if the result of a node differs in sizes from the trace, because sizes after it were recorded, too. The dtype may
+    /// differ: layers may change it.
     fn check_sizes(&self, node: &Node, known: &Known) -> Result<(), TraceError> {
         for id in node.gives() {
             let shown = &self.values[id.0];
@@ -94,13 +95,13 @@ impl Graph {
         Ok(())
     }
 
-    /// The error of a node that gave a tensor which is not as the graph says.
+    /// Returns the error of a node whose result differs from the graph.
     pub(crate) fn unlike(&self, node: &Node, id: Id, tensor: &Tensor) -> TraceError {
         let (expected, found) = (Kind::of(&self.values[id.0]).to_string(), Kind::of_tensor(tensor).to_string());
         TraceError::Result { operator: node.operator.name().to_string(), value: id.to_string(), expected, found }
     }
 
-    /// Of turns that touch these values, the one after which a value is needed no more; none where it is a result.
+    /// Returns, for each value, the index of the last of `turns` that touches it; `None` if it is a result of the graph.
     pub(crate) fn last_uses<T: Iterator<Item = Id>>(&self, turns: impl Iterator<Item = T>) -> Vec<Option<usize>> {
         let mut last = vec![None; self.values.len()];
         for (at, touched) in turns.enumerate() {
@@ -111,12 +112,12 @@ impl Graph {
     }
 }
 
-/// Whether a tensor is of the dtype and sizes that are known of a value.
+/// Returns whether a tensor has the dtype and the sizes of a value.
 pub(crate) fn fits(shown: &ValueInfo, tensor: &Tensor) -> bool {
     shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
 }
 
-/// The arguments of a node's call, with the defaults of those that it does not have.
+/// Returns the arguments of a node's call, including the default values of those that the node leaves out.
 pub(crate) fn arguments(
     at: usize,
     node: &Node,

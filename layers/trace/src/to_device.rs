@@ -1,4 +1,4 @@
-//! A graph that runs elsewhere than where it was traced.
+//! Moving a graph to another device.
 
 use aten::prelude::*;
 use dispatch_runtime::schema::TypeKind;
@@ -8,9 +8,9 @@ use crate::argument::Argument;
 use crate::graph::{Graph, Input, Node};
 
 impl Graph {
-    /// The same graph for inputs on another device: with its constants there, and all devices that it names replaced by that one.
+    /// Returns the same graph for inputs on another device: constants are copied there, and all devices that it names are replaced.
     ///
-    /// What was traced on Meta, where nothing is computed, runs on the CPU in this way.
+    /// A graph that was traced on Meta, without computation, can so run on the CPU.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -29,7 +29,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Where a constant cannot be copied there: nothing gives the device memory, or the constant is on Meta.
+    /// Returns an error if a constant cannot be copied: the device has no memory, or the constant is on Meta.
     pub fn to(&self, device: Device) -> Result<Self> {
         let mut graph = self.clone();
         for (at, constant) in graph.constants.iter_mut().enumerate() {
@@ -47,7 +47,7 @@ fn bring(node: &mut Node, device: Device) {
             *named = device;
         }
     }
-    // What is made of nothing is made on the CPU unless the call says otherwise.
+    // A factory, which has no tensor arguments, creates tensors on the CPU unless the call names a device.
     let schema = node.schema();
     let place = schema.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
     let is_factory = node.uses().next().is_none();

@@ -1,4 +1,4 @@
-//! Whether a graph can run.
+//! Verification of graphs.
 
 use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 
@@ -9,10 +9,10 @@ use crate::record::is_ignorance;
 use crate::run::{Known, arguments, fits, keep};
 
 impl Graph {
-    /// Whether every node fits its operator's schema and uses what is there before it, and whether the operators, asked on Meta, give
+    /// Checks that every node matches its operator's schema and uses only values defined before it, and that the operators on Meta return
     /// what the graph says. Nothing is computed.
     ///
-    /// Traced and parsed graphs are verified; this is for programs that were given one, and for those that change what is linked.
+    /// Parsed graphs are verified already. Use this for a graph from another program, or after the linked operators have changed.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -24,13 +24,13 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// What is wrong with the first node that does not fit.
+    /// Returns the error of the first node that is wrong.
     pub fn verify(&self) -> Result<()> {
         self.check_names()?;
         self.check_shapes()
     }
 
-    /// Whether all that is used is there, and nothing is given twice.
+    /// Checks that all used values are defined, and that none is defined twice.
     fn check_names(&self) -> Result<()> {
         let shape = Spec::contiguous(dispatch_runtime::DType::F32, &[]).on(Device::META)?;
         let mut defined = vec![false; self.values.len()];
@@ -55,7 +55,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Makes the calls on shapes alone, and compares with what the graph says. What Meta cannot know is taken from the graph.
+    /// Makes the calls on Meta, and compares the results with the graph. If Meta cannot tell a result, it is taken from the graph.
     fn check_shapes(&self) -> Result<()> {
         let shape = |shown: &ValueInfo| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
         let mut known: Known = vec![None; self.values.len()];
@@ -86,7 +86,7 @@ impl Graph {
                         if !fits(&self.values[id.0], tensor) {
                             return Err(self.unlike(node, id, tensor).into());
                         }
-                        // On Meta, what is brought to another device is where it was.
+                        // On Meta, a copy to another device shares the memory of its argument.
                         if !names_device {
                             self.check_memory(at, id, tensor, &known)?;
                         }
@@ -98,7 +98,7 @@ impl Graph {
         Ok(())
     }
 
-    /// What shows the memory of an argument must say so: [`clean`](Self::clean) goes by that.
+    /// Returns an error if a result shares memory with an argument and the graph does not say so: [`clean`](Self::clean) relies on it.
     fn check_memory(&self, at: usize, id: Id, tensor: &Tensor, known: &Known) -> Result<(), TraceError> {
         let node = &self.nodes[at];
         let is_shown = |used: &Id| known[used.0].as_ref().is_some_and(|used| used.storage().same(tensor.storage()));

@@ -1,4 +1,4 @@
-//! Elementwise calls that go together give what they give one by one, to the bit.
+//! Tests that fused elementwise calls return the same results as single calls, bit by bit.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 const SIZES: [i64; 8] = [1, 7, 511, 512, 513, 1025, 10_000, 70_001];
 
-/// Every element by its bits; a NaN is any other.
+/// Returns the bits of every element. All NaNs are equal.
 fn bits(tensor: &Tensor) -> Vec<[u64; 2]> {
     let float = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     let row = tensor.detach().unwrap().reshape(&[-1]).unwrap();
@@ -26,7 +26,7 @@ fn bits(tensor: &Tensor) -> Vec<[u64; 2]> {
         DType::C128 => row.to_vec::<Complex64>().unwrap().iter().map(|z| [float(z.re), float(z.im)]).collect(),
         DType::I64 => row.to_vec::<i64>().unwrap().iter().map(|x| [x.cast_unsigned(), 0]).collect(),
         DType::Bool => row.to_vec::<Bool>().unwrap().iter().map(|x| [x.0.into(), 0]).collect(),
-        // All others are numbers of double precision, too.
+        // All other dtypes convert to `f64` without loss.
         _ => row
             .to_dtype(DType::F64, false, false, None)
             .unwrap()
@@ -47,7 +47,7 @@ fn same(found: &[Tensor], expected: &[Tensor], what: &str) {
     }
 }
 
-/// Numbers of every kind, in an order that does not line up with tiles.
+/// Returns elements of every kind (zeros, infinities, NaN, ..). Their period differs from the size of tiles.
 fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
     const FRACTIONS: [f64; 13] =
         [0.0, -0.0, 1.0, -1.5, 0.3, 2.75, -7.0, 1e-3, 65504.0, -1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -61,7 +61,7 @@ fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
     made.to_dtype(dtype, false, true, None).unwrap().reshape(sizes).unwrap()
 }
 
-/// A kernel that is replaced is so for all threads: whoever replaces one that others call is alone with them.
+/// Locks the other tests out: a replaced kernel is replaced for all threads.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -74,7 +74,7 @@ fn fused(graph: &Graph) -> Fused {
     fused
 }
 
-/// How many calls are in each pass, after results and texts were compared.
+/// Compares the results and the text of the fused graph with those of the graph. Returns the number of calls in each pass.
 fn passes(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
     let graph = trace(f, inputs).unwrap();
     let fused = fused(&graph);
@@ -82,7 +82,7 @@ fn passes(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -
     fused.passes().map(<[usize]>::len).collect()
 }
 
-/// Arguments of an elementwise operator, where there are such that do.
+/// Returns arguments for an elementwise operator, or `None` if it has an argument of another type.
 fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
     let mut tensors = tensors.iter();
     let argument = |argument: &dispatch_runtime::schema::Argument| {
@@ -147,7 +147,7 @@ fn every_operator_gives_the_same_bits_in_every_dtype() {
                 let results = operator.call(given.iter().map(value).collect::<Vec<_>>())?;
                 Ok::<_, Error>(results.into_iter().filter_map(|value| value.as_tensor().cloned()).collect::<Vec<_>>())
             };
-            // What one gives is a result and goes into the next, where that takes it.
+            // The result of the first call is a result of the graph, and an argument of the second call if the dtype is the same.
             let twice = |inputs: &[Tensor]| {
                 let mut once = call(inputs)?;
                 let mut next = inputs.to_vec();
@@ -224,7 +224,7 @@ impl NegOrNot for Tensor {
     }
 }
 
-/// What cheap operators do together in registers, in either order of operands.
+/// Calls the cheap operators that are fused in registers, with their operands in both orders.
 fn cheap(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let [a, b] = inputs else { return Ok(Vec::new()) };
     let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
@@ -346,7 +346,7 @@ fn writes_stay_where_they_are() {
     let fused = fused(&graph);
     assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
     same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
-    // A write to an input, of which another input is a part.
+    // Writes to an input that shares memory with another input.
     let f = |x: &[Tensor]| {
         let read = x[1].neg()?.abs()?;
         aten::mul_(&mut x[0].clone(), &Tensor::number(2.into()))?;
@@ -406,7 +406,7 @@ fn layers_see_the_calls() {
         let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
         same(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "autocast");
     }
-    // Another trace records what was traced, and not that some of it went together.
+    // Another trace records the calls of the graph, without their fusion.
     assert_eq!(trace(|x| fused.run(x), &pair()).unwrap(), graph);
 }
 
@@ -450,7 +450,7 @@ fn integers_are_divided_by_the_operator_that_looks_for_zeros() {
     assert!(fused.run(&[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 0])]).is_err());
 }
 
-/// Somebody else's operator, of which nobody knows a loop.
+/// An operator of another crate without a fusible loop.
 #[op_def("bakery::knead(Tensor self) -> Tensor", shape = pointwise)]
 fn knead(this: &Tensor) -> Result<Tensor>;
 
@@ -550,7 +550,7 @@ fn recipes() -> impl Strategy<Value = Recipe> {
 const SHAPES: [&[i64]; 5] = [&[6, 200], &[6, 1], &[200], &[1], &[]];
 
 impl Recipe {
-    /// The steps whose arguments fit together, as a function that goes on after an error is not recorded.
+    /// Removes the steps whose arguments do not match, because a function that continues after an error cannot be traced.
     fn fit(mut self, inputs: &[Tensor]) -> Self {
         let mut at = 0;
         while at < self.steps.len() {

@@ -1,4 +1,4 @@
-//! The front and the back: how a call goes through the levels.
+//! The front and back layers, which route each call through the levels.
 
 use std::cell::Cell;
 
@@ -8,13 +8,13 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, keys, op_fallback};
 use crate::level_stack::{Aside, modes, top};
 
 thread_local! {
-    /// The state of the thread that made the call which is between front and back.
+    /// The thread state of the call that is between front and back.
     static CALLER: Cell<Option<ThreadState>> = const { Cell::new(None) };
 }
 
-/// The state in which the function runs that made the current call: that of the thread, but for what the levels changed.
+/// Returns the thread state in which the function made the current call, without the changes of the levels.
 ///
-/// A layer that will later call operators on the function's behalf remembers this one.
+/// A layer that later calls operators on the function's behalf stores this state.
 ///
 /// ```
 /// let _state = dispatch_transform::calling_state();
@@ -25,7 +25,7 @@ pub fn calling_state() -> ThreadState {
     CALLER.get().unwrap_or_else(ThreadState::capture)
 }
 
-/// Replaces the caller until it is dropped.
+/// A scope that replaces the caller's state until it is dropped.
 struct Calling(Option<ThreadState>);
 
 impl Calling {
@@ -40,7 +40,7 @@ impl Drop for Calling {
     }
 }
 
-/// All layers that work for some transform.
+/// Returns all layers that any transform uses.
 fn of_transforms() -> KeySet {
     let layers = [
         keys::FuncTorchDynamicLayerFrontMode,
@@ -65,7 +65,7 @@ fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let _calling = Calling::from(Some(ThreadState::capture()));
     let _modes = guard::include(entry.transform.modes());
     let _only = guard::exclude(of_transforms() - entry.transform.layers());
-    // What is above the front has seen this call.
+    // The layers above the front have already seen this call.
     operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)
 }
 
@@ -81,7 +81,7 @@ fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         .transform
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
-    // No longer included, and not excluded: the kernel of a plain call may enter levels of its own.
+    // The layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
     let plain = || guard::force(guard::included() - modes(), guard::excluded());
     let _done = (crate::depth() == 0).then(plain);
     entry.transform.leave(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))

@@ -1,4 +1,4 @@
-//! Levels, and who is at which.
+//! The stack of levels, and the trait of transforms.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,28 +12,29 @@ use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, ke
 
 use crate::lifted::{lift, lower, show};
 
-/// What happens at a level.
+/// The behavior of a level.
 ///
-/// The provided methods are those of a transform whose tensors are [`Lifted`](crate::Lifted) ones and nothing else.
+/// The provided methods suit a transform whose tensors need no more than [`Lifted`](crate::Lifted).
 pub trait Transform: 'static {
-    /// The layers that do the work: they see the calls of this level, and no call of another one.
+    /// Returns the layers that do the work of this transform. They see the calls of this level only.
     fn layers(&self) -> KeySet;
 
-    /// Those of them that see every call of this level, whatever its tensors.
+    /// Returns the layers that see every call of this level, whatever its tensors.
     fn modes(&self) -> KeySet {
         KeySet::EMPTY
     }
 
-    /// Whether `no_grad` in the function is about this level alone. Where it is not, no level below records then.
+    /// Whether `no_grad` in the function affects this level only. If not, the levels below do not record either.
     fn has_own_grad_mode(&self) -> bool {
         false
     }
 
-    /// Makes the arguments of a call tensors of this level.
+    /// Lifts the arguments of a call to this level.
     ///
     /// # Errors
     ///
-    /// Where the level cannot have such a call.
+    /// Returns [`TransformError::WrittenFromOutside`] if the call writes to a tensor that is not of this level. Other implementations
+    /// return an error if the level does not support the call.
     fn prepare(&self, level: &Level, operator: &Operator, arguments: &mut [Value]) -> Result<()> {
         let schema = operator.schema();
         for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
@@ -50,11 +51,11 @@ pub trait Transform: 'static {
         Ok(())
     }
 
-    /// Takes the arguments down from this level, lets `call` go on below, and brings the results up.
+    /// Lowers the arguments from this level, runs `call`, and lifts the results.
     ///
     /// # Errors
     ///
-    /// Those of the call.
+    /// Returns the error of the call.
     fn leave(
         &self,
         level: &Level,
@@ -73,7 +74,7 @@ pub trait Transform: 'static {
         for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
             let written = schema.written_return(i).map(|at| (&above[at], &below[at]));
             match (written, &*result) {
-                // The same tensor comes out as went in.
+                // A written argument is returned as the same tensor that was passed.
                 (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
                 _ => result.tensors_mut().for_each(|tensor| *tensor = level.lift(tensor)),
             }
@@ -82,7 +83,7 @@ pub trait Transform: 'static {
     }
 }
 
-/// One level of the stack: a handle that tells its tensors from those of others.
+/// A handle of one level of the stack. It identifies the level's tensors.
 #[derive(Clone)]
 pub struct Level {
     id: u64,
@@ -95,37 +96,38 @@ impl Level {
         Self { id: NEXT.fetch_add(1, Ordering::Relaxed), alive: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// The tensor at this level: one that is there already is itself.
+    /// Lifts a tensor to this level. A tensor of this level is returned unchanged.
     #[must_use]
     pub fn lift(&self, tensor: &Tensor) -> Tensor {
         lift(self, tensor)
     }
 
-    /// A tensor of this level that looks like `shown` and stands for `below`: only the level's own `layers` know what its elements are.
+    /// Returns a tensor of this level with the geometry of `shown`, which stands for `below`. Only the level's `layers` can access its
+    /// elements.
     #[must_use]
     pub fn show(&self, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
         show(self, shown, below, layers)
     }
 
-    /// What the tensor is below this level.
+    /// Returns the tensor below this level. A tensor of another level is returned unchanged.
     #[must_use]
     pub fn lower(&self, tensor: &Tensor) -> Tensor {
         lower(self, tensor)
     }
 
-    /// Whether it is a tensor of this level.
+    /// Whether the tensor belongs to this level.
     #[must_use]
     pub fn has(&self, tensor: &Tensor) -> bool {
         tensor.extension::<crate::Lifted>().is_some_and(|lifted| lifted.level() == self)
     }
 
-    /// Whether the function that it is for still runs.
+    /// Whether the function of this level is still running.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Whether it is on this thread's stack.
+    /// Whether the level is on this thread's stack.
     pub(crate) fn is_here(&self) -> bool {
         STACK.with_borrow(|stack| stack.iter().any(|entry| entry.level == *self))
     }
@@ -149,18 +151,17 @@ impl fmt::Debug for Level {
 pub(crate) struct Entry {
     pub(crate) level: Level,
     pub(crate) transform: Rc<dyn Transform>,
-    /// Whether the levels below record, where what the function does is about its own level.
+    /// Whether the levels below record, if the transform has its own grad mode.
     pub(crate) records_below: bool,
 }
 
 thread_local! {
     static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
-    /// What makes this thread's calls go through the levels: one for every level that was entered here, in order. All but the first found
-    /// it so.
+    /// The guards that include the front and back layers: one for each level entered on this thread, in order.
     static INCLUDED: RefCell<Vec<(Level, Guard)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How many levels this thread is in.
+/// Returns the number of levels that this thread is in.
 ///
 /// ```
 /// assert_eq!(dispatch_transform::depth(), 0);
@@ -174,12 +175,12 @@ pub(crate) fn top() -> Option<Entry> {
     STACK.with_borrow(|stack| stack.last().cloned())
 }
 
-/// A level that was entered, until this is dropped.
+/// An entered level. Dropping it leaves the level.
 #[must_use = "a level that is not bound to a name is left at once"]
 pub struct Entered {
     level: Level,
     _recording: Option<Guard>,
-    /// It is on its own thread's stack.
+    /// The level is on the stack of its own thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -213,13 +214,13 @@ pub fn enter(transform: impl Transform) -> Entered {
     Entered { level, _recording: recording, not_send: PhantomData }
 }
 
-/// The two layers that make calls go through the levels.
+/// The front and back layers.
 pub(crate) fn modes() -> KeySet {
     KeySet::layers_of(keys::FuncTorchDynamicLayerFrontMode) | KeySet::layers_of(keys::FuncTorchDynamicLayerBackMode)
 }
 
 impl Entered {
-    /// The level.
+    /// Returns the level.
     #[must_use]
     pub const fn level(&self) -> &Level {
         &self.level
@@ -229,14 +230,14 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         self.level.alive.store(false, Ordering::Release);
-        // A transform may have tensors, and whoever hears of their end may ask for the stack.
+        // The entries are dropped without the borrow: a transform may own tensors whose drop accesses the stack.
         let left: Vec<Entry> =
             STACK.with_borrow_mut(|stack| stack.extract_if(.., |entry| entry.level == self.level).collect());
         drop(left);
         INCLUDED.with_borrow_mut(|included| {
             let Some(at) = included.iter().position(|(level, _)| *level == self.level) else { return };
             let (_, guard) = included.remove(at);
-            // Calls are to go on through a level that was entered later.
+            // The guard moves to the next level, so that calls still go through the levels entered later.
             if let Some((_, later)) = included.get_mut(at) {
                 *later = guard;
             }
@@ -244,7 +245,7 @@ impl Drop for Entered {
     }
 }
 
-/// Sets the innermost level aside until it is dropped.
+/// A scope that takes the innermost level off the stack until it is dropped.
 pub(crate) struct Aside(Option<Entry>);
 
 impl Aside {
@@ -265,11 +266,11 @@ impl Drop for Aside {
     }
 }
 
-/// What a function that is transformed cannot do.
+/// An error of a call inside of a transformed function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// It wrote to a tensor that it did not make.
+    /// The function wrote to a tensor from outside of it.
     WrittenFromOutside {
         /// The operator.
         operator: String,

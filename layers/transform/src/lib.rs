@@ -1,17 +1,17 @@
 //! The stack of levels that function transforms share.
 //!
-//! A transform - the gradient of a function, a function over a batch - runs a function at a *level* of its own. Levels nest in any
-//! order, and each call of an operator goes through all of them, from the innermost out:
+//! A transform (such as the gradient of a function, or a function over a batch) runs a function at a *level* of its own. Levels nest in any
+//! order, and each operator call goes through all of them, from the innermost out:
 //!
 //! ```text
-//! front    the highest layer but modes: the innermost level prepares the arguments, and only its own layers are switched on
-//!   ...    those layers, such as Autograd: what they see are tensors of this level
-//! back     below them: the level is set aside, the arguments are taken down from it, and the call starts anew - at the front, for the
-//!          next level, or, where none is left, as a plain call. What comes out is brought up to the level again
+//! front    the highest layer below the modes: lifts the arguments to the innermost level and enables only that level's own layers
+//!   ...    those layers, such as Autograd: they see tensors of this level
+//! back     the lowest of them: takes the level off the stack, lowers the arguments, and calls the operator again. The call enters the
+//!          front for the next level, or is a plain call if no level is left. Its results are lifted to the level again
 //! ```
 //!
-//! A layer that transforms functions implements [`Transform`] and [enters](enter) a level for the length of a function. A tensor of a
-//! level is a [`Lifted`] one: the same elements under other keys, so what a level remembers about it is that level's alone.
+//! A layer that transforms functions implements [`Transform`] and [enters](enter) a level while the function runs. A tensor of a level is a
+//! [`Lifted`] one: the same elements under additional keys. What a level records about it does not affect other levels.
 #![forbid(unsafe_code)]
 
 mod front_and_back;

@@ -1,32 +1,32 @@
-//! Tensors of a level.
+//! Lifted tensors: the tensors of a level.
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, keys, op_fallback};
 
 use crate::level_stack::{Level, TransformError};
 
-/// What makes a tensor one of a level: it shows the elements of a tensor below.
+/// The extension of a level's tensor: its level, and the tensor below, whose elements it shows.
 ///
-/// It sits in the tensor's extension slot. The tensor is one of its own, under the same keys and that of levels, and shares the memory.
+/// The lifted tensor is a separate tensor with the keys of levels added. It shares the storage of the tensor below.
 pub struct Lifted {
     level: Level,
     below: Tensor,
 }
 
 impl Lifted {
-    /// The level that the tensor belongs to.
+    /// Returns the level that the tensor belongs to.
     #[must_use]
     pub const fn level(&self) -> &Level {
         &self.level
     }
 
-    /// The tensor below.
+    /// Returns the tensor below.
     #[must_use]
     pub const fn below(&self) -> &Tensor {
         &self.below
     }
 }
 
-/// Whether a tensor belongs to a level, dead or alive.
+/// Whether a tensor belongs to a level, ended or not.
 #[must_use]
 pub fn is_lifted(tensor: &Tensor) -> bool {
     tensor.extension::<Lifted>().is_some()
@@ -58,7 +58,7 @@ pub(crate) fn lower(level: &Level, tensor: &Tensor) -> Tensor {
     }
 }
 
-/// The tensor below all levels that are over.
+/// Returns the tensor below all levels that have ended.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -74,7 +74,8 @@ pub fn living(tensor: &Tensor) -> Tensor {
     tensor
 }
 
-/// Where no level is innermost, tensors of levels that are over are what they are below.
+/// Replaces tensors of ended levels by the tensors below, for calls that no level intercepts. Returns an error if a tensor's level runs on
+/// another thread.
 #[op_fallback(FuncTorchGradWrapper)]
 fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! The batch of a level, and tensors as rules see them.
+//! The batch of a level, and tensors as batch rules receive them.
 
 use dispatch_runtime::{Dims, Geometry, KeySet, Result, Tensor, Value, keys};
 use dispatch_transform::{Level, Lifted};
@@ -6,7 +6,7 @@ use dispatch_transform::{Level, Lifted};
 use crate::error::VmapError;
 use crate::vmap::Randomness;
 
-/// The batch that a call is for.
+/// The batch of a call: its size, its level, and its random numbers.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -22,7 +22,7 @@ use crate::vmap::Randomness;
 ///     aten::clone(&this.select_int(-1, this.sizes()[this.sizes().len() - 1] / 2)?, None)
 /// }
 ///
-/// // A batch in front of all dimensions does not disturb the last.
+/// // A batch dimension in front does not affect the last dimension.
 /// #[op_vmap(middle)]
 /// fn middle_of_each(_: &Batch, this: Mapped) -> Result<Mapped> {
 ///     Ok(Mapped::in_front(middle(&this.front()?)?))
@@ -40,10 +40,10 @@ pub struct Batch {
     pub(crate) randomness: Randomness,
 }
 
-/// Marks a tensor of a level of this layer: which dimension of the tensor below is the batch.
+/// The extension of a batched tensor: the batch dimension of the tensor below.
 struct BatchDim(usize);
 
-/// A tensor as a batch rule sees it: what is below, and which dimension of it is the batch.
+/// A tensor as a batch rule receives it: the tensor below the level, and its batch dimension.
 #[derive(Clone)]
 pub struct Mapped {
     pub(crate) tensor: Tensor,
@@ -51,41 +51,41 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// A result with the batch in dimension 0.
+    /// Makes a result whose batch dimension is 0.
     #[must_use]
     pub const fn in_front(tensor: Tensor) -> Self {
         Self { tensor, dim: Some(0) }
     }
 
-    /// A tensor that is the same for all slices.
+    /// Makes a tensor that is the same for all slices.
     #[must_use]
     pub const fn same_for_all(tensor: Tensor) -> Self {
         Self { tensor, dim: None }
     }
 
-    /// Whether there is a slice for each of the batch.
+    /// Whether the tensor has a batch dimension.
     #[must_use]
     pub const fn is_mapped(&self) -> bool {
         self.dim.is_some()
     }
 
-    /// The tensor below.
+    /// Returns the tensor below the level, with its batch dimension.
     #[must_use]
     pub const fn tensor(&self) -> &Tensor {
         &self.tensor
     }
 
-    /// How many dimensions a slice has.
+    /// Returns the number of dimensions of a slice.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.tensor.sizes().len().saturating_sub(usize::from(self.is_mapped()))
     }
 
-    /// The first slice: what all look like.
+    /// Returns the first slice.
     ///
     /// # Errors
     ///
-    /// Those of the view.
+    /// Returns the error of `select`.
     pub(crate) fn first(&self) -> Result<Tensor> {
         match self.dim.and_then(|dim| i64::try_from(dim).ok()) {
             Some(dim) => aten::select_int(&self.tensor, dim, 0),
@@ -93,11 +93,11 @@ impl Mapped {
         }
     }
 
-    /// The tensor below with the batch in dimension 0, if there is one.
+    /// Returns the tensor below with its batch dimension moved to 0. A tensor without batch dimension is returned unchanged.
     ///
     /// # Errors
     ///
-    /// Those of moving it there.
+    /// Returns the error of `permute`.
     pub fn front(&self) -> Result<Tensor> {
         match self.dim {
             None | Some(0) => Ok(self.tensor.clone()),
@@ -111,20 +111,20 @@ impl Mapped {
 }
 
 impl Batch {
-    /// How many slices there are.
+    /// Returns the number of slices.
     #[must_use]
     pub const fn size(&self) -> i64 {
         self.size
     }
 
-    /// A tensor of this level's functions, as what it stands for.
+    /// Unwraps a tensor of the mapped function to the tensor below and its batch dimension.
     pub(crate) fn mapped(&self, tensor: &Tensor) -> Mapped {
         let dim = tensor.extension::<BatchDim>().filter(|_| self.level.has(tensor)).map(|dim| dim.0);
         let below = tensor.extension::<Lifted>().filter(|_| dim.is_some()).map(Lifted::below);
         Mapped { tensor: below.unwrap_or(tensor).clone(), dim }
     }
 
-    /// The tensor that the function sees.
+    /// Wraps a tensor as the mapped function sees it: without its batch dimension.
     pub(crate) fn shown(&self, mapped: Mapped) -> Result<Tensor> {
         let Mapped { tensor, dim: Some(dim) } = mapped else { return Ok(mapped.tensor) };
         let slice = tensor.restride(without(tensor.geometry(), dim))?;
@@ -133,11 +133,11 @@ impl Batch {
         Ok(shown)
     }
 
-    /// A tensor with the batch in dimension 0: one that is the same for all is shown to each.
+    /// Returns the tensor with its batch dimension moved to 0. A tensor that is the same for all slices is expanded.
     ///
     /// # Errors
     ///
-    /// Those of the views that it takes.
+    /// Returns the error of `permute` or `expand`.
     pub fn each(&self, mapped: &Mapped) -> Result<Tensor> {
         if mapped.is_mapped() {
             return mapped.front();
@@ -147,7 +147,7 @@ impl Batch {
         aten::expand(&mapped.tensor, &sizes, false)
     }
 
-    /// A tensor of a value whose batch is not in the dimension that it is said to be in.
+    /// Finds a tensor of a value whose batch dimension does not have the batch size.
     pub(crate) fn misplaced(&self, value: &Value) -> Option<(Tensor, usize)> {
         let mut all = value.tensors().filter_map(|tensor| {
             let Mapped { tensor, dim } = self.mapped(tensor);
@@ -156,7 +156,7 @@ impl Batch {
         all.find(|(tensor, dim)| tensor.sizes().get(*dim) != Some(&self.size))
     }
 
-    /// Whether a value has a tensor with a slice for each of the batch.
+    /// Whether a value has a batched tensor.
     pub(crate) fn maps(&self, value: &Value) -> bool {
         value.tensors().any(|tensor| self.level.has(tensor))
     }
@@ -166,7 +166,7 @@ impl Batch {
         value.tensors().any(|tensor| !self.level.has(tensor))
     }
 
-    /// Results as the function sees them, where each has the batch in dimension 0.
+    /// Wraps results whose batch dimension is 0 as the mapped function sees them.
     pub(crate) fn all_in_front(&self, operator: &dyn std::fmt::Display, results: Vec<Value>) -> Result<Vec<Value>> {
         let front = |tensor: Tensor| self.shown(Mapped::in_front(tensor));
         let bring = |value| match value {
@@ -179,7 +179,7 @@ impl Batch {
     }
 }
 
-/// A slice's geometry.
+/// Returns the geometry of a slice: the geometry without a dimension.
 fn without(geometry: &Geometry, dim: usize) -> Geometry {
     let left = |values: &[i64]| -> Dims {
         values.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, value)| *value).collect()

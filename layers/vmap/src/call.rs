@@ -1,4 +1,4 @@
-//! A call with batched tensors, once the level is set aside.
+//! Calls with batched tensors, after the level is taken off the stack.
 
 use aten::is_random;
 use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
@@ -10,16 +10,17 @@ use crate::strategy::{Strategy, word};
 use crate::vmap::Randomness;
 use crate::{check_slice, shape_words, slice_loop, views};
 
-/// Whether a call is any different from one without a batch.
+/// Whether a call differs from one without a batch.
 pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
     arguments.iter().any(|value| batch.maps(value)) || (is_random(operator) && batch.randomness != Randomness::Same)
 }
 
-/// The results of a call, as the function sees them.
+/// Calls an operator for the batch and returns its results as the mapped function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
     let strategy = Strategy::without_parts(operator);
-    // What a word speaks for is refused by itself, but for a form, whose result a slice may have no room for.
+    // Checked before the call: a rule would not notice bad slices. A call by shape word reports its own errors, unless it writes to an
+    // argument.
     if matches!(strategy, Strategy::Rule | Strategy::Form)
         || strategy == Strategy::Shape && operator.functional().is_some()
     {
@@ -29,7 +30,7 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
         Strategy::Random => random(batch, operator, arguments),
         Strategy::View => views::call(batch, operator, arguments),
         Strategy::Rule => by_rule(batch, operator, arguments),
-        // The error of a slice names the sizes that the function sees.
+        // If the call fails, the error of one slice is returned: it names the sizes that the function sees.
         Strategy::Shape => match by_word(batch, operator, arguments)
             .map_err(|error| check_slice::check(operator, arguments).err().unwrap_or(error))?
         {
@@ -73,7 +74,7 @@ fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Op
     }
 }
 
-/// What the functional operator gives, copied, or a loop where there is no such operator.
+/// Calls the functional operator and copies its result, or loops over slices if there is none.
 fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     match operator.functional().filter(|functional| functional.argument_count() <= arguments.len()) {
         Some(functional) => write_functional(batch, operator, functional, arguments),
@@ -81,7 +82,7 @@ fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Resul
     }
 }
 
-/// Results with the batch in dimension 0, but for written arguments, which are those that went in.
+/// Wraps results whose batch dimension is 0. A written argument is returned as it was passed.
 pub(crate) fn finish(
     batch: &Batch,
     operator: &Operator,
@@ -96,7 +97,7 @@ pub(crate) fn finish(
     Ok(results.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// A form that writes one tensor: what the functional operator gives, copied there.
+/// Calls the functional operator of an in-place operator, and copies its result to the written argument.
 fn write_functional(
     batch: &Batch,
     operator: &Operator,
@@ -138,7 +139,7 @@ fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Ten
     Err(Error::from(bad).in_operator(operator.name()))
 }
 
-/// A tensor that is the same for all slices cannot be written by each.
+/// Returns an error if the call writes to a tensor that is the same for all slices.
 fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
         let is_written = argument.is_written() || is_written_silently(operator, arguments, &argument.name);
@@ -150,7 +151,7 @@ fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Res
     Ok(())
 }
 
-/// Whether a call writes to statistics that it gathers while it trains, of which the schema says nothing.
+/// Whether a call writes to running statistics, which the schema does not declare.
 fn is_written_silently(operator: &Operator, arguments: &[Value], argument: &str) -> bool {
     let trains = || operator.schema().argument("training").map(|(at, _)| &arguments[at]);
     operator.name().base == "native_batch_norm"

@@ -1,13 +1,13 @@
-//! What one slice alone could not be called with, and a batch of slices could: a rule would not notice.
+//! The check that a call is valid for one slice. A batch rule would not notice an invalid slice.
 
 use dispatch_runtime::{BadArgument, Error, Operator, Problem, Result, Value};
 
-/// Makes the plan of the call of one slice, and passes on its refusal of shapes and dtypes. What has no plan, and no kernel for Meta, is
-/// not forbidden.
+/// Makes the plan of a call with one slice, and returns its errors of shapes and dtypes. An operator without a plan and without a Meta
+/// kernel passes the check.
 ///
 /// # Errors
 ///
-/// Those of the call of a slice.
+/// Returns the error of the plan if it concerns shapes, dtypes or argument values.
 pub(crate) fn check(operator: &Operator, arguments: &[Value]) -> Result<()> {
     match operator.plan(&arguments.iter().cloned().collect()) {
         Err(error) if is_about_shapes(&error) => Err(error),

@@ -1,25 +1,25 @@
-//! What cannot be mapped.
+//! Errors of vmap.
 
 use std::fmt;
 
 use dispatch_runtime::Error;
 
-/// Why a function cannot be mapped over a batch.
+/// An error of mapping a function over a batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum VmapError {
-    /// No input has a dimension to map over.
+    /// No input has a mapped dimension.
     NothingToMap,
-    /// There are not as many dimensions as tensors.
+    /// The number of dimensions differs from the number of tensors.
     DimCount {
         /// `in_dims` or `out_dims`.
         of: &'static str,
-        /// How many there are.
+        /// The number of dimensions.
         found: usize,
-        /// How many tensors there are.
+        /// The number of tensors.
         tensors: usize,
     },
-    /// A tensor does not have the dimension.
+    /// A tensor does not have the mapped dimension.
     NoDim {
         /// `in_dims` or `out_dims`.
         of: &'static str,
@@ -27,74 +27,74 @@ pub enum VmapError {
         position: usize,
         /// The dimension.
         dim: i64,
-        /// How many the tensor has.
+        /// The number of dimensions of the tensor.
         rank: usize,
     },
-    /// Inputs have batches of different sizes.
+    /// Inputs have batch dimensions of different sizes.
     BatchSizes {
-        /// The size of the first.
+        /// The batch size of the first mapped input.
         expected: i64,
-        /// The position of another.
+        /// The position of the input that differs.
         position: usize,
-        /// Its size.
+        /// The batch size of that input.
         found: i64,
     },
-    /// There is nothing in the batch.
+    /// The batch dimension has size 0.
     EmptyBatch,
-    /// A chunk of nothing.
+    /// The chunk size is 0 or negative.
     ChunkSize {
-        /// What was asked for.
+        /// The requested chunk size.
         chunk_size: i64,
     },
-    /// A result differs from slice to slice, and was said not to.
+    /// A result differs between slices, but `out_dims` gives it no dimension.
     MappedResult {
         /// The position of the result.
         position: usize,
     },
-    /// Random numbers, and nobody said whose.
+    /// An operator draws random numbers, but the caller did not choose a `Randomness`.
     Random {
         /// The operator.
         operator: String,
     },
-    /// A number was asked of a tensor that has one for each slice, or something else that is no tensor.
+    /// An operator returns something other than a tensor, such as a scalar, from a batched tensor.
     NotATensor {
         /// The operator.
         operator: String,
     },
-    /// Sizes that the elements decide would differ from slice to slice.
+    /// The sizes of the results depend on element values and may differ between slices.
     DataDependent {
         /// The operator.
         operator: String,
     },
-    /// A tensor that is the same for all slices was to be written differently by each.
+    /// A call writes batched values to a tensor that is not batched.
     WrittenByAll {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
-    /// A view, or a handle bound to one, that nobody knows how to batch.
+    /// An operator returns a view, or a handle bound to one, that has no batch rule.
     View {
         /// The operator.
         operator: String,
     },
-    /// There is no rule, and loops are refused.
+    /// An operator has no batch rule, and slow loops are set to be errors.
     Slow {
         /// The operator.
         operator: String,
     },
-    /// A batch rule gave a tensor whose batch is not where it says.
+    /// A batch rule returned a tensor without the batch in the stated dimension.
     Rule {
         /// The operator.
         operator: String,
         /// The sizes of the tensor.
         sizes: Vec<i64>,
-        /// Where the batch was to be.
+        /// The stated batch dimension.
         dim: usize,
-        /// How many slices there are.
+        /// The number of slices.
         expected: i64,
     },
-    /// A kernel gave other results than its schema says.
+    /// A kernel returned other results than its schema declares.
     Results {
         /// The operator.
         operator: String,

@@ -1,4 +1,4 @@
-//! The transform, and its layer: composite operators are decomposed here, and the others go on to their rules.
+//! The vmap transform, and its layer: composite operators are decomposed here, all others go on to their batch rules.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -11,7 +11,7 @@ use crate::call;
 use crate::rule::BatchRule;
 use crate::vmap::Randomness;
 
-/// A level whose tensors stand for batches.
+/// The transform of a vmap level: its batch size and its random numbers.
 pub(crate) struct Mapping {
     pub(crate) size: i64,
     pub(crate) randomness: Randomness,
@@ -54,7 +54,8 @@ impl Transform for Mapping {
     }
 }
 
-/// Sees every call of a mapped function: one without batched tensors can be made of random operators.
+/// Decomposes composite operators. It sees every call of a mapped function, because a call without batched tensors may decompose into
+/// random operators.
 #[op_fallback(FuncTorchVmapMode)]
 fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     match parts(operator) {
@@ -63,14 +64,15 @@ fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>
     }
 }
 
-/// Whether an operator is made of others in mapped functions.
+/// Whether an operator is decomposed in mapped functions.
 pub(crate) fn is_decomposed(operator: &Operator) -> bool {
     parts(operator).is_some()
 }
 
-/// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
+/// Returns the keys for the operator's implicit composite kernel. `None` if it has no such kernel, or if it has a batch rule or a kernel
+/// for `FuncTorchBatched`.
 fn parts(operator: &Operator) -> Option<KeySet> {
-    /// By address, as operators are never freed: what was found, and when.
+    /// The cached result and table version, by the operator's address. Operators are never freed.
     type Known = HashMap<usize, (TableVersion, Option<KeySet>)>;
     static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
     if operator.rule::<BatchRule>().is_some() {

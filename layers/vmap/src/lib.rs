@@ -1,7 +1,7 @@
-//! Functions over batches: one call does what a loop over slices would do.
+//! Vectorized functions: one call computes what a loop over the slices of a batch computes.
 //!
-//! [`vmap`] runs a function once, at a level of its own of the transform stack. A tensor there has one dimension fewer than the one
-//! below it that it stands for; the dimension that is missing is the batch, and no operator in the function knows of it.
+//! [`vmap`] runs a function once, at its own level of the transform stack. Each tensor there stands for a tensor below with one more
+//! dimension. That dimension is the batch dimension, which the operators in the function do not see.
 //!
 //! ```
 //! # use kernels_cpu as _;
@@ -17,13 +17,13 @@
 //! # }
 //! ```
 //!
-//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Strategy`] of an operator):
+//! Each call is handled by the first of these that applies (`level.rs`, `call.rs`; [`Strategy`] of an operator):
 //!
-//! 1. a rule of somebody's own, [`op_vmap`];
-//! 2. the operator's parts, where it is an implicit composite;
+//! 1. a rule defined by [`op_vmap`];
+//! 2. the operator's decomposition, if it is an implicit composite;
 //! 3. for a view, the geometry of one slice (`views.rs`);
 //! 4. the operator's shape word (`shape_words.rs`);
-//! 5. a loop over slices (`slice_loop.rs`), which is slow, and says so once for each operator: [`set_slow`].
+//! 5. a loop over slices (`slice_loop.rs`), which is slow and warns once per operator: [`set_slow`].
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_vmap;
@@ -50,7 +50,7 @@ pub use strategy::Strategy;
 pub use structure::{Inputs, Tensors};
 pub use vmap::{Randomness, Vmap, vmap};
 
-/// Not public API: what generated code names.
+/// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::rule::{BatchRule, Give, Take, give, lost, take};

@@ -1,17 +1,17 @@
-//! Rules of somebody's own: what `#[op_vmap]` makes.
+//! Batch rules defined by `#[op_vmap]`.
 
 use dispatch_runtime::{Argument, DType, Error, Layout, MemoryFormat, Result, Scalar, Tensor, Value};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 
-/// How an operator is called for a batch. Not public API: `#[op_vmap]` submits it.
+/// The batch rule of an operator. Not public API: `#[op_vmap]` submits it.
 #[doc(hidden)]
 pub struct BatchRule {
     pub(crate) run: Run,
 }
 
-/// None where the rule does not hold for these arguments, so that there is a loop.
+/// The generated function of a rule. It returns `None` if the rule does not cover these arguments: the call is then a loop.
 type Run = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 
 impl BatchRule {
@@ -21,7 +21,7 @@ impl BatchRule {
     }
 }
 
-/// What a rule's parameter can be.
+/// A type that a parameter of a batch rule may have.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a batch rule cannot take `{Self}`",
@@ -32,7 +32,7 @@ pub trait Take<'a>: Sized {
     fn take(batch: &Batch, value: &'a mut Value) -> Option<Self>;
 }
 
-/// What a rule can give.
+/// A type that a batch rule may return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a batch rule cannot give `{Self}`",
@@ -53,7 +53,7 @@ pub fn give(batch: &Batch, results: impl Give) -> Result<Option<Vec<Value>>> {
     results.give(batch)
 }
 
-/// A rule's parameters are not what the operator takes.
+/// Returns the error that a rule's parameters do not match the operator's arguments.
 #[doc(hidden)]
 #[cold]
 #[must_use]
@@ -111,7 +111,7 @@ impl Give for Mapped {
     }
 }
 
-/// What is no tensor is the same for all slices.
+/// A result that is not a tensor is the same for all slices.
 impl Give for i64 {
     fn give(self, _: &Batch) -> Result<Option<Vec<Value>>> {
         Ok(Some(vec![self.into()]))

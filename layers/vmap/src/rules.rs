@@ -1,7 +1,7 @@
-//! Rules for operators of aten that no word speaks for.
+//! Batch rules of aten's operators that shape words do not cover.
 
-/// One rule for several operators, given all arguments as values: `rule(batch, operator, arguments)`. After a `;` come operators of a family
-/// that can be left out.
+/// Registers one batch rule for several operators: `rule(batch, operator, arguments)`. After a `;` come the operators of an optional
+/// family.
 macro_rules! by_values {
     ($rule:expr => $($(#[$family:meta])? $($operator:ident)+);+) => {$(
         $(#[$family])?
@@ -25,7 +25,7 @@ macro_rules! by_values {
 use crate::batch::Batch;
 use dispatch_runtime::{Operator, Result, Value};
 
-/// None where the rule does not hold for these arguments.
+/// A rule that receives all arguments as values. It returns `None` if it does not cover them.
 type ByValues = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
 
 #[cfg(feature = "attention")]

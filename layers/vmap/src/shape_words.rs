@@ -1,13 +1,13 @@
-//! Calls of operators whose shape words say how a batch goes through.
+//! Batching by shape words: operators whose shape word determines where the batch dimension goes.
 //!
-//! Each gives the results with the batch in dimension 0, or nothing where the word does not help.
+//! Each function returns results whose batch dimension is 0, or `None` if the shape word does not cover the call.
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{DType, Operator, Promotion, Result, Tensor, Value, result_dtype, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
 
-/// Elements meet one by one, after broadcasting: the batch is one more dimension in front of all.
+/// Batches an elementwise operator: the batch is one more dimension in front of all broadcast dimensions.
 pub(crate) fn pointwise(
     batch: &Batch,
     operator: &Operator,
@@ -23,7 +23,7 @@ pub(crate) fn pointwise(
     let rank = seen.iter().map(|tensor| tensor.sizes().len()).max().unwrap_or(0);
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
-    // Integers that are computed with as fractions are so as they are, and not rounded to the common dtype before.
+    // If integers are computed as floats, they are converted directly, without rounding to the common dtype first.
     let met = if promotion == Promotion::Float { promotion.computes_in(&seen) } else { common };
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
@@ -31,7 +31,8 @@ pub(crate) fn pointwise(
         let mapped = batch.mapped(tensor);
         if !mapped.is_mapped() {
             if mixed && tensor.sizes().is_empty() && tensor.dtype() == common && !tensor.is_number() {
-                // It decided for slices without dimensions, and would not for a batch of them.
+                // A zero-dimensional operand took part in a slice's promotion only by its category. One more dimension keeps it deciding as
+                // before.
                 *value = aten::unsqueeze(tensor, 0)?.into();
             }
             continue;
@@ -43,9 +44,9 @@ pub(crate) fn pointwise(
     operator.call(values).map(Some)
 }
 
-/// What is there for all slices, in the dtype that a slice would have decided with others. Without dimensions it decided no more than
-/// the kind of that; with the batch it would decide more. So it comes in the dtype in which all meet. As in PyTorch, this rounds factors
-/// of halves too, which the CPU's kernels take as they are where they are one number.
+/// Casts a batched zero-dimensional operand to the dtype that promotion gives a slice. Without dimensions it decides only the category of
+/// the result's dtype. With the batch dimension it would decide the dtype itself. As in PyTorch, this also rounds factors of half-precision
+/// tensors, which the CPU kernels do not round if they are scalars.
 pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType, met: DType) -> Result<Tensor> {
     if slice.rank() > 0 || all.dtype() == common {
         return Ok(all);
@@ -53,7 +54,7 @@ pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType, met: DType) -
     aten::to_dtype(&all, met, false, false, None)
 }
 
-/// The batch in dimension 0, and behind it as many dimensions of size 1 as a slice has too few.
+/// Moves the batch dimension to 0 and inserts dimensions of size 1 behind it until a slice has `rank` dimensions.
 pub(crate) fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
     let mut tensor = mapped.front()?;
     for _ in mapped.rank()..rank {
@@ -62,7 +63,7 @@ pub(crate) fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
     Ok(tensor)
 }
 
-/// Dimensions are one further back, and the batch is not among those that go.
+/// Batches a reduction: each reduced dimension is shifted by one, and the batch dimension is never reduced.
 pub(crate) fn reduce(
     batch: &Batch,
     operator: &Operator,
@@ -75,7 +76,7 @@ pub(crate) fn reduce(
     let mut mapped = batch.mapped(tensor);
     let mut values = arguments.to_vec();
     if mapped.rank() == 0 {
-        // One element is a line of one, of which a dimension is never kept.
+        // A slice without dimensions becomes a row of one element, whose dimension is not kept.
         mapped = Mapped::in_front(aten::unsqueeze(&mapped.front()?, 1)?);
         if let Some(keepdim) = keepdim {
             values[keepdim] = Value::Bool(false);
@@ -102,7 +103,7 @@ fn takes_several(operator: &Operator, argument: usize) -> bool {
     matches!(operator.schema().arguments[argument].ty.required().kind, TypeKind::List(..))
 }
 
-/// All dimensions of a slice as one, for an operator that takes one or all.
+/// Flattens all dimensions of a slice to one, for an operator that reduces one dimension or all.
 fn in_a_row(
     operator: &Operator,
     dims: usize,
@@ -119,13 +120,14 @@ fn in_a_row(
     operator.call(values).map(Some)
 }
 
-/// A dimension of a slice as one of the tensor with the batch in front.
+/// Converts a dimension of a slice to the dimension of a tensor whose batch dimension is 0.
 pub(crate) fn shift_dim(dim: i64, rank: usize) -> Result<i64> {
     let at = wrap_dim("dim", dim, rank)?;
     Ok(i64::try_from(at).unwrap_or(i64::MAX) + 1)
 }
 
-/// The batch goes into a letter that the result has too: one of the mapped arguments alone, or one that all arguments have.
+/// Batches a matrix product by folding the batch into a dimension of the result. It is a dimension of exactly the batched arguments, or one
+/// that all arguments have.
 pub(crate) fn product(
     batch: &Batch,
     operator: &Operator,
@@ -163,21 +165,21 @@ pub(crate) fn product(
     results.collect::<Result<_>>().map(Some)
 }
 
-/// The batch, in dimension 0, and a slice's dimension as one.
+/// Merges the batch dimension 0 with dimension `at` of a slice.
 pub(crate) fn fold_batch(tensor: &Tensor, at: usize) -> Result<Tensor> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let together = aten::movedim_int(tensor, 0, at)?;
     aten::flatten_using_ints(&together, at, at + 1)
 }
 
-/// The reverse.
+/// Splits dimension `at` into batch and slice dimension, and moves the batch dimension to 0.
 pub(crate) fn unfold_batch(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Result<Tensor> {
     let mut sizes = tensor.sizes().to_vec();
     sizes.splice(at..=at, [batch, size]);
     aten::movedim_int(&aten::reshape(tensor, &sizes)?, i64::try_from(at).unwrap_or(i64::MAX), 0)
 }
 
-/// A result whose dimension `at` has the batch folded in.
+/// Splits the batch off dimension `at` of a result.
 #[allow(dead_code, reason = "the families whose rules use it may be left out")]
 pub(crate) fn unfold_batch_at(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;

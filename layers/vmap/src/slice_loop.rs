@@ -1,7 +1,6 @@
-//! The loop: each slice by itself, and the results stacked. It is right for every operator, and slow.
+//! The loop over slices: one call per slice, whose results are stacked. It is correct for every operator, and slow.
 //!
-//! A batch may have any number of slices if they take no memory: on Meta, if they are empty, and if all are the same elements. Such
-//! slices are all alike, and then one call is enough.
+//! If all slices are alike, one call is enough. That is so on Meta, for empty tensors, and if the batch dimension has stride 0.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -14,15 +13,15 @@ use crate::call::finish;
 use crate::error::VmapError;
 use crate::views::gives_views;
 
-/// What becomes of operators that have no rule: a loop over slices, with or without a word, or an error.
+/// The treatment of operators without a batch rule: a loop over slices, with or without a warning, or an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Slow {
-    /// A line on the standard error, once for each operator.
+    /// Loops, and prints a warning once per operator. This is the default.
     #[default]
     Warn,
-    /// Not a word.
+    /// Loops without a warning.
     Allow,
-    /// An error.
+    /// Returns an error.
     Refuse,
 }
 
@@ -34,7 +33,7 @@ struct Told {
 
 static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
 
-/// Says what becomes of operators without a rule, in the whole program.
+/// Sets the treatment of operators without a batch rule, for the whole program.
 ///
 /// ```
 /// use dispatch_vmap::{Slow, set_slow};
@@ -44,7 +43,7 @@ pub fn set_slow(slow: Slow) {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner).slow = slow;
 }
 
-/// The loop, of an operator that nobody gave a rule.
+/// Loops over slices, with the warning or error that [`set_slow`] has set.
 pub(crate) fn loop_with_warning(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     check(operator)?;
     {
@@ -76,12 +75,12 @@ pub(crate) fn check(operator: &Operator) -> Result<()> {
     Ok(())
 }
 
-/// The loop.
+/// Loops over slices.
 pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     looped(batch, operator, arguments, |values| operator.call(values))
 }
 
-/// The loop, where every slice gets the same random numbers: those of one fork of the generator, from its start.
+/// Loops over slices with the same random numbers for each: each slice restarts one fork of the generator.
 pub(crate) fn loop_with_same_random_numbers(
     batch: &Batch,
     operator: &Operator,
@@ -124,10 +123,10 @@ fn looped(
         if results.len() != columns.len() {
             return Err(VmapError::Results { operator: operator.to_string() }.into());
         }
-        // What is drawn differs, if there are elements of it.
+        // Random results differ between slices, unless they have no elements.
         let are_all_alike = are_arguments_alike && (!is_drawn || are_bare(&results));
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
-            // A handle that is bound to another tensor cannot be written through the slice.
+            // A returned handle with other sizes is bound to another tensor, which a write through the slice cannot change.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
                 && before_call[written].as_tensor().is_some_and(|before| before.sizes() != now.sizes())
             {
@@ -159,7 +158,7 @@ fn is_bare(tensor: &Tensor) -> bool {
     tensor.device() == Device::META || tensor.geometry().count() == 0
 }
 
-/// Whether a tensor is the same for each slice of the batch.
+/// Whether all slices of a tensor are the same.
 fn are_slices_alike(mapped: &Mapped) -> bool {
     mapped.dim.is_none_or(|dim| is_bare(&mapped.tensor) || mapped.tensor.geometry().strides()[dim] == 0)
 }
@@ -183,7 +182,7 @@ fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
     })
 }
 
-/// Makes a tensor with one slice one with so many.
+/// Repeats the only slice of a tensor `count` times.
 fn repeated(tensor: &mut Tensor, count: i64) -> Result<()> {
     let mut repeats = vec![1; tensor.sizes().len()];
     repeats[0] = count;
@@ -191,7 +190,7 @@ fn repeated(tensor: &mut Tensor, count: i64) -> Result<()> {
     Ok(())
 }
 
-/// What one result is for each slice, as one.
+/// Stacks one result of all slices.
 fn stack(operator: &Operator, column: &[Value]) -> Result<Value> {
     let wrong = || VmapError::Results { operator: operator.to_string() };
     if let Some(Value::Tensors(first)) = column.first() {

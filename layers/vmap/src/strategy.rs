@@ -1,4 +1,4 @@
-//! What is said of an operator, and so what becomes of its calls in a mapped function.
+//! The strategy of an operator: how its calls are batched.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ use crate::rule::BatchRule;
 use crate::slice_loop;
 use crate::views::gives_views;
 
-/// How a call with a batch is made. Whatever says something does so for some calls at least; for the others there is a loop.
+/// How calls of an operator are batched. If a strategy does not cover a call, the call is a loop over slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// As calls of the operators that it is made of.
+    /// The operator is decomposed, and its parts are batched.
     Parts,
-    /// As the mapped function's [`Randomness`](crate::Randomness) says.
+    /// The operator is random: [`Randomness`](crate::Randomness) of the mapped function decides.
     Random,
-    /// By a rule of somebody's own.
+    /// An `#[op_vmap]` rule is called.
     Rule,
-    /// As a change of strides.
+    /// The operator returns a view: the strides of a slice are changed for all slices.
     View,
-    /// By its shape word.
+    /// The shape word of the operator determines where the batch dimension goes.
     Shape,
-    /// As a call of its functional operator, whose result is copied.
+    /// The functional operator is called, and its result copied to the written argument.
     Form,
-    /// Not at all: what it gives stands in the elements, or is no tensor.
+    /// The call is an error: the results are no tensors, or their sizes depend on elements.
     Refused,
-    /// As a loop over slices.
+    /// The operator is called once per slice.
     Loop,
 }
 
 impl Strategy {
-    /// That of an operator.
+    /// Returns the strategy of an operator.
     ///
     /// ```
     /// use dispatch_vmap::Strategy;
@@ -47,7 +47,7 @@ impl Strategy {
         if is_decomposed(operator) { Self::Parts } else { Self::without_parts(operator) }
     }
 
-    /// The strategy for a call that reached the layer whole, although its operator may have parts.
+    /// Returns the strategy of a call that was not decomposed, even if the operator has a decomposition.
     pub(crate) fn without_parts(operator: &Operator) -> Self {
         if is_random(operator) {
             Self::Random
@@ -87,8 +87,8 @@ annotate!("vmap", |operator| {
     has_tensors.then(|| Strategy::of(operator).to_string())
 });
 
-/// The shape word that speaks for a batch of arguments; for a form that writes one of them, that of elements alone. A rule of the functional
-/// operator knows better.
+/// Returns the shape word that determines the batching of a call. For an in-place operator, only a pointwise word of its functional
+/// operator counts, and only if that operator has no batch rule.
 pub(crate) fn word(operator: &Operator) -> Option<Shape> {
     let Some(functional) = operator.functional() else {
         let is_said = |shape: &Shape| {

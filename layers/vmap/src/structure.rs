@@ -1,8 +1,8 @@
-//! What mapped functions take and give: a tensor, or several.
+//! Inputs and outputs of mapped functions: tensors, tuples and vectors.
 
 use dispatch_runtime::Tensor;
 
-/// A tensor, tuples of such, or a vector of tensors: what a mapped function gives, and, behind a reference, takes.
+/// A tensor, a tuple of such, or a vector of such. A mapped function returns it, and receives a reference to it.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -11,10 +11,10 @@ use dispatch_runtime::Tensor;
 /// assert_eq!(pair.tensors().len(), 2);
 /// ```
 pub trait Tensors: Sized {
-    /// All of them, in order.
+    /// Returns all tensors, in order.
     fn tensors(&self) -> Vec<&Tensor>;
 
-    /// The same structure of other tensors; none where there are too few.
+    /// Returns the same structure with other tensors. `None` if there are too few.
     fn rebuilt(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self>;
 }
 
@@ -38,7 +38,7 @@ impl<T: Tensors> Tensors for Vec<T> {
     }
 }
 
-/// What is mapped over: a reference to a tensor, a tuple of such, or a slice.
+/// The inputs of a mapped function: a reference to a tensor, a tuple of such, or a slice.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -48,10 +48,10 @@ impl<T: Tensors> Tensors for Vec<T> {
 /// assert!(a.same(&b));
 /// ```
 pub trait Inputs {
-    /// What the function takes a reference to.
+    /// The type that the function receives a reference to.
     type Structure: Tensors;
 
-    /// The handles.
+    /// Clones the handles into that type.
     fn structure(self) -> Self::Structure;
 }
 

@@ -1,4 +1,4 @@
-//! Views, all by one rule: what becomes of one slice's geometry becomes of every slice's, as they differ in where they begin alone.
+//! Batching of views by one rule: slices differ only in their offset, so one geometry change is valid for all.
 
 use dispatch_runtime::{DType, Geometry, KeySet, Operator, Result, Tensor, Value, guard, keys};
 
@@ -9,7 +9,7 @@ pub(crate) fn gives_views(operator: &Operator) -> bool {
     !operator.schema().views().is_empty()
 }
 
-/// The views that an operator gives of a batched argument.
+/// Returns the views that an operator makes of a batched argument.
 pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let viewed: Vec<usize> = schema.views().iter().map(|view| view.argument).collect();
@@ -24,7 +24,7 @@ pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> R
     let mut values = arguments.to_vec();
     values[at] = outline(seen).into();
     let results = {
-        // No level and no layer has a say in what is geometry alone.
+        // Only the geometry is computed, so no level and no layer takes part.
         let _plain = guard::force(KeySet::EMPTY, KeySet::EMPTY);
         operator.call(values)?
     };
@@ -40,12 +40,12 @@ pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> R
         .collect()
 }
 
-/// One slice as a plain tensor whose elements nobody can look at.
+/// Returns one slice as a plain tensor whose elements cannot be accessed.
 fn outline(tensor: &Tensor) -> Tensor {
     tensor.out_of_reach(tensor.keys().below(keys::BackendSelect))
 }
 
-/// A view of one slice, for all: the batch is its last dimension, with the stride that it has in the source.
+/// Extends a view of one slice to all slices. The batch becomes its last dimension, with its stride in the source.
 fn of_all(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
     let (all, dim) = if view.dtype() == source.tensor.dtype() {
         (source.tensor.clone(), source.dim)
@@ -60,7 +60,7 @@ fn of_all(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
     Ok(Mapped { tensor, dim: Some(geometry.rank()) })
 }
 
-/// The elements of all slices in another dtype, the batch in front.
+/// Views the elements of all slices as another dtype, with the batch dimension at 0.
 fn shown_as(source: &Mapped, dtype: DType) -> Result<Tensor> {
     let front = source.front()?;
     match (front.dtype().is_complex(), dtype.is_complex()) {

@@ -1,4 +1,4 @@
-//! What people call.
+//! The function `vmap` and its options.
 
 use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
 use dispatch_transform::{enter, living};
@@ -8,21 +8,21 @@ use crate::error::VmapError;
 use crate::level::Mapping;
 use crate::structure::{Inputs, Tensors};
 
-/// Whose random numbers a mapped function draws.
+/// How random operators in a mapped function draw their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Randomness {
-    /// Nobody said: an operator that draws some is an error.
+    /// A random operator is an error. This is the default.
     #[default]
     Error,
-    /// Every slice gets the same ones.
+    /// All slices get the same random numbers.
     Same,
-    /// Every slice gets its own.
+    /// Each slice gets different random numbers.
     Different,
 }
 
-/// A function of slices as a function of batches: it is run once, for all of them.
+/// Maps a function of slices over a batch. The function runs once, for all slices.
 ///
-/// The batch is dimension 0 of every input and every result; [`Vmap`] is for all else.
+/// The batch is dimension 0 of every input and every result. [`Vmap`] has other options.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -41,12 +41,12 @@ pub enum Randomness {
 ///
 /// # Errors
 ///
-/// Those of the function, and a [`VmapError`] where it cannot be mapped.
+/// Returns the error of the function, and a [`VmapError`] if the function cannot be mapped.
 pub fn vmap<I: Inputs, O: Tensors>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
     Vmap::new().call(f, inputs)
 }
 
-/// How a function is mapped.
+/// The options of a mapped function: dimensions, random numbers, chunk size.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -71,45 +71,45 @@ pub struct Vmap {
 }
 
 impl Vmap {
-    /// Over dimension 0 of every tensor.
+    /// Makes the default options: dimension 0 of every tensor, no random numbers, one chunk.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The dimension to map over, for each tensor of the inputs in order; none for one that all slices share.
+    /// Sets the mapped dimension of each input tensor, in order. `None` for a tensor that all slices share.
     #[must_use]
     pub fn in_dims(mut self, dims: impl Into<Vec<Option<i64>>>) -> Self {
         self.in_dims = Some(dims.into());
         self
     }
 
-    /// Where the batch goes, for each tensor of the results in order; none for one that is the same for all slices.
+    /// Sets the batch dimension of each result tensor, in order. `None` for a result that is the same for all slices.
     #[must_use]
     pub fn out_dims(mut self, dims: impl Into<Vec<Option<i64>>>) -> Self {
         self.out_dims = Some(dims.into());
         self
     }
 
-    /// Whose random numbers the function draws.
+    /// Sets how random operators draw their numbers.
     #[must_use]
     pub const fn randomness(mut self, randomness: Randomness) -> Self {
         self.randomness = randomness;
         self
     }
 
-    /// Runs the function once for each so many slices, for less memory.
+    /// Sets the maximal number of slices per run of the function. Smaller chunks need less memory.
     #[must_use]
     pub const fn chunk_size(mut self, chunk_size: i64) -> Self {
         self.chunk_size = Some(chunk_size);
         self
     }
 
-    /// Runs a function.
+    /// Runs a function over the batch.
     ///
     /// # Errors
     ///
-    /// As [`vmap`].
+    /// Returns the errors of [`vmap`]. Returns [`VmapError::ChunkSize`] if the chunk size is not positive.
     pub fn call<I: Inputs, O: Tensors>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
         let structure = inputs.structure();
         let (mapped, size) = self.mapped(&structure.tensors())?;
@@ -129,14 +129,14 @@ impl Vmap {
         for start in (0..size).step_by(usize::try_from(chunk).unwrap_or(usize::MAX)) {
             let length = chunk.min(size - start);
             let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
-            // Each chunk begins at the same place of the stream.
+            // Each chunk starts at the same position of the random stream.
             let _same: Vec<_> = same.iter().map(|fork| Generator::new(fork.device(), fork.seed()).stand_in()).collect();
             parts.push(self.run(&f, &structure, part, length)?);
         }
         self.joined(&parts)
     }
 
-    /// The inputs with the dimensions that are mapped, and how many slices there are.
+    /// Returns the inputs with their mapped dimensions, and the number of slices.
     fn mapped(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
         let dims = dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
@@ -160,7 +160,7 @@ impl Vmap {
         }
     }
 
-    /// Runs the function at a level of its own.
+    /// Runs the function at its own level.
     fn run<S: Tensors, O: Tensors>(
         &self,
         f: &impl Fn(&S) -> Result<O>,
@@ -184,7 +184,7 @@ impl Vmap {
         Ok(outputs.rebuilt(&mut results.into_iter()).unwrap_or(outputs))
     }
 
-    /// The results of all chunks as one.
+    /// Concatenates the results of all chunks.
     fn joined<O: Tensors>(&self, parts: &[O]) -> Result<O> {
         let columns: Vec<Vec<&Tensor>> = parts.iter().map(Tensors::tensors).collect();
         let first = columns.first().map(Vec::len).unwrap_or_default();
@@ -217,7 +217,7 @@ fn at(of: &'static str, position: usize, dim: i64, rank: usize) -> Result<usize,
     }
 }
 
-/// A fork of each generator that the function can be expected to draw from.
+/// Returns a fork of the default generator of the CPU and of each input's device.
 fn generators(inputs: &[Mapped]) -> Vec<Generator> {
     let mut devices = vec![Device::CPU];
     for input in inputs {
@@ -234,7 +234,7 @@ fn narrowed(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {
     Ok(Mapped { tensor, dim: input.dim })
 }
 
-/// A result with the batch where it was asked for.
+/// Moves the batch dimension of a result to the requested dimension.
 fn placed(found: &Mapped, dim: Option<i64>, position: usize, size: i64) -> Result<Tensor> {
     let rank = found.rank() + 1;
     let Some(dim) = dim else {

@@ -1,9 +1,9 @@
-//! Calls operators with arguments that no caller would think of, and tells what is no result and no typed error.
+//! The program `fuzz`: calls operators with unusual arguments, and prints outcomes that are neither results nor typed errors.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-// Its kernels are tried.
+// Links the kernels under test.
 use kernels_cpu as _;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What a cell says when it is clicked, and where calls go: the same as the library says, word for word.
+//! Tests of the panel of a clicked cell. Its explanations of calls must equal those of the library, word for word.
 
 use dispatch_inspect::{CallExplanation, Guards, Style, run};
 use dispatch_runtime::Operator;
@@ -45,7 +45,7 @@ pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) 
     Ok(())
 }
 
-/// What each operator is asked about: arguments in words, and guards.
+/// The arguments and the guards of the explained calls, as words.
 const CALLS: [(&[&str], &[&str]); 15] = [
     (&[], &[]),
     (&["cuda,requires_grad"], &[]),

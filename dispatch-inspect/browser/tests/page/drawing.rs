@@ -1,4 +1,4 @@
-//! What is drawn, and how fast.
+//! Tests of which rows and cells are drawn, and how fast.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) async fn only_the_cells_in_sight_are_in_the_document(client: &Client)
         assert!((20..80).contains(&rows), "{rows} rows at {part}");
         let cells = ask(client, "document.querySelector('.row:not([hidden]) .cells').children.length").await?;
         assert!(cells.as_u64().is_some_and(|cells| (20..100).contains(&cells)), "{cells} cells in a row");
-        // Something of the table is in the middle of what is seen, and it is what belongs there.
+        // A row of the table is in the middle of the visible area, and it shows the right operator.
         let script = "(() => { const box = grid.root.getBoundingClientRect();
             const row = document.elementFromPoint(box.x + 100, box.y + box.height - 60).closest('.row');
             return [row.firstChild.textContent, grid.operators[row.getAttribute('aria-rowindex') - 2].name]; })()";

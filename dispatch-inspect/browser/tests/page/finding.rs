@@ -1,4 +1,4 @@
-//! Operators and cells are found, by hand and by keys, and filters leave what they say.
+//! Tests of search, filters, addresses and keyboard control.
 
 use std::error::Error;
 
@@ -33,7 +33,7 @@ pub(super) async fn filters_leave_what_they_say(client: &Client) -> Checked {
     assert_eq!(shown(client).await?, MADE_UP);
     client.find(Locator::Id("namespace")).await?.select_by_value("").await?;
 
-    // Of one key alone: what has no kernel for CUDA.
+    // Filters by one key: the operators without a kernel for CUDA.
     let cuda = ask(client, "dispatcher.byName.get('CUDA').at").await?;
     click(client, &format!(".key[data-key='{cuda}'] button")).await?;
     click(client, ".chip[data-served='missing']").await?;
@@ -57,7 +57,7 @@ pub(super) async fn filters_leave_what_they_say(client: &Client) -> Checked {
 
 pub(super) async fn an_address_leads_to_its_cell(client: &Client) -> Checked {
     for (address, heading) in [("aten::relu/CPU", "aten::relu"), ("aten%3A%3Aadd.out", "aten::add.out")] {
-        // A page that is open follows an address, too.
+        // An open page follows a changed address, too.
         ask(client, &format!("(location.hash = '#{address}', dispatchEvent(new Event('hashchange')))")).await?;
         assert_eq!(text(client, "#panel h2").await?, heading);
     }

@@ -1,6 +1,6 @@
-//! The page in a browser, with every operator of PyTorch's and some more: what people do with it, checked in the document.
+//! Tests of the page in a browser, with every operator of PyTorch and others. They act as a user does, and check the document.
 //!
-//! It is skipped if there is no browser, unless `OPDISPATCH_REQUIRE` names one. `UPDATE=1` puts the picture into docs/.
+//! The tests are skipped if there is no browser, unless `OPDISPATCH_REQUIRE` names one. `UPDATE=1` writes the picture to docs/.
 
 mod cell;
 mod drawing;
@@ -27,13 +27,13 @@ pub fn hostile(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// For a backend whose memory nobody has linked.
+/// A kernel for a backend that no linked crate provides memory for.
 #[op_impl(hostile, HIP)]
 fn hostile_hip(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// More operators than a screen, or PyTorch, has.
+/// The number of made-up operators: more than fit on a screen.
 const MADE_UP: usize = 200;
 
 fn main() -> Checked {
@@ -41,7 +41,7 @@ fn main() -> Checked {
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let answer = Browser::start(1440, 1040).await?.ok_or("there is no chromium with chromedriver");
         let Some(browser) = test_tools::found(Tool::Browser, answer) else { return Ok(()) };
-        // A check that fails panics; the browser is to end nevertheless.
+        // A failed check panics. The browser must end nevertheless.
         let checks = tokio::task::spawn_local(check(browser.client.clone()));
         let checked = checks.await;
         browser.stop().await?;
@@ -63,7 +63,7 @@ async fn check(client: Client) -> Checked {
     macro_rules! run {
         ($($room:ident::$check:ident),*) => {
             $(
-                // The same page again would keep what was typed.
+                // Reloading the same page would keep the typed text.
                 client.goto("about:blank").await?;
                 client.goto(&address).await?;
                 let began = Instant::now();
@@ -90,7 +90,7 @@ async fn check(client: Client) -> Checked {
     Ok(())
 }
 
-/// Where what is made lies.
+/// Returns the folder for created files.
 fn folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned();
     std::fs::create_dir_all(&folder).unwrap();

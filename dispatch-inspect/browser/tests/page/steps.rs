@@ -1,4 +1,4 @@
-//! What a person does to a page, and what one reads from it.
+//! Actions of a user on the page, and readings of it.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ pub(super) async fn ask(client: &Client, script: &str) -> Result<Json, Box<dyn E
     Ok(client.execute(&format!("return {script}"), Vec::new()).await?)
 }
 
-/// How many operators it says that it shows.
+/// Returns the number of shown operators, as the page says it.
 pub(super) async fn shown(client: &Client) -> Result<usize, Box<dyn Error>> {
     Ok(text(client, "#count").await?.split(' ').next().unwrap_or_default().replace(',', "").parse()?)
 }

@@ -1,4 +1,4 @@
-//! A kernel of an elementwise operator that says what becomes of elements: an engine of the backend computes each form.
+//! Kernels of elementwise operators that return a rule for elements. An engine of the backend computes each form.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -76,7 +76,7 @@ impl Kernel<'_> {
         self.run(form, &quote!(in_place::<#operator, #form, _>), &quote!(#written, [#(#operands),*]))
     }
 
-    /// Checks the arguments, asks the kernel what to do, and has the engine do it. Errors are those of `form`.
+    /// Generates code that checks the arguments, gets the kernel's rule, and runs the engine with it. Errors are reported for `form`.
     fn run(&self, form: &TokenStream, function: &TokenStream, operands: &TokenStream) -> TokenStream {
         let Body::Engine { engine, .. } = &self.body else { return TokenStream::new() };
         let Checked { attribute, signature, schema, .. } = self.checked;

@@ -1,4 +1,4 @@
-//! The kernels that a planned kernel is: the functional one, and one for each form.
+//! The kernels to which a planned kernel expands: the functional one, and one for each form.
 
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream};
@@ -15,7 +15,7 @@ struct Derived {
     operator: TokenStream,
     name: &'static str,
     function: TokenStream,
-    /// How many arguments follow those of the functional operator.
+    /// The number of arguments after those of the functional operator.
     outs: usize,
 }
 
@@ -29,7 +29,7 @@ impl Kernel<'_> {
             let operator = quote!(<#operator as __r::HasInPlace>::Form);
             kernels.push(Derived { function: self.in_place(form, &operator), operator, name: "__in_place", outs: 0 });
         }
-        // A factory's form takes fewer arguments, and copies.
+        // The `out=` form of a factory takes fewer arguments. Its default kernel copies.
         if let (Some(form), Outputs::Tensors(outs)) = (&checked.contract.out, &self.outputs)
             && form.arguments.len() == self.types.len() + outs
         {
@@ -75,7 +75,7 @@ impl Kernel<'_> {
         let text = crate::syntax::user_tokens::as_written(&when.condition);
         let more = (0..*outs).map(|_| quote!(_));
         let arguments = &self.arguments;
-        // The condition looks at the functional operator's arguments, which every form has.
+        // The condition takes the functional operator's arguments, which every form has.
         let holds =
             if *outs == 0 { quote!(__holds) } else { quote!(|#(#arguments,)* #(#more),*| __holds(#(#arguments),*)) };
         quote!(unsafe { #record.when::<#operator>(#holds, #text) })
@@ -151,7 +151,7 @@ impl Kernel<'_> {
         let functional = &self.checked.attribute.operator;
         let (reads, writes) = (self.reads(1), self.writes());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
-        // The kernel reads through a handle of its own: whatever it does to the written one leaves this one as it is.
+        // The kernel reads the first argument through another handle, which stays as it is even if the kernel changes the written one.
         let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
         let lent = reads_first.then(|| quote!(let #first = &__read;));
         let call = self.serve_with(&quote!(__target.tensor()));
@@ -217,7 +217,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The plan of a call without outputs of its own, or with a list.
+    /// Generates the plan of a call without outputs, or with a list of outputs.
     fn plan_of(&self, operator: &TokenStream) -> TokenStream {
         let looked_at = self.looked_at();
         let value = match self.outputs {
@@ -230,13 +230,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// Calls the kernel with the arguments that it names.
+    /// Generates the call of the kernel with the arguments that it names.
     fn serve_with(&self, out: &TokenStream) -> TokenStream {
         let (arguments, keys) = (self.named.iter().map(|&(_, at)| &self.arguments[at]), &self.keys);
         quote!(__serve(&__value, #out, #(#arguments,)* #keys))
     }
 
-    /// Every argument as a plan takes it.
+    /// Returns every argument as a plan takes it: written ones by shared reference.
     pub(super) fn looked_at(&self) -> Vec<TokenStream> {
         let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_written(), ty.is_optional()) {
             (false, _) => quote!(#argument),
@@ -246,7 +246,7 @@ impl Kernel<'_> {
         self.arguments.iter().zip(&self.types).map(look).collect()
     }
 
-    /// Where fresh results go.
+    /// Generates the device of fresh results.
     fn device(&self) -> TokenStream {
         let Self { checked, .. } = self;
         if let [key] = &checked.attribute.keys[..]
@@ -266,12 +266,12 @@ impl Kernel<'_> {
         quote!(#found.unwrap_or(__r::Device::CPU))
     }
 
-    /// The arguments that hold tensors and are only read, from the `first` on.
+    /// Returns the arguments, from index `first` on, that hold tensors and are only read.
     fn tensors(&self, first: usize) -> impl Iterator<Item = usize> {
         (first..self.types.len()).filter(|&i| self.types[i].text().contains("Tensor") && !self.types[i].is_written())
     }
 
-    /// What outputs may not overlap.
+    /// Generates the list of tensors that outputs may not overlap.
     fn reads(&self, first: usize) -> TokenStream {
         let each = self.tensors(first).map(|i| {
             let (name, argument) = (&self.checked.schema.arguments[i].name, &self.arguments[i]);

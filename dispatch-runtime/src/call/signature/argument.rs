@@ -1,4 +1,4 @@
-//! An argument's type without its lifetime.
+//! Types of arguments without lifetimes.
 
 use std::marker::PhantomData;
 
@@ -9,50 +9,50 @@ use crate::operator::{self, Operator};
 use crate::tensor::Tensor;
 use crate::value::{Argument, Output, Value};
 
-/// The type of one argument.
+/// The type of one argument, without its lifetime.
 pub trait Kind: 'static {
-    /// The argument.
+    /// The argument's Rust type.
     type At<'a>: Argument<'a>;
-    /// The argument as a condition gets it: a written one is only read.
+    /// The argument's type in a condition, which only reads written arguments.
     type Shared<'a>;
     /// Whether a kernel writes to the argument.
     const WRITTEN: bool = false;
 
-    /// Reads the argument.
+    /// Returns the argument in the form that a condition takes.
     fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a>;
 
-    /// The keys that the argument adds to a boxed call; none if the value is of another kind.
+    /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
     fn keys_of(value: &Value) -> Option<KeySet> {
         <Self::At<'_> as Argument<'_>>::keys_of(value)
     }
 
-    /// Takes the handle of a written argument that a boxed kernel gave back: it may be another one.
+    /// Binds a written argument to the handle that a boxed kernel returned, which can be another tensor.
     #[inline]
     fn rebind(_argument: Self::At<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
         Ok(())
     }
 }
 
-/// `T`.
+/// The kind of an argument of type `T`.
 pub struct Own<T>(PhantomData<T>);
 
-/// `Option<T>`.
+/// The kind of an argument of type `Option<T>`.
 pub struct OptOwn<T>(PhantomData<T>);
 
-/// `&T`.
+/// The kind of an argument of type `&T`.
 pub struct Ref<T: ?Sized>(PhantomData<T>);
 
-/// `Option<&T>`.
+/// The kind of an argument of type `Option<&T>`.
 pub struct OptRef<T: ?Sized>(PhantomData<T>);
 
-/// `&mut T`.
+/// The kind of an argument of type `&mut T`.
 pub struct Mut<T: ?Sized>(PhantomData<T>);
 
-/// `Option<&mut T>`.
+/// The kind of an argument of type `Option<&mut T>`.
 pub struct OptMut<T: ?Sized>(PhantomData<T>);
 
-/// A device, or an option of one, that stands for the keys of tensors in a call without them.
+/// The kind of a device argument, or an optional one, that determines the keys of a call without tensors.
 pub struct Place<T>(PhantomData<T>);
 
 impl<T: Copy + 'static> Kind for Own<T>
@@ -166,12 +166,12 @@ where
     }
 }
 
-/// A type behind `&mut` in an operator's arguments.
+/// A type that an operator's argument refers to by `&mut`.
 pub trait Rebind {
-    /// A boxed kernel's result for it.
+    /// The type of a boxed kernel's result for the argument.
     type Handle: Output;
 
-    /// Takes the handle.
+    /// Replaces the value with the handle.
     fn rebind(&mut self, handle: Self::Handle);
 }
 
@@ -192,9 +192,9 @@ impl Rebind for [Tensor] {
     }
 }
 
-/// An argument that says where a call without tensors goes.
+/// An argument that determines the device of a call without tensors.
 pub trait NamesDevice {
-    /// The keys of that place.
+    /// Returns the keys of the device.
     fn device_keys(&self) -> KeySet;
 }
 

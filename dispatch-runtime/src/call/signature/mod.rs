@@ -1,10 +1,10 @@
 //! The adapters between typed calls and the stack, compiled once for each signature.
 //!
-//! A function over references has no type that a generic implementation matches, because each reference has its own lifetime. So an
-//! operator states its signature in types without lifetimes, [`Kind`]s, and gets the types of its functions from there.
+//! A generic implementation cannot match functions over references, because each reference has its own lifetime. So an operator states its
+//! signature with types without lifetimes, [`Kind`]s. The types of its functions follow from them.
 //!
-//! An adapter is a kernel: a slot holds it. It finds its operator through the table of the call, which every caller hands on because it
-//! has it in a register.
+//! An adapter is a kernel in a slot. It finds its operator through the call's table. Every caller passes the table on, because it has it in
+//! a register.
 
 mod argument;
 mod results;
@@ -26,10 +26,10 @@ use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
 pub use argument::{Mut, NamesDevice, OptMut, OptOwn, OptRef, Own, Place, Ref};
 pub use results::{New, Of};
 
-/// Arguments `A`, new results `R`, and the origin `O` of each result, `()` if all are new.
+/// A signature with arguments `A`, new results `R`, and the origin `O` of each result. `O` is `()` if all results are new.
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
 
-/// An implementation for each number of arguments.
+/// Implements [`Signature`] for each number of arguments.
 macro_rules! signatures {
     ([$($before:tt)*] $count:literal) => {
         signatures! { @ $count $($before)* }
@@ -58,11 +58,11 @@ macro_rules! signatures {
         #[allow(clippy::extra_unused_lifetimes, unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
         #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
         impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
-            /// Which arguments are written and are no results.
+            /// Whether each argument is written, but is not a result.
             const KEPT: [bool; $count] = [$($kind::WRITTEN && place_of($at, O::ALL).is_none()),*];
             const KEEPS: bool = false $(|| Self::KEPT[$at])*;
 
-            /// Binds the operator, passes over a layer, chooses between kernels, or says why there is none.
+            /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel.
             #[cold]
             fn slow<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: adapters are called through tables of operators with types.
@@ -78,7 +78,7 @@ macro_rules! signatures {
                 kernel($($argument,)* keys, table)
             }
 
-            /// Puts the arguments on a stack and runs the slot's boxed kernel, whose conditions were asked before.
+            /// Puts the arguments on a stack and runs the slot's boxed kernel. Its conditions were evaluated before.
             fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow`.
                 let operator = unsafe { table.operator() };
@@ -97,7 +97,7 @@ macro_rules! signatures {
                 R::take(operator, results, O::ALL)
             }
 
-            /// Hands the call on if the slot's boxed kernel may be passed over; else runs that.
+            /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
             fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any = |marks: Marks| false $(|| $argument.has_any(marks))*;
                 match table.bound().and_then(|table| table.passed_unless(keys, has_any)) {
@@ -110,7 +110,7 @@ macro_rules! signatures {
                 }
             }
 
-            /// See [`Typed::unbox`].
+            /// Implements [`Typed::unbox`].
             unsafe fn unbox(operator: &Operator, code: Option<Code>, keys: KeySet, stack: &mut Stack) -> Result<()> {
                 let arguments: &mut [Value; $count] = match stack.top_array() {
                     Ok(arguments) => arguments,
@@ -133,7 +133,7 @@ macro_rules! signatures {
                 let results = if Self::KEEPS {
                     let before: [Option<Value>; $count] =
                         std::array::from_fn(|position| Self::KEPT[position].then(|| arguments[position].clone()));
-                    // SAFETY: as below.
+                    // SAFETY: the code is a kernel of the operator, as below.
                     let results = unsafe { Self::call(operator, arguments, code, keys) }?;
                     check_kept(operator, arguments, &before)?;
                     results
@@ -149,7 +149,7 @@ macro_rules! signatures {
                 Ok(())
             }
 
-            /// See [`Typed::call_closure`].
+            /// Implements [`Typed::call_closure`].
             fn call_closure<'a>($($argument: $kind::At<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
                 type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as Kind>::At<$life>),*) -> Result<R> + Send + Sync;
                 // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
@@ -178,15 +178,16 @@ signatures! {
     (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
 }
 
-/// The address that `boxed_closure` in registration/registrar.rs passes in the place of the keys.
+/// Returns the pointer whose address `boxed_closure` in registration/registrar.rs passes in place of the keys.
 fn closure_at<T>(address: KeySet) -> *const T {
     std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
 }
 
-/// Fewer arguments are put on a stack by code of their own: it is faster, and its length grows with their number.
+/// The number of arguments from which on shared code fills the stack. For fewer, each signature has its own code, which is faster but
+/// longer.
 const MANY: usize = 4;
 
-/// Runs the slot's boxed kernel, and finds its results.
+/// Runs the slot's boxed kernel, and returns its results.
 #[inline(never)]
 fn results_through_boxed<'a>(
     operator: &Operator,
@@ -199,14 +200,14 @@ fn results_through_boxed<'a>(
     results_of(operator, stack, count)
 }
 
-/// Runs the slot's boxed kernel, all of whose results are new. Out of line, to be compiled once for each type of results.
+/// Runs the slot's boxed kernel, all of whose results are new. It is out of line, so it is compiled once for each type of results.
 #[inline(never)]
 fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
     operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
     R::pop(operator, stack)
 }
 
-/// A boxed call with a value of the wrong kind. A typed kernel says so; a boxed one may take it.
+/// Runs a boxed call with a value of the wrong kind. A typed kernel returns an error; a boxed kernel may accept the value.
 #[cold]
 fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
@@ -214,7 +215,7 @@ fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
     operator.run_boxed_otherwise(keys, stack, Conditions::Open)
 }
 
-/// One argument of a boxed call, as a kernel takes it.
+/// Converts one argument of a boxed call to the type that a kernel takes.
 #[inline]
 pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.variant();
@@ -230,7 +231,7 @@ fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, 
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
 }
 
-/// Checks that written arguments that are no results are the same tensors as before: the caller would not see others.
+/// Checks that written arguments that are not results are the same tensors as before. The caller would not see other tensors.
 fn check_kept(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
     for (position, (now, before)) in arguments.iter().zip(before).enumerate() {
         let is_kept = match (before, now) {
@@ -250,12 +251,12 @@ fn lost_handle(operator: &Operator, position: usize) -> Error {
     ErrorKind::LostHandle { operator: operator.name(), argument: operator.argument_name(position) }.into()
 }
 
-/// Puts results of which some are written arguments where the arguments were.
+/// Replaces the arguments on the stack with the results, some of which are written arguments.
 #[inline]
 fn hand_back<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
     let Some(arguments) = stack.top_mut(count) else { return };
     if are_arguments_in_order(origins) {
-        // None of them stands before its place among the results.
+        // No argument has a lower position than the result that it is.
         for (place, origin) in origins.iter().enumerate() {
             arguments.swap(place, origin.unwrap_or(place));
         }

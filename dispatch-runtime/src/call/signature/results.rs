@@ -1,27 +1,27 @@
-//! An operator's results, between Rust and the stack.
+//! Conversion of an operator's results between Rust types and the stack.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::Operator;
 use crate::value::{KINDS, Output, Stack, Value};
 
-/// The results that are not written arguments: one, or a tuple.
+/// The results that are not written arguments: one value, or a tuple.
 pub trait Results: Sized + 'static {
-    /// How many there are.
+    /// The number of results.
     const COUNT: usize;
 
-    /// Puts them where the arguments of a boxed call were.
+    /// Replaces the arguments of a boxed call on the stack with the results.
     fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack);
 
-    /// Adds them to the end.
+    /// Appends the results.
     fn append(self, values: &mut Vec<Value>);
 
-    /// Takes them off the stack of a boxed kernel: they are all there is.
+    /// Takes the results off the stack of a boxed kernel, which has no other values.
     #[inline]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
         Self::take(operator, results_of(operator, stack, Self::COUNT)?, &[])
     }
 
-    /// Takes them out of the results of a boxed kernel, whose origins are given.
+    /// Takes the new results out of all results of a boxed kernel. `origins` has the origin of each result.
     fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
 }
 
@@ -75,7 +75,7 @@ macro_rules! tuples {
     };
 }
 
-/// Implementations for no result, and for two and more.
+/// Implements [`Results`] for no result, and for two and more.
 macro_rules! up_to {
     ([$($before:tt)*]) => {
         tuples! { $($before)* }
@@ -99,7 +99,7 @@ fn taken<T: Output>(operator: &Operator, results: &mut [Value], at: usize) -> Re
     result(operator, results.get_mut(at).map(std::mem::take))
 }
 
-/// One result of a boxed kernel.
+/// Converts one result of a boxed kernel.
 #[inline]
 pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
     let Some(value) = value else {
@@ -109,7 +109,7 @@ pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Re
     T::from_value(value).ok_or_else(|| wrong_result(operator, T::KIND, Some(found)))
 }
 
-/// All results that a boxed kernel left.
+/// Returns all results that a boxed kernel left on the stack, or an error if there are too many.
 #[inline]
 pub(crate) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
     let results = stack.values_mut();
@@ -128,16 +128,16 @@ fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize
     ErrorKind::WrongResult { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
-/// Where one result comes from.
+/// The origin of one result: a new value or a written argument.
 pub trait Origin: 'static {
-    /// The written argument that it is; none if it is new.
+    /// The position of the written argument, or `None` for a new value.
     const ARGUMENT: Option<usize>;
 }
 
-/// A new value.
+/// The origin of a result that is a new value.
 pub struct New;
 
-/// A written argument, by its position.
+/// The origin of a result that is a written argument, by the argument's position.
 pub struct Of<const ARGUMENT: usize>;
 
 impl Origin for New {
@@ -148,9 +148,9 @@ impl<const ARGUMENT: usize> Origin for Of<ARGUMENT> {
     const ARGUMENT: Option<usize> = Some(ARGUMENT);
 }
 
-/// Where each result comes from.
+/// The origins of all results.
 pub trait Origins: 'static {
-    /// In the order of the results; nothing if all are new.
+    /// The origins in the order of the results. The list is empty if all results are new.
     const ALL: &'static [Option<usize>];
 }
 
@@ -176,7 +176,7 @@ macro_rules! origins {
 
 origins! { [] A B C D E F G H I J K L M N O P }
 
-/// The place of a written argument among the results.
+/// Returns the position of a written argument among the results.
 pub(crate) const fn place_of(argument: usize, origins: &[Option<usize>]) -> Option<usize> {
     let mut place = 0;
     while place < origins.len() {
@@ -190,7 +190,7 @@ pub(crate) const fn place_of(argument: usize, origins: &[Option<usize>]) -> Opti
     None
 }
 
-/// The place of a new result among all.
+/// Returns the position of the new result with number `which` among all results.
 pub(crate) const fn place_of_new(which: usize, origins: &[Option<usize>]) -> usize {
     let (mut place, mut before) = (0, 0);
     while place < origins.len() {

@@ -1,14 +1,15 @@
-// Modified Bessel functions, and the Airy function, in double precision.
+// Modified Bessel functions and the Airy function, in double precision.
 //
-// Those of the first kind are power series for small arguments, whose terms have one sign, and asymptotic ones for large arguments. Those of
-// the second kind are integrals of functions that are analytic and fall off faster than any exponential: of such, a sum at equal distances
-// is right to the last places.
+// The functions of the first kind are power series for small arguments, whose terms have one sign, and asymptotic series for large ones.
+// The functions of the second kind are integrals of analytic functions that decrease faster than any exponential. For these, a sum at equal
+// distances is precise to the last digits.
 #pragma once
 #include "opdispatch.cuh"
 
 enum { PLAIN, SCALED };
 
-// The modified function of the first kind of order 0 or 1, of an argument that is not negative; `SCALED` is times `e^-x`.
+// Returns the modified Bessel function of the first kind of order 0 or 1, for an argument that is not negative. `SCALED` multiplies it by
+// `e^-x`.
 static __device__ __noinline__ double bessel_i_above(int order, double x, int scaled) {
     if (x < 20) {
         double square = 0.25 * x * x, term = 1, sum = 1;
@@ -29,7 +30,7 @@ static __device__ __noinline__ double bessel_i_above(int order, double x, int sc
 static __device__ __forceinline__ double bessel_i0(double x, int scaled) { return bessel_i_above(0, fabs(x), scaled); }
 static __device__ __forceinline__ double bessel_i1(double x, int scaled) { return copysign(bessel_i_above(1, fabs(x), scaled), x); }
 
-// Where to look at an integrand that ends somewhere: how far apart, and how often.
+// The sample points of an integral with a given end: their distance and their count.
 struct Looks {
     double apart;
     int count;
@@ -39,15 +40,16 @@ struct Looks {
     }
 };
 
-// `acosh(1 + x)`, also of an `x` that is lost beside 1.
+// Returns `acosh(1 + x)`, also for an `x` that is too small to add to 1.
 static __device__ __forceinline__ double excess_acosh(double x) { return log1p(x + sqrt(x * (x + 2))); }
 
-// `e^x` times the modified function of the second kind: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from zero.
+// Returns `e^x` times the modified Bessel function of the second kind: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from
+// zero.
 static __device__ __noinline__ double scaled_bessel_k(double order, double x) {
     if (x == 0) return Bounds<double>::most();
     if (x == Bounds<double>::most()) return 0;
     if (x < 0) return Bounds<double>::nan();
-    // What is left out at the end is less than e^-45 of the whole.
+    // The neglected tail of the integral is less than e^-45 of the whole.
     Looks looks(x < 1e-150 ? 0.6931471805599453 + 3.8066624897703196 - log(x) : excess_acosh(45 / x));
     double sum = 0;
     for (int i = 1; i <= looks.count; i++) {
@@ -58,7 +60,7 @@ static __device__ __noinline__ double scaled_bessel_k(double order, double x) {
 }
 static __device__ __forceinline__ double bessel_k(double order, double x) { return scaled_bessel_k(order, x) * exp(-x); }
 
-// The Airy function near zero: two solutions that are even and odd, as it were, in the cube of `x`.
+// Returns the Airy function near zero: a sum of two power series, whose terms differ by factors of `x` cubed.
 static __device__ __noinline__ double airy_series(double x) {
     double cube = x * x * x, even = 0.3550280538878172, odd = -0.2588194037928068 * x, sum = even + odd;
     for (int n = 3; n < 75; n += 3) {
@@ -69,13 +71,13 @@ static __device__ __noinline__ double airy_series(double x) {
     return sum;
 }
 
-// That of `-z`, as an integral over a path on which the exponent loses size as fast as it can, and keeps its phase.
+// Returns the Airy function of `-z`, as an integral along the path of steepest descent, where the phase is constant.
 static __device__ __noinline__ double airy_waves(double z) {
     double zeta = 2 * z * sqrt(z) / 3, size = 45 / zeta;
     Looks looks(excess_acosh(0.5 * size * (1 + size / (2 + sqrt(size * size + 4)))));
     double re = 0.5, im = 0.5;
     for (int i = 1; i <= looks.count; i++) {
-        // The path is at this height above the real line, and so steep.
+        // The imaginary part of the path, and its slope.
         double s = i * looks.apart, height = atan(sinh(s)), slope = 1 / cosh(s);
         double across = cosh(s / 3) * cos(height / 3), up = sinh(s / 3) * sin(height / 3), left = exp(-zeta * sinh(s) * tanh(s));
         re += (across - up * slope) * left;

@@ -1,8 +1,8 @@
-// The gamma function's derivatives, the sums that they are, and its distribution, in double precision.
+// Digamma, polygamma and zeta functions, and the gamma distribution, in double precision.
 #pragma once
 #include "opdispatch.cuh"
 
-// By its recurrence up to where its asymptotic series is exact enough, and by reflection below zero.
+// Returns the digamma function: the recurrence up to where the asymptotic series is precise, and reflection below zero.
 static __device__ __noinline__ double digamma_of(double x) {
     if (x == 0) return bit_cast<u64>(x) >> 63 ? Bounds<double>::most() : Bounds<double>::least();
     double result = 0;
@@ -18,12 +18,11 @@ static __device__ __noinline__ double digamma_of(double x) {
     return result + log(x) - 0.5 / x - series;
 }
 
-// The sum of the powers with exponent `-s` of `x`, which is above zero, and of all that are whole numbers beyond: term by term up to
-// where the Euler-Maclaurin series holds.
+// Returns the sum of `(x + n)^-s` over all `n` from zero, for `x` above zero: term by term up to where the Euler-Maclaurin series holds.
 static __device__ __noinline__ double zeta_above(double s, double x) {
-    // PyTorch knows neither limit.
+    // PyTorch returns NaN for both limits.
     if (x == Bounds<double>::most() || (s == Bounds<double>::most() && x > 1)) return Bounds<double>::nan();
-    // Beyond 171 there are no factorials to multiply the sum with.
+    // Beyond 171, factorials that multiply the sum overflow.
     double sum = 0, start = 10 + fmin(s, 171.0);
     for (; x < start; x += 1) sum += pow(x, -s);
     double term = pow(x, -s);
@@ -39,10 +38,10 @@ static __device__ __noinline__ double zeta_above(double s, double x) {
     return sum;
 }
 
-// Hurwitz' zeta function. What lies below zero is as much of the same sum from above.
+// Returns Hurwitz' zeta function. For a negative `x`, the terms below zero are the same sum with positive arguments.
 static __device__ __noinline__ double zeta_of(double s, double x) {
     if (s < 1) return Bounds<double>::nan();
-    // A pole is one beside a NaN too.
+    // The result is infinity at a pole, even if the other argument is NaN.
     if (s == 1 || (x <= 0 && (x == floor(x) || s == Bounds<double>::most()))) return Bounds<double>::most();
     if (x < 0 && fmod(s, 1.0) != 0) return Bounds<double>::nan();
     if (x > 0) return zeta_above(s, x);
@@ -50,26 +49,26 @@ static __device__ __noinline__ double zeta_of(double s, double x) {
     return sign * (zeta_above(s, fraction) - zeta_above(s, 1 - x)) + zeta_above(s, 1 - fraction);
 }
 
-// The derivative of this order of digamma.
+// Returns the derivative of digamma of this order.
 static __device__ __noinline__ double polygamma_of(double order, double x) {
     if (order == 0) return digamma_of(x);
-    // PyTorch knows the limits of this one, and takes all others for sums like any.
+    // PyTorch treats the limits of order 1 as special cases, and computes the sum for all other orders.
     if (order == 1 && fabs(x) == Bounds<double>::most()) return x > 0 ? 0 : Bounds<double>::nan();
     return (fmod(order, 2.0) == 0 ? -1 : 1) * tgamma(order + 1) * zeta_of(order + 1, x);
 }
 
-// What of a distribution is below a number, and what is above.
+// The probabilities below and above a number.
 struct Shares {
     double below, above;
 };
 
-// `x / shape - 1 - log(x / shape)`
+// Returns `x / shape - 1 - log(x / shape)`.
 static __device__ __forceinline__ double gamma_surplus(double shape, double x) {
     double relative = (x - shape) / shape;
     return relative - log1p(relative);
 }
 
-// `x^shape e^-x / gamma(shape)`
+// Returns `x^shape e^-x / gamma(shape)`.
 static __device__ __noinline__ double gamma_density(double shape, double x) {
     if (shape < 20) return exp(shape * log(x) - x - lgamma(shape));
     // Stirling's formula, so that no large numbers cancel.
@@ -78,10 +77,10 @@ static __device__ __noinline__ double gamma_density(double shape, double x) {
     return sqrt(shape / 6.283185307179586) * exp(-shape * gamma_surplus(shape, x) - rest);
 }
 
-// Enough terms for every shape that is not nearly normal.
+// The maximum number of terms: enough for each shape that has no expansion near the normal distribution.
 enum { MOST_TERMS = 20000 };
 
-// `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
+// Returns `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`.
 static __device__ __noinline__ double gamma_series(double shape, double x) {
     double term = 1, sum = 1;
     for (int n = 1; n < MOST_TERMS; n++) {
@@ -94,7 +93,8 @@ static __device__ __noinline__ double gamma_series(double shape, double x) {
 
 static __device__ __forceinline__ double or_tiny(double x) { return fabs(x) < 1e-290 ? 1e-290 : x; }
 
-// `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from above, by Lentz's method.
+// Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from the top, by Lentz's
+// method.
 static __device__ __noinline__ double gamma_fraction(double shape, double x) {
     double divisor = x + 1 - shape, above = 1e290, below = 1 / or_tiny(divisor), product = below;
     for (int n = 1; n < MOST_TERMS; n++) {
@@ -108,7 +108,7 @@ static __device__ __noinline__ double gamma_fraction(double shape, double x) {
     return product;
 }
 
-// Temme's expansion: the normal distribution of a distance whose square is the surplus, and what is left of the difference.
+// Temme's expansion for large shapes: the normal distribution function, and a correction.
 static __device__ __noinline__ Shares nearly_normal(double shape, double x) {
     double surplus = gamma_surplus(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
     const double first[] = {-139.0 / 777600, 1.0 / 2835, 1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3};
@@ -121,17 +121,17 @@ static __device__ __noinline__ Shares nearly_normal(double shape, double x) {
     return {0.5 * erfc(-distance) - rest, 0.5 * erfc(distance) + rest};
 }
 
-// Those of the gamma distribution.
+// Returns the probabilities of the gamma distribution below and above `x`.
 static __device__ __noinline__ Shares gamma_shares(double shape, double x) {
     const Shares nothing = {0, 1}, everything = {1, 0}, unknown = {Bounds<double>::nan(), Bounds<double>::nan()};
-    // What decides alone does so beside a NaN too.
+    // An argument that determines the result does so even if the other one is NaN.
     if (shape < 0 || x < 0) return unknown;
     if (shape == 0) return x > 0 ? everything : unknown;
     if (x == 0) return nothing;
     if (shape == Bounds<double>::most()) return x == Bounds<double>::most() ? unknown : nothing;
     if (x == Bounds<double>::most()) return everything;
     if (shape != shape || x != x) return unknown;
-    // From here on, the distribution is a normal one but for a few terms.
+    // For a large shape, the distribution is the normal one with a few correction terms.
     if (shape > 1e6 && fabs(x / shape - 1) < 0.3) return nearly_normal(shape, x);
     if (x < shape + 1) {
         double below = gamma_density(shape, x) / shape * gamma_series(shape, x);

@@ -1,16 +1,16 @@
-// How a number of a distribution follows what shapes it, where the share of the distribution that is below the number stays what it is: in
-// double precision.
+// Implicit reparameterisation gradients of gamma and Dirichlet samples, in double precision: the derivative of a sample by its parameter,
+// where the probability below the sample stays constant.
 #pragma once
 #include "gamma.cuh"
 
-// The slope of a function of a positive number, by differences of the fourth order.
+// Returns the derivative of a function of a positive number, by finite differences of fourth order.
 template <class F> __device__ __forceinline__ double slope_of(double at, F f) {
     double step = 1e-3 * at, near = f(at + step) - f(at - step), far = f(at + 2 * step) - f(at - 2 * step);
     return (8 * near - far) / (12 * step);
 }
 
 static __device__ __noinline__ double gamma_implicit_gradient(double shape, double x) {
-    // The smaller share has the more digits.
+    // The smaller of the two probabilities has more correct digits.
     bool below = x < shape + 1;
     double slope = slope_of(shape, [=](double shape) {
         Shares shares = gamma_shares(shape, x);
@@ -19,12 +19,12 @@ static __device__ __noinline__ double gamma_implicit_gradient(double shape, doub
     return -slope * x / gamma_density(shape, x);
 }
 
-// `x^a (1 - x)^b / beta(a, b)`
+// Returns `x^a (1 - x)^b / beta(a, b)`.
 static __device__ __noinline__ double beta_density(double x, double a, double b) {
     return exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b));
 }
 
-// The share that is below `x`, at most about the mean: a continued fraction, by Lentz's method.
+// Returns the probability of the beta distribution below `x`, which is at most about the mean: a continued fraction, by Lentz's method.
 static __device__ __noinline__ double beta_below(double x, double a, double b) {
     double under = 1 / or_tiny(1 - (a + b) * x / (a + 1)), over = 1, product = under;
     for (int n = 1; n < 10000; n++) {
@@ -41,8 +41,8 @@ static __device__ __noinline__ double beta_below(double x, double a, double b) {
     return beta_density(x, a, b) / a * product;
 }
 
-// The share of a Dirichlet distribution that has this weight, one of weights of this total, where the others' sum stays: its own
-// distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
+// Returns the derivative of a component `x` of a Dirichlet sample by its weight, where the sum of the other weights stays constant. A
+// component has a beta distribution. The result is divided by `1 - x`, for the other components' decrease.
 static __device__ __noinline__ double beta_implicit_gradient(double x, double weight, double total) {
     double others = total - weight;
     bool below = x < weight / total;

@@ -1,14 +1,14 @@
 // Orthogonal polynomials of any degree, in double precision.
 //
-// Each follows from the two of lower degree. Where that would take too long, there are closed or asymptotic forms. A degree counts as the
-// integer that it begins with; one below zero gives 0.
+// A recurrence computes each from the two of lower degree. If that would take too long, closed or asymptotic forms replace it. A degree is
+// truncated to an integer; a negative one gives 0.
 #pragma once
 #include "bessel.cuh"
 
-// Beyond these degrees, recurrences give way.
+// The degrees beyond which closed or asymptotic forms replace the recurrences.
 const double FAR_DEGREE = 1000, FARTHEST_DEGREE = 1e6;
 
-// From the polynomials of degree 0, which is 1, and 1 up to that of degree `n`.
+// Computes the polynomial of degree `n` by a recurrence, from those of degree 0, which is 1, and of degree 1.
 template <class Next> __device__ __forceinline__ double climb(double n, double first, Next next) {
     if (n == 0) return 1;
     double before = 1, last = first;
@@ -19,10 +19,10 @@ template <class Next> __device__ __forceinline__ double climb(double n, double f
     return last;
 }
 
-// The Chebyshev polynomials, which differ in where they begin.
+// The kinds of Chebyshev polynomials, which differ in the polynomial of degree 1.
 enum Chebyshev { FIRST_KIND, SECOND_KIND, THIRD_KIND, FOURTH_KIND };
 
-// Of an argument that is not negative.
+// Returns a Chebyshev polynomial, for an argument that is not negative.
 static __device__ __noinline__ double chebyshev_above(Chebyshev kind, double x, double n) {
     if (x == 1) return kind == SECOND_KIND ? n + 1 : kind == FOURTH_KIND ? 2 * n + 1 : 1;
     bool inside = x < 1;
@@ -45,13 +45,13 @@ static __device__ __forceinline__ double chebyshev(Chebyshev kind, double x, dou
     double n = trunc(degree);
     if (!(n >= 0)) return 0;
     if (!(x < 0)) return chebyshev_above(kind, x, n);
-    // On the other side of zero it is this one, but for the sign.
+    // For a negative argument, the polynomial is that of `-x`, of the mirrored kind, with a sign.
     Chebyshev mirrored = kind == THIRD_KIND ? FOURTH_KIND : kind == FOURTH_KIND ? THIRD_KIND : kind;
     double y = chebyshev_above(mirrored, -x, n);
     return fmod(n, 2.0) == 0 ? y : -y;
 }
 
-// Hermite's polynomials, whose leading coefficients are powers of `scale`, 1 or 2. Their highest degrees leave every type.
+// Returns a Hermite polynomial, whose leading coefficient is a power of `scale`, 1 or 2. High degrees overflow every type.
 static __device__ __noinline__ double hermite(double scale, double x, double degree) {
     double n = trunc(degree);
     if (!(n >= 0)) return 0;
@@ -59,7 +59,7 @@ static __device__ __noinline__ double hermite(double scale, double x, double deg
     return climb(n, scale * x, [=](double k, double last, double before) { return scale * (x * last - k * before); });
 }
 
-// The Bessel function of `2 sqrt(square)`: the modified one below zero.
+// Returns the Bessel function of `2 sqrt(square)`, or the modified one if `square` is negative.
 static __device__ __forceinline__ double bessel_of_square(double square) {
     double x = 2 * sqrt(fabs(square));
     return square < 0 ? bessel_i0(x, SCALED) * exp(x) : j0(x);

@@ -1,11 +1,12 @@
-//! Memory that notices who writes behind its end.
+//! Emulated memory blocks, which detect writes past their end.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 
 use crate::device::machine::Address;
 
-/// A block of memory between two lines that no kernel may touch. The first says how large it is, and how much of it is lent.
+/// A block of memory between two guard lines that no kernel may touch. The first line holds the block's size and the size of the current
+/// allocation.
 pub(super) struct Block;
 
 pub(super) const LINE: usize = 256;
@@ -17,14 +18,14 @@ impl Block {
     }
 
     pub(super) fn allocate((layout, bytes): (Layout, usize)) -> Option<Address> {
-        // SAFETY: the layout has more than two lines.
+        // SAFETY: the layout's size is not zero, as it has two lines.
         let start = unsafe { alloc(layout) };
         if start.is_null() {
             return None;
         }
-        // SAFETY: the block has that many bytes, and is aligned for numbers.
+        // SAFETY: the block has that many bytes, and is aligned for `usize`.
         unsafe {
-            // What fresh memory holds is nobody's.
+            // Fresh memory gets a fixed pattern, which `check` looks for.
             start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
             let block = address(NonNull::new(start.add(LINE))?);
             Self::sizes(block).write([bytes, bytes]);
@@ -32,25 +33,25 @@ impl Block {
         }
     }
 
-    /// Its first line's numbers.
+    /// Returns the address of the sizes in the block's first line.
     fn sizes(block: Address) -> *mut [usize; 2] {
         pointer(block).wrapping_sub(LINE).cast()
     }
 
     pub(super) fn bytes(block: Address) -> usize {
-        // SAFETY: `allocate` gave the address, behind a line with the numbers.
+        // SAFETY: `allocate` returned the address, which follows a line with the sizes.
         unsafe { (*Self::sizes(block))[0] }
     }
 
     pub(super) fn lend(block: Address, bytes: usize) {
-        // SAFETY: as above.
+        // SAFETY: `allocate` returned the address, which follows a line with the sizes.
         unsafe { (*Self::sizes(block))[1] = bytes }
     }
 
-    /// Nothing is left of what it held.
+    /// Checks the block and overwrites its content with the pattern.
     pub(super) fn take_back(block: Address) {
         Self::check(block);
-        // SAFETY: `allocate` gave the address, of a block with so many bytes, which nobody uses any more.
+        // SAFETY: `allocate` returned the address of a block of that many bytes, which is no longer used.
         unsafe {
             let [bytes, _] = *Self::sizes(block);
             pointer(block).write_bytes(UNTOUCHED, bytes);
@@ -59,20 +60,20 @@ impl Block {
     }
 
     fn check(block: Address) {
-        // SAFETY: as above; a line is behind the block.
+        // SAFETY: `allocate` returned the address, which follows a line with the sizes; another line follows the block.
         let (behind, lent) = unsafe {
             let [bytes, lent] = *Self::sizes(block);
             (std::slice::from_raw_parts(pointer(block).add(lent), bytes - lent + LINE), lent)
         };
-        // Each is as the one before: two slices are compared faster than many bytes.
+        // Each byte must equal the one before it: comparing two slices is faster than comparing bytes one by one.
         let is_untouched = behind[0] == UNTOUCHED && behind[1..] == behind[..behind.len() - 1];
         assert!(is_untouched, "a kernel wrote behind a block of {lent} bytes");
     }
 
-    /// Says how many bytes it had.
+    /// Frees a block and returns its size in bytes.
     pub(super) fn free(block: Address) -> usize {
         Self::check(block);
-        // SAFETY: `allocate` gave the address, with this layout; nobody uses the block any more.
+        // SAFETY: `allocate` returned the address, with this layout; the block is no longer used.
         unsafe {
             let [bytes, _] = *Self::sizes(block);
             if let Some((layout, _)) = Self::layout(bytes) {

@@ -1,4 +1,4 @@
-//! Kernels, compiled for the CPU.
+//! Compilation of kernels for the CPU, by the system's C++ compiler.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ fn cpp() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
-/// What the C++ compiler says about itself, if there is one.
+/// The output of the C++ compiler's `--version`, or `None` if there is no compiler.
 pub(super) static COMPILER: LazyLock<Option<String>> = LazyLock::new(|| {
     let output = Command::new(cpp()).arg("--version").output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -28,7 +28,7 @@ pub(super) fn refused(source: &Source, log: String) -> CudaError {
 
 const SHIM: &str = include_str!("../../../host/emulator.h");
 
-/// The library of a program, from the disk if it was compiled before.
+/// Returns the path of a program's compiled library, and compiles it if the disk cache has none.
 pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
     let program = program(source, expressions);
     let key = source.key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
@@ -49,8 +49,9 @@ pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBu
     made.map(|_| library)
 }
 
-/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger. The
-/// checks are for what a device does not survive, or does otherwise than the CPU; what they call is in the shim.
+/// The compiler's options for emulated kernels. With `-fno-gnu-unique`, shared variables of templates belong to one library: a variable of
+/// the same name in another library may be larger. The sanitizers find errors that a device does not survive, or computes differently from
+/// the CPU; the functions that they call are in the shim.
 const OPTIONS: [&str; 10] = [
     "-std=c++17",
     "-Og",
@@ -64,8 +65,8 @@ const OPTIONS: [&str; 10] = [
     "-fno-sanitize-recover=all",
 ];
 
-/// A folder with all headers. The one that all programs begin with is compiled, for compilers that can use that (GCC): reading it takes a
-/// quarter of the time of a small program.
+/// Returns a folder with all headers. `emulator.h`, which each program includes first, is precompiled for compilers that support it (GCC):
+/// reading it takes a quarter of the time of a small program.
 fn headers(folder: &Path) -> std::io::Result<PathBuf> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = locked(&ONE_AT_A_TIME);
@@ -79,7 +80,7 @@ fn headers(folder: &Path) -> std::io::Result<PathBuf> {
     for (name, content) in HEADERS.iter().chain([&("emulator.h", SHIM)]) {
         std::fs::write(work.join(name), content)?;
     }
-    // Where that fails the text will do.
+    // If precompiling fails, the compiler reads the header's text.
     let [text, compiled] = ["emulator.h", "emulator.h.gch"].map(|name| work.join(name));
     _ = Command::new(cpp()).args(OPTIONS).args(["-x", "c++-header"]).arg(text).arg("-o").arg(compiled).output()?;
     match std::fs::rename(&work, &made) {
@@ -100,7 +101,7 @@ fn make(source: &Source, program: &str, work: &Path, headers: &Path) -> Result<P
         if output.status.success() { Ok(()) } else { Err(refused(source, log())) }
     };
     run(&[&OPTIONS[..], &["-c", "-I", &headers.to_string_lossy()]].concat(), &text, &object)?;
-    // By itself, so that the compiler's own library for its checks is not asked for.
+    // Linked in a separate step without the sanitizer options, so that the compiler's sanitizer library is not needed.
     run(&["-shared"], &object, &library)?;
     Ok(library)
 }

@@ -1,4 +1,4 @@
-//! Work that is put off until somebody waits for it.
+//! Deferred work of the emulator's queues, which runs when the program waits for it.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use crate::error::CudaError;
 
 #[derive(Default)]
 pub(super) struct State {
-    /// What each queue was asked for and has not done; the first queue is number one.
+    /// The deferred work of each queue. The first queue has number 1.
     pub(super) queues: Vec<Pending>,
     pub(super) marks: HashMap<Mark, Spot>,
     pub(super) times: HashMap<Mark, Instant>,
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) recordings: Vec<Arc<Recorded>>,
     /// The recordings in progress, by queue.
     pub(super) recording: HashMap<Queue, Recorded>,
-    /// Bytes of blocks.
+    /// The total size of the allocated blocks in bytes.
     pub(super) reserved: usize,
 }
 
@@ -30,14 +30,14 @@ pub(super) struct Pending {
     steps: VecDeque<Step>,
 }
 
-/// The end of a queue's work as it was once.
+/// A point in a queue's work, as the number of steps before it.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
     queue: Queue,
     steps: usize,
 }
 
-/// Work, and the memory that it took and gave back: a replay uses it again.
+/// Recorded steps, and the memory that they allocated and freed: each replay uses the same memory.
 #[derive(Default)]
 pub(super) struct Recorded {
     steps: Vec<Step>,
@@ -51,7 +51,7 @@ impl Drop for Recorded {
     }
 }
 
-/// One piece of work.
+/// One step of a queue's work.
 pub(super) enum Step {
     Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, backwards: bool },
     Copy { from: Address, to: Address, bytes: usize },
@@ -63,11 +63,11 @@ pub(super) enum Step {
     Free(Address),
 }
 
-/// What a queue puts off at most.
+/// The maximum number of deferred steps of a queue. Beyond it they run at once.
 const MOST: usize = 1000;
 
 impl State {
-    /// Records it, or puts it off.
+    /// Adds a step to the queue's recording if there is one, and to its deferred work otherwise.
     pub(super) fn work(&mut self, queue: Queue, step: Step) {
         if let Some(work) = self.recording.get_mut(&queue) {
             work.steps.push(step);
@@ -90,7 +90,7 @@ impl State {
         self.queues[spot.queue - 1].done >= spot.steps
     }
 
-    /// Does what comes before.
+    /// Runs the queue's steps before `spot`.
     pub(super) fn reach(&mut self, spot: Spot) {
         while !self.has_reached(spot) {
             let pending = &mut self.queues[spot.queue - 1];
@@ -110,7 +110,7 @@ impl State {
         self.marked
     }
 
-    /// A driver refuses to let what is being recorded wait for anything, or the other way round.
+    /// Returns an error if one of the queues is being recorded. The driver refuses, too, to order recorded work and other work.
     pub(super) fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
         if queues.iter().any(|queue| self.recording.contains_key(queue)) {
             return Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() });
@@ -119,11 +119,11 @@ impl State {
     }
 }
 
-/// A kernel's own functions, as the shim has them: one that runs it, and one that gives the sizes of its parameters.
+/// The functions of an instance in the shim: one runs the kernel, and one returns the sizes of its parameters.
 pub(super) type Run = unsafe extern "C" fn(*const Launched);
 pub(super) type Sizes = unsafe extern "C" fn() -> *const usize;
 
-/// `struct Launched` of the shim.
+/// The shim's `struct Launched`: the arguments of a launch.
 #[repr(C)]
 pub(super) struct Launched {
     blocks: *const u32,
@@ -145,20 +145,20 @@ impl Step {
                     backwards: *backwards,
                     parameters: places.as_ptr(),
                 };
-                // SAFETY: `entry` gave the function, which has this type. These are the parameters that the kernel declares, which it
-                // copies, and the caller of `launch` promised what it does with them.
+                // SAFETY: `entry` returned the function, which has this type. These are the parameters that the kernel declares, which it
+                // copies, and the caller of `launch` promised what the kernel does with them.
                 unsafe {
                     std::mem::transmute::<usize, Run>(*function)(&raw const launched);
                 }
             }
-            // SAFETY: the caller's places are inside of blocks of this machine's, or in memory of the CPU's that is held for the copy.
+            // SAFETY: the caller's addresses are inside of blocks of this machine, or in CPU memory that is held for the copy.
             Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
-            // SAFETY: as above.
+            // SAFETY: the caller's address is inside of a block of this machine.
             Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
             Self::Replay(work) => work.steps.iter().for_each(Self::run),
             Self::Lend { block, bytes } => Block::lend(*block, *bytes),
             Self::TakeBack(block) => Block::take_back(*block),
-            // What they do is the queues', and none of a recording.
+            // Only a queue runs these steps, in `reach`; a recording does not.
             Self::Wait(_) | Self::Free(_) => {}
         }
     }

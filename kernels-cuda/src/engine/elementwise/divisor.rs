@@ -1,11 +1,11 @@
-//! A check that no integer is divided by zero.
+//! A check for integer division by zero.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::number::{is_single, narrowed};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the divisor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    // SAFETY: the divisor is packed and has `count` elements, which are only read; the kernel writes only to the fault.
     static NO_ZERO = unsafe { Kernel::new("no_zero", r#"
 #include "opdispatch.cuh"
 template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
@@ -17,7 +17,8 @@ template <class T> __global__ void __launch_bounds__(256) no_zero(const T *eleme
 
 const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
 
-/// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
+/// Checks that integers are not divided by zero in the dtype `computed`. A CPU scalar is checked at once; the elements of a tensor are
+/// checked on the device, and the error comes at the next wait for it.
 pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     if is_single(divisor) {
         return match narrowed(divisor.to_scalar()?, computed) {
@@ -25,7 +26,7 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
             _ => Ok(()),
         };
     }
-    // What does not fit wraps, and may be zero then.
+    // Values that do not fit into the dtype wrap, and may become zero.
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());

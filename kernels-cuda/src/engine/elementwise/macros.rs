@@ -1,10 +1,11 @@
-//! What a line of `elementwise!` becomes: loops, and kernels for the operator's forms.
+//! The expansion of `elementwise!`: loops, and kernels for each form of an operator.
 
-/// The loops of an elementwise operator, as a static: `loops!(unsafe { NAME name [F32 F64] |a, b; number| "return a + b * number;"; })`.
+/// Declares the loops of elementwise operators as statics: `loops!(unsafe { NAME name [F32 F64] |a, b; number| "return a + b * number;";
+/// })`.
 ///
 /// # Safety
 ///
-/// As for `elementwise!`.
+/// The C++ of each line computes a value from its arguments: it terminates, and accesses no memory.
 macro_rules! loops {
     (unsafe { $($loops:ident $name:ident [$($ty:ident)+] $([$mark:ident $operand:literal])* |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)* }) => {
         $(loops! {
@@ -14,8 +15,8 @@ macro_rules! loops {
     };
     ($loops:ident $name:ident $computes:expr, [$($mark:ident $marked:literal)*] [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
         static $loops: $crate::engine::elementwise::Loops = $crate::engine::elementwise::Loops {
-            // SAFETY: `Loops` are launched by elementwise.rs alone, which gives places inside of the operands. The rest of the text says
-            // what becomes of their elements, and those who invoke this macro with `unsafe` promise that it does nothing else.
+            // SAFETY: `Loops` are launched by elementwise.rs alone, which passes addresses inside of the operands. The rest of the text
+            // computes elements, and the macro's caller vouches with `unsafe` that it does nothing else.
             kernel: unsafe {
                 $crate::Kernel::new(
                     stringify!($name),
@@ -43,15 +44,16 @@ macro_rules! loops {
     (@plus $any:ident) => { " + 1" };
 }
 
-/// Kernels of elementwise operators, a line each: the operator, options, and what becomes of elements `C` on their way to a result of
-/// `O`, in C++. `by` chooses among loops by the operator's arguments instead. The definition says the rest.
+/// Declares kernels of elementwise operators, a line each: the operator, options, and the C++ that computes an element of the result from
+/// elements of type `C`. `O` is the type of the result. With `by`, an expression selects the loops from the operator's arguments. The rest
+/// comes from the operator's definition.
 ///
-/// `[few]` adds a loop for numbers of few bits; `[truth 0]` says that the first tensor is of booleans whatever the others are,
-/// `[divisor 1]` that integers are divided by the second, `[keeps 1]` that it is used as the number that the CPU knows.
+/// `[few]` adds a loop that computes in 32-bit integers. `[truth 0]`: the first tensor is boolean, whatever the others are. `[divisor 1]`:
+/// the second tensor is a divisor of integers. `[keeps 1]`: if the second is a CPU scalar, it is not rounded to half precision.
 ///
 /// # Safety
 ///
-/// The C++ of a line computes a value from its arguments: it ends, and touches no memory.
+/// The C++ of each line computes a value from its arguments: it terminates, and accesses no memory.
 macro_rules! elementwise {
     (unsafe { $($name:ident $([$($option:tt)+])* => $(by $loops:block)? $(|$($element:ident),+| $body:literal)?;)* }) => {
         $(dispatch_runtime::op_row! {
@@ -60,7 +62,7 @@ macro_rules! elementwise {
     };
 }
 
-/// The kernel of one line.
+/// Declares the kernel of one line of `elementwise!`.
 macro_rules! line {
     ($name:ident $all:tt $operands:tt [$($ty:ty),+] [$($options:tt)*] $body:tt) => {
         line! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }

@@ -1,9 +1,8 @@
-//! Convolutions.
+//! CUDA kernels of convolutions and their gradients.
 //!
-//! A window that moves over the *large* side meets, at each of its places, an element of the *small* side. Three sums are all there is:
-//! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
-//! of them, and every gradient is one of the three. Each is a product of matrices whose elements are found where they lie: nothing is
-//! laid out before.
+//! A window moves over the *large* side, and each of its positions belongs to an element of the *small* side. There are three sums: the
+//! small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second, and
+//! every gradient is one of the three. Each is a matrix product whose elements are read where they are: no patches are copied.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Window;
@@ -13,12 +12,13 @@ use crate::engine::images::Images;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
-/// What is computed in; narrower integers become these.
+/// The dtypes that are computed in. Narrower integers are converted.
 const COMPUTED: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
-    // SAFETY: `geometry` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
+    // SAFETY: `geometry` gives each side the sizes and strides of its tensor, the weight is packed, and `parts` has a plane for each
+    // portion.
     static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
         for templates in [GATHER, SCATTER] {
             instances.each(templates.large_tiles, &SINGLE);
@@ -31,7 +31,7 @@ kernel! {
     }) };
 }
 
-/// The kernels of one of the three sums.
+/// The names of the kernels of one of the three sums.
 #[derive(Clone, Copy)]
 struct Templates {
     large_tiles: &'static str,
@@ -87,7 +87,7 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
 }
 
 parameters! {
-    /// `struct ConvGeometry` of the kernels.
+    /// The kernels' `struct ConvGeometry`: the sizes and strides of a convolution.
     struct ConvGeometry {
         large: Images,
         small: Images,
@@ -108,14 +108,14 @@ parameters! {
     }
 }
 
-/// How the window moves.
+/// A convolution's window and groups.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     window: &'a Window,
     groups: i64,
 }
 
-/// A number of 31 bits; what is larger meets nothing.
+/// Converts a size, stride or padding to an integer of 31 bits. A larger one becomes so large that the window contains no element.
 fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
@@ -124,7 +124,7 @@ fn divisor(number: i64) -> Divisor {
     Divisor::new(small(number).unsigned_abs())
 }
 
-/// How many elements all images have of one channel.
+/// Returns the number of elements that all images have of one channel.
 fn elements(images: &Tensor) -> i64 {
     images.sizes()[0] * images.sizes()[2..].iter().product::<i64>()
 }
@@ -165,7 +165,7 @@ impl Sides<'_> {
         geometry
     }
 
-    /// One side from the other; the weight lies side by side.
+    /// Computes one side from the other. The weight is contiguous.
     fn image(&self, out: &Tensor, from: &Tensor, weight: &Tensor, bias: Option<&Tensor>, scatter: bool) -> Result<()> {
         if out.geometry().count() == 0 || self.multiplied(out, from, weight, bias, scatter)? {
             return Ok(());
@@ -186,7 +186,7 @@ impl Sides<'_> {
         })
     }
 
-    /// The weight, which lies side by side, from both sides.
+    /// Computes the gradient of the weight, which is contiguous, from both sides.
     fn weight(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
@@ -231,7 +231,7 @@ impl Sides<'_> {
         Ok(())
     }
 
-    /// Where the window is one element, convolutions are products of matrices. Whether this is one, and was computed.
+    /// Computes a convolution as a matrix product if its window is one element. Returns false, and computes nothing, if it is not.
     fn multiplied(
         &self,
         out: &Tensor,
@@ -265,7 +265,7 @@ impl Sides<'_> {
     }
 }
 
-/// Images as matrices of a row for each channel, if the elements of a channel are equally far apart.
+/// Views images as matrices with a row for each channel. Returns `None` if the elements of a channel are not equally spaced.
 fn as_matrices(images: &Tensor) -> Option<MatrixView> {
     let (sizes, strides) = (images.sizes(), images.strides());
     let (mut count, mut step) = (1, 1);
@@ -284,11 +284,11 @@ fn blocks(count: i64) -> Grid {
     Grid::of(count.unsigned_abs(), 256)
 }
 
-/// How a sum is divided among blocks: into tiles, large ones or small ones, and how many of them; or without tiles.
+/// The division of a sum among blocks: large or small tiles and their number, or no tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Division {
     tiles: Option<(bool, i64)>,
-    /// Elements of the result.
+    /// The number of elements of the result.
     count: i64,
     portions: i64,
 }
@@ -296,7 +296,7 @@ struct Division {
 impl Division {
     fn new(launch: Launch, dtype: DType, [rows, columns, steps]: [i64; 3], groups: i64) -> Self {
         let count = rows * columns * groups;
-        // Tiles of groups with few channels would be mostly empty; integers have none.
+        // Tiles of groups with few channels would be mostly empty; there are no tiled kernels for integers.
         if groups > 1 && rows < 16 || steps < 1 || dtype == DType::I64 {
             return Self { tiles: None, count, portions: 1 };
         }

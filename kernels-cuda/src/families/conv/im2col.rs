@@ -1,4 +1,4 @@
-//! What is under a window at each of its places, as columns, and images of such columns.
+//! CUDA kernels of `im2col` and `col2im`: the patches under a window as columns of a matrix, and the sums of such columns.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
@@ -8,7 +8,7 @@ use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: images and columns come with their own steps, and `aten` found the places of the window that are inside.
+    // SAFETY: images and columns come with their own strides, and `aten` computed the window's positions that are inside.
     static IM2COL = unsafe { Kernel::new("im2col", include_str!("../../../kernels/conv/im2col.cu"), |instances| {
         instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("folded", &NUMBERS);
@@ -16,9 +16,9 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Columns` of the kernels.
+    /// The kernels' `struct Columns`: the sizes and strides of a matrix of patches.
     struct Columns {
-        /// Places of the window across and down, and its width and height.
+        /// The window's positions across and down, and its width and height.
         counts: [Divisor; 4],
         steps: [i64; 3],
     }

@@ -1,4 +1,4 @@
-//! Activation functions.
+//! CUDA kernels of activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::{Bound, Loops, fresh};
@@ -30,7 +30,7 @@ loops!(unsafe {
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
 });
 
-/// The loops of `gelu` or of its gradient that an approximation names.
+/// Selects the loops of `gelu`, or of its gradient, by the argument `approximate`.
 pub(crate) fn approximated(approximate: &str, exact: &'static Loops, by_tanh: &'static Loops) -> Bound {
     let loops = if approximate == "tanh" { by_tanh } else { exact };
     loops.with(&[])

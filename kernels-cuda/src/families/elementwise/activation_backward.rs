@@ -1,4 +1,4 @@
-//! Gradients of elementwise operators.
+//! CUDA kernels of the gradients of activation functions and other elementwise operators.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::Scalar;
@@ -37,7 +37,7 @@ loops!(unsafe {
 });
 
 fn logit(eps: Option<f64>) -> Bound {
-    // Within the bounds of `eps` there is no slope; without, there is no such number.
+    // With `eps`, the gradient is zero outside of the bounds; without, it is NaN there.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     LOGIT.with(&[low.into(), high.into(), outside.into()])
 }

@@ -1,4 +1,4 @@
-//! Elementwise arithmetic of several operands.
+//! CUDA kernels of elementwise arithmetic with several operands.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Scalar, Tensor, result_dtype};
@@ -34,7 +34,7 @@ loops!(unsafe {
     NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return towards(a, b, dtype);";
 });
 
-/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+/// Selects the loops of `_add_relu`: a sum of narrow integers wraps in its own dtype before the comparison with zero.
 fn sums_from_zero(dtype: DType, alpha: Scalar) -> Bound {
     let loops = match dtype {
         DType::I8 => &ADD_RELU_I8,
@@ -44,7 +44,7 @@ fn sums_from_zero(dtype: DType, alpha: Scalar) -> Bound {
     loops.with(&[alpha])
 }
 
-/// The next number is that of the dtype, not of the type that it is computed in.
+/// Passes the dtype to the loops of `nextafter`: the next number is that of the dtype, not of the type that is computed in.
 fn steps(this: &Tensor, other: &Tensor) -> Bound {
     NEXTAFTER.with(&[i64::from(result_dtype([this, other]) as u8).into()])
 }

@@ -1,4 +1,4 @@
-//! Elementwise comparison.
+//! CUDA kernels of elementwise comparisons.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 elementwise!(unsafe {

@@ -1,4 +1,4 @@
-//! Elements of one tensor or another.
+//! CUDA kernels of `where`, `masked_fill` and `heaviside`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 elementwise!(unsafe {

@@ -1,4 +1,4 @@
-//! Division and remainders.
+//! CUDA kernels of division and remainders.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Rounding;
@@ -29,12 +29,12 @@ fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], &FLOOR.with(&[]))
 }
 
-/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+/// Selects the loops of a rounded division. They promote as `floor_divide` does, for both roundings.
 fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
     match rounding {
         Rounding::Floor => &FLOOR,
         Rounding::Trunc if other.geometry().count() == 1 => &TRUNC,
-        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        // A divisor of several elements in half precision: the quotient is rounded to that dtype before it is truncated.
         Rounding::Trunc => match result_dtype([this, other]) {
             DType::F16 => &TRUNC_F16,
             DType::BF16 => &TRUNC_BF16,

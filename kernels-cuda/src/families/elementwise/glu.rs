@@ -1,4 +1,4 @@
-//! Gated linear units.
+//! CUDA kernels of gated linear units (`glu`).
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{GluTangent, Halves};

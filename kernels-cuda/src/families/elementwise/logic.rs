@@ -1,4 +1,4 @@
-//! Bits and truth.
+//! CUDA kernels of bitwise and logical operators, and of tests for NaN, infinity and sign.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{DType, Tensor};
@@ -31,7 +31,7 @@ loops!(unsafe {
     OPPOSITE opposite [I32 I64] |x| "return C(1) - x;";
 });
 
-/// Of a boolean, the other one: its bits are more than one.
+/// Selects the loops of `bitwise_not`. A boolean is negated as a value, as inverting all bits would not give a boolean.
 fn inverting(this: &Tensor) -> Bound {
     let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
     loops.with(&[])

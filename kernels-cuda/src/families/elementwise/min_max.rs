@@ -1,4 +1,4 @@
-//! The larger, the smaller, and what is kept between them.
+//! CUDA kernels of elementwise maximum, minimum and `clamp`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::Pointwise;

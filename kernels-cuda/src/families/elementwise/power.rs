@@ -1,4 +1,4 @@
-//! Powers.
+//! CUDA kernels of `pow`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::in_place;

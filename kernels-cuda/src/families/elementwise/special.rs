@@ -1,4 +1,4 @@
-//! Special functions: those that C++ does not have are computed in double precision.
+//! CUDA kernels of special functions. Those that CUDA C++ lacks are computed in double precision.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 elementwise!(unsafe {

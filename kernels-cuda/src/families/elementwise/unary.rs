@@ -1,4 +1,4 @@
-//! Elementwise functions of one operand: signs, rounding, and functions that give numbers with a fraction.
+//! CUDA kernels of elementwise functions with one operand: signs, rounding, exponentials, trigonometry and others.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::{Promotion, bf16, f16};
@@ -66,7 +66,7 @@ loops!(unsafe {
     POLYGAMMA polygamma [F32 F64] |x; order| "return C(polygamma_of(double(order), double(x)));";
 });
 
-/// What is beyond an end stays there, so that it becomes NaN.
+/// Returns the loops of `logit`, clamped to `eps`. Without `eps` nothing is clamped, so an element outside of 0 to 1 becomes NaN.
 fn ends(eps: Option<f64>) -> Bound {
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     LOGIT.with(&[low.into(), high.into()])
@@ -84,7 +84,7 @@ fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> R
     write(exponent, &part::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
 }
 
-/// What stands in for what is no number, for what is above all, and for what is below all.
+/// Returns the replacements of `nan_to_num` for NaN, infinity and minus infinity.
 fn stands(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>) -> [Scalar; 3] {
     let largest = match dtype {
         DType::F16 => f16::MAX.to_f64(),

@@ -1,4 +1,4 @@
-//! Tensors out of nothing.
+//! CUDA kernels of `empty` and `full`.
 
 use crate::prelude::*;
 

@@ -1,11 +1,11 @@
-//! Identity matrices, and the indices of triangles.
+//! CUDA kernels of `eye`, `tril_indices` and `triu_indices`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launch gives a tensor made for it, which has two numbers for each of `count` entries.
+    // SAFETY: the launch passes a tensor allocated for it, which has two elements for each of `count` entries.
     static MATRIX = unsafe { Kernel::new("matrix", include_str!("../../../kernels/factories/matrix.cu"), |instances| {
         instances.each("triangle", &DTYPES);
     }) };
@@ -21,7 +21,7 @@ fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
 }
 
 parameters! {
-    /// `struct Triangle` of the kernels.
+    /// The kernels' `struct Triangle`: a triangle of a matrix.
     struct Triangle {
         first: i64,
         cols: i64,

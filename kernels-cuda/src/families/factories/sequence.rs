@@ -1,11 +1,11 @@
-//! Tensors that count.
+//! CUDA kernels of `arange`, `linspace` and `logspace`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
+    // SAFETY: each launch writes `count` elements of a tensor allocated for it, which has as many.
     static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../../../kernels/factories/sequence.cu"), |instances| {
         instances.all(&["counted", "measured", "spaced"], &DTYPES);
     }) };
@@ -30,7 +30,7 @@ fn whole(number: Scalar) -> i64 {
     if let Scalar::Int(value) = number { value } else { real(number) as i64 }
 }
 
-/// Numbers equally far apart, or powers of `base` with such exponents.
+/// Writes equally spaced numbers, or powers of `base` with equally spaced exponents.
 fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };

@@ -1,4 +1,4 @@
-//! Gradients of embeddings, and classes as vectors.
+//! CUDA kernels of `embedding_dense_backward` and `one_hot`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::gather::{List, Lists, computed_in};
@@ -7,7 +7,7 @@ use crate::families::indexing::index_add::{Rows, SortedRows};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, with their counts.
+    // SAFETY: all tensors are packed or allocated here, with their counts.
     static EMBEDDING = unsafe { Kernel::new("embedding", include_str!("../../../kernels/indexing/embedding.cu"), |instances| {
         instances.one("largest", &[]);
         instances.one("one_hot", &[]);

@@ -1,4 +1,4 @@
-//! Sums, means and maxima of bags of rows.
+//! CUDA kernels of `embedding_bag`: sums, means and maxima of bags of rows.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::BagMode;
@@ -8,7 +8,7 @@ use crate::families::indexing::index_add::{Rows, SortedRows};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
+    // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked. Offsets are clamped and indices checked where they
     // are read.
     static EMBEDDING_BAG = unsafe { Kernel::new("embedding_bag", include_str!("../../../kernels/indexing/embedding_bag.cu"), |instances| {
         instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
@@ -18,7 +18,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Positions` of the kernels.
+    /// The kernels' `struct Positions`: a vector of indices of 32 or 64 bits.
     struct Positions {
         at: Place,
         count: i64,
@@ -34,7 +34,7 @@ impl Positions {
 }
 
 parameters! {
-    /// `struct Bags` of the kernels.
+    /// The kernels' `struct Bags`: the indices, the offsets and the sizes of bags.
     struct Bags {
         indices: Positions,
         offsets: Positions,

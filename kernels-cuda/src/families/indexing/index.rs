@@ -1,4 +1,4 @@
-//! Elements read, written and added at positions.
+//! CUDA kernels of `gather`, `index_select`, `take`, `index`, `index_put` and `put`.
 
 use aten::{Indexed, Reduce};
 
@@ -10,13 +10,13 @@ use crate::engine::gather::{List, Lists, Source, gathered};
 use crate::engine::number::is_single;
 use crate::prelude::*;
 
-/// A tensor through `rank` dimensions, of which it does not step along one.
+/// Describes a tensor through `rank` dimensions, with stride 0 along the dimension `except`.
 pub(crate) fn side_without_dim(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
     let stride = |dim: usize| tensor.strides().get(dim).filter(|_| Some(dim) != except).copied().unwrap_or(0);
     Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element_size(tensor)).collect() })
 }
 
-/// How large a dimension is, and how many bytes one step along it is. A tensor without dimensions has one of one.
+/// Returns the size of a dimension and its stride in bytes. A tensor without dimensions has one of size one.
 pub(crate) fn extent(tensor: &Tensor, dim: usize) -> (i64, i64) {
     let at = |all: &[i64]| all.get(dim).copied().unwrap_or(1);
     (at(tensor.sizes()), at(tensor.strides()) * element_size(tensor))
@@ -49,7 +49,8 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
-/// `tensor`, which has the sizes of what is indexed, through the sizes of the result, and the lists that say where in it elements are.
+/// Returns `tensor`, which has the sizes of the indexed tensor, with strides through the sizes of the result, and the lists of the indices
+/// into it.
 pub(crate) fn indexed_sides(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
     let Indexed { sizes, index_sizes, at, dims, lists } = indexed;
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
@@ -57,7 +58,7 @@ pub(crate) fn indexed_sides(indexed: &Indexed, launch: Launch, tensor: &Tensor, 
     steps.insert_many(*at, index_sizes.iter().map(|_| 0));
     let all = dims.iter().zip(lists).map(|(&dim, index)| {
         let index = to_device(index, tensor.device())?;
-        // Dimensions of the result behind those of the indices are no index's.
+        // The result's dimensions behind those of the indices have stride 0 in the indices.
         let mut wide = Dims::from_slice(index.sizes());
         let mut strides = Dims::from_slice(index.strides());
         let behind = sizes.len() - at - index_sizes.len();
@@ -97,7 +98,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
     ScatterTarget { launch, sizes, lists: &lists }.put(out, this, &source)
 }
 
-/// Adds what every position has, in order where positions are the same.
+/// Adds `values` to the indexed elements of `out`. Values for the same element are added in order.
 fn accumulated(
     launch: Launch,
     out: &Tensor,
@@ -110,7 +111,7 @@ fn accumulated(
     let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
     let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
     let element = element_size(out);
-    // Places are counted in bytes, and all are inside of the tensor's own.
+    // Positions are byte offsets, and all are inside of the tensor.
     let bytes = out.geometry().count().saturating_mul(element);
     let sorted = SortedRows::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
     let mut all = Spec::contiguous(out.dtype(), sizes).on(out.device())?;
@@ -134,7 +135,7 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     };
     let target = ScatterTarget::of(this, sizes, &lists)?;
     let from = elements(&source, index)?;
-    // Positions count elements side by side.
+    // `put` indexes elements in logical order, so the target must be contiguous.
     computed_contiguous(out, this.dtype(), |row| {
         if accumulate {
             target.combine(row, this, &from, source.dtype(), Reduce::Sum, true)

@@ -1,5 +1,5 @@
-//! Rows written, added or reduced into rows of a tensor. Rows that go to the same place are added in their order, so sums are the same for
-//! any number of threads.
+//! CUDA kernels of `index_copy`, `index_add`, `index_reduce` and `index_fill`. [`SortedRows`] adds rows of equal index in their order, so
+//! its sums do not depend on the number of threads.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{AddAt, Reduce, ReduceAt};
@@ -15,18 +15,18 @@ use crate::engine::walk::Steps;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
+    // SAFETY: keys and positions are allocated here, one for each of `count` rows. A row is written only if its key is less than `limit`.
     static INDEX_ADD = unsafe { Kernel::new("index_add", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
         instances.all(&["tiles", "across_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
         instances.each("inverse_counts", &[DType::F32, DType::F64]);
     }) };
 }
 
-/// How many rows a thread adds.
+/// The number of rows that a thread adds.
 const TILE: i64 = 32;
 
 parameters! {
-    /// `struct SortedRows` of the kernels.
+    /// The kernels' `struct SortedRows`: the keys, the source and the target of the rows.
     struct Given {
         count: i64,
         width: u32,
@@ -45,16 +45,16 @@ parameters! {
     }
 }
 
-/// Rows, sorted by where they go.
+/// Rows, sorted by their key, the index of their target row.
 pub(crate) struct SortedRows {
     keys: Tensor,
     places: Tensor,
     pub(crate) limit: i64,
-    /// Where rows go that are none.
+    /// The key of rows that are skipped.
     pub(crate) skipped: i64,
 }
 
-/// The rows of a side: where the first begins, the step from one to the next, and the steps inside of one.
+/// The rows of one side: the first row's address, the stride between rows, and the strides within a row.
 pub(crate) struct Rows {
     pub(crate) at: Place,
     pub(crate) step: i64,
@@ -62,7 +62,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Those of a matrix, which lie side by side.
+    /// Describes the rows of a contiguous matrix.
     pub(crate) fn of(launch: Launch, matrix: &Tensor) -> Result<Self> {
         let element = element_size(matrix);
         let step = matrix.sizes().last().copied().unwrap_or(1) * element;
@@ -71,14 +71,14 @@ impl Rows {
 }
 
 impl SortedRows {
-    /// Of rows that go to these numbers, which are at most `limit`.
+    /// Sorts rows by their keys, which are at most `limit`.
     pub(crate) fn new(keys: &Tensor, limit: i64, skipped: i64) -> Result<Self> {
         let (keys, places) = SortInput::one(keys).below(limit).sorted()?;
         Ok(Self { keys, places, limit, skipped })
     }
 
-    /// Adds rows of so many elements of a dtype, each multiplied by a share of its own. Of more places than rows, `of_places` says which row
-    /// each is, if there is such a row.
+    /// Adds rows of these sizes, each scaled by its share, to their target rows. If `of_places` is given, it has the source row of each
+    /// key, and the number of source rows.
     pub(crate) fn add(
         &self,
         dtype: DType,
@@ -120,7 +120,7 @@ impl SortedRows {
         Ok(())
     }
 
-    /// Divides what rows are multiplied by, which may be nothing yet, by how many go where they go.
+    /// Returns the rows' scales, divided by the number of rows with the same key. Without `shares`, each scale is one.
     pub(crate) fn shared(&self, shares: Option<Tensor>, computed: DType) -> Result<Tensor> {
         let (launch, count, more) = (Launch::on(&self.keys)?, self.keys.geometry().count(), shares.is_some());
         let shares = match shares {
@@ -138,7 +138,7 @@ impl SortedRows {
     }
 }
 
-/// Says where in a tensor of so many dimensions the rows are that a list names.
+/// Returns a function that finds the indexed rows in a tensor of rank `rank`.
 fn listed(
     index: &Tensor,
     rank: usize,

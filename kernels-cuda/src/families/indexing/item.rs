@@ -1,9 +1,9 @@
-//! The only element of a tensor.
+//! CUDA kernel of `_local_scalar_dense`, which copies the only element of a tensor to the CPU.
 
 use crate::engine::transfer::download;
 use crate::prelude::*;
 
-/// The only element of a tensor, once the device has it.
+/// Returns the only element of a tensor. Waits for the device.
 #[op_impl(aten::_local_scalar_dense, CUDA)]
 fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     let mut host = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;

@@ -1,7 +1,7 @@
-//! Which elements a mask picks.
+//! CUDA kernels of `nonzero`, `masked_select` and `masked_scatter`.
 //!
-//! They are counted by the block first, so each block knows where among all of them its own begin. How many there are in all is a number of
-//! the device, which whoever needs a tensor of that size waits for.
+//! A first launch counts the selected elements of each block, so that each block knows the index of its first one. The total is on the
+//! device; a caller that allocates a tensor of that size waits for it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::broadcast_strides;
@@ -11,8 +11,8 @@ use crate::engine::prefix_sum::{exclusive_sum, read_back};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: flags are packed and starts made here. What is picked goes no further than there is room, however flags change after they
-    // were counted.
+    // SAFETY: flags are packed, and starts are allocated here. Writes stay inside of the results, even if flags change after they were
+    // counted.
     static MASK = unsafe { Kernel::new("mask", include_str!("../../../kernels/indexing/mask.cu"), |instances| {
         instances.one("counted", &[]);
         instances.one("positions", &[]);
@@ -20,13 +20,13 @@ kernel! {
     }) };
 }
 
-/// How many elements a block looks at.
+/// The number of flags that a block reads.
 const TILE: u64 = 4096;
 
 const RANK: usize = 16;
 
 parameters! {
-    /// `struct Dimensions` and `struct Spread` of the kernels.
+    /// The kernels' `struct Dimensions` and `struct Spread`: sizes and strides of a tensor.
     struct Dimensions {
         rank: u32,
         sizes: [i64; RANK],
@@ -45,17 +45,17 @@ impl Dimensions {
         Ok(Self { rank: u32::try_from(geometry.rank()).unwrap_or(0), sizes, steps })
     }
 
-    /// Where elements in their order are in memory.
+    /// Describes the strides of a tensor, with rank 0 if it is contiguous.
     fn spread(name: &'static str, geometry: &Geometry) -> Result<Self> {
         let all = Self::new(name, geometry)?;
         Ok(if geometry.is_contiguous() { Self { rank: 0, ..all } } else { all })
     }
 }
 
-/// The elements of a tensor that are not zero.
+/// The positions of a mask's non-zero elements.
 pub(crate) struct MaskedPositions {
     flags: Tensor,
-    /// How many come before each block.
+    /// The number of selected elements before each block.
     starts: Tensor,
     total: Tensor,
     launch: Launch,
@@ -73,12 +73,12 @@ impl MaskedPositions {
         Ok(Self { flags, starts, total, launch })
     }
 
-    /// How many there are, once the device knows it.
+    /// Returns the number of selected elements. Waits for the device.
     pub(crate) fn count(&self) -> Result<i64> {
         read_back(self.launch, &self.total)
     }
 
-    /// Writes the positions of each, but not of more than there are rows.
+    /// Writes the indices of each selected element to a row, up to the number of rows.
     fn positions(&self, rows: &Tensor) -> Result<()> {
         let count = self.flags.geometry().count();
         let dims = Dimensions::new("self", &Geometry::contiguous(self.flags.sizes()))?;
@@ -87,7 +87,7 @@ impl MaskedPositions {
         Ok(self.launch.run(&MASK, "positions", &[], grid(count), arguments)?)
     }
 
-    /// Their elements of a tensor of the same sizes.
+    /// Returns the selected elements of a tensor, which has the mask's sizes.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
         let (count, most) = (self.flags.geometry().count(), out.geometry().count());
@@ -102,7 +102,7 @@ fn grid(count: i64) -> Grid {
     Grid::of(count.cast_unsigned().div_ceil(TILE), 256)
 }
 
-/// The positions of elements that are not zero, a row for each; columns lie side by side.
+/// Returns the indices of the non-zero elements, in a row for each. The columns are contiguous.
 pub(crate) fn nonzero_positions(this: &Tensor) -> Result<Tensor> {
     let (masked, rank) = (MaskedPositions::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
     let count = masked.count()?;
@@ -126,7 +126,7 @@ fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) 
     MaskedPositions::by(this)?.positions(out)
 }
 
-/// A tensor stretched to sizes to which it broadcasts.
+/// Returns a view of a tensor, broadcast to these sizes.
 fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let strides = broadcast_strides(tensor.geometry(), sizes);
     match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {

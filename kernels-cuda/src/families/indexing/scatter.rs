@@ -1,4 +1,4 @@
-//! Elements put at positions of a dimension.
+//! CUDA kernels of `scatter`, `scatter_add` and `scatter_reduce`.
 
 use aten::{Reduce, ReduceAt};
 
@@ -8,7 +8,7 @@ use crate::engine::gather::{List, Lists, Source};
 use crate::families::indexing::index::{extent, side_without_dim};
 use crate::prelude::*;
 
-/// Says where in a tensor an index leads along a dimension.
+/// Returns a function that finds the indexed positions in a tensor, along one dimension.
 fn indexed(index: &Tensor, at: usize, site: Site) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
     move |launch, tensor| {
         let list = List::of(index, index.sizes(), extent(tensor, at));
@@ -16,7 +16,7 @@ fn indexed(index: &Tensor, at: usize, site: Site) -> impl Fn(Launch, &Tensor) ->
     }
 }
 
-/// Elements of a tensor that is no smaller than the index.
+/// Returns the elements of `src`, which is at least as large as the index, as the source of a scatter.
 pub(super) fn elements(src: &Tensor, index: &Tensor) -> Result<Source> {
     Ok(Source::Elements(side_without_dim(Launch::on(src)?, src, index.sizes().len(), None)?))
 }

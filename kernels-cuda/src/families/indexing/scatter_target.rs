@@ -1,4 +1,4 @@
-//! Where elements go, and what they and those that are there are made.
+//! The target of a scatter: writes elements to indexed positions, or combines them with the elements there.
 
 use aten::Reduce;
 
@@ -6,7 +6,7 @@ use crate::engine::data_movement::Side;
 use crate::engine::gather::{Combine, Lists, Source, combined, computed_in, put, share};
 use crate::prelude::*;
 
-/// The join of a reduction, and what changes nothing in it, of a type that is computed in.
+/// Returns the operation of a reduction and its neutral element, in the computed type.
 fn combine_of(how: Reduce, computed: DType) -> (Combine, Scalar) {
     let real = |fraction: f64, narrow: i32, wide: i64| match computed {
         DType::F32 | DType::F64 => Scalar::Float(fraction),
@@ -21,10 +21,10 @@ fn combine_of(how: Reduce, computed: DType) -> (Combine, Scalar) {
     }
 }
 
-/// Finds, in a tensor, the side that elements go to and the lists of their positions.
+/// A function that returns a tensor as the target side of a scatter, and the lists of indices into it.
 type Positions<'a> = dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)> + 'a;
 
-/// Where elements go in a tensor that is laid out somehow.
+/// The target of a scatter, for a tensor of any layout.
 pub(super) struct ScatterTarget<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
@@ -32,19 +32,19 @@ pub(super) struct ScatterTarget<'a> {
 }
 
 impl<'a> ScatterTarget<'a> {
-    /// A target through these sizes, on the device of a tensor.
+    /// Creates a target with the sizes of the index, on the device of a tensor.
     pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a Positions<'a>) -> Result<Self> {
         Ok(Self { launch: Launch::on(this)?, sizes, lists })
     }
 
-    /// Writes `this` with elements in place of its own.
+    /// Writes `this` to `out`, with the indexed elements replaced by the source.
     pub(super) fn put(&self, out: &mut Tensor, this: &Tensor, source: &Source) -> Result<()> {
         write(out, this)?;
         let (to, lists) = (self.lists)(self.launch, out)?;
         put(self.launch, out.dtype(), self.sizes, &to, source, lists)
     }
 
-    /// Writes `this` with elements of `dtype` made one with its own.
+    /// Writes `this` to `out`, with the indexed elements combined with the source, whose elements have `dtype`.
     pub(super) fn combine(
         &self,
         out: &mut Tensor,

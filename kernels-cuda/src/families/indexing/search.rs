@@ -1,4 +1,4 @@
-//! Where numbers are among others.
+//! CUDA kernels of `searchsorted`, `bucketize` and `isin`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::result_dtype;
@@ -7,14 +7,14 @@ use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
+    // SAFETY: all tensors are packed or allocated here, with their counts. Indices of a sorter are checked where they are read.
     static SEARCH = unsafe { Kernel::new("search", include_str!("../../../kernels/indexing/search.cu"), |instances| {
         instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
     }) };
 }
 
 parameters! {
-    /// `struct Row` of the kernels.
+    /// The kernels' `struct Row`: the address, dtype and width of rows.
     struct Row {
         at: Place,
         dtype: i32,
@@ -29,7 +29,7 @@ impl Row {
     }
 }
 
-/// What numbers of two dtypes are compared in.
+/// Returns the type that elements of two tensors are compared in.
 fn compared(tensors: [&Tensor; 2]) -> DType {
     match result_dtype(tensors) {
         DType::F64 => DType::F64,
@@ -67,7 +67,7 @@ fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, so
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
 fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
     let both = [elements, test_elements];
-    // Integers beside fractions keep their digits.
+    // If only one tensor is floating, double precision keeps all digits of the integers that it can.
     let computed = match compared(both) {
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,

@@ -1,4 +1,4 @@
-//! Segments of a dimension, each reduced to one element.
+//! CUDA kernels of `segment_reduce`: each segment of a dimension is reduced to one element.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Reduce, Segments};
@@ -9,15 +9,15 @@ use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
-    // is read.
+    // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked. The bounds of a segment are checked where they are
+    // read.
     static SEGMENT_REDUCE = unsafe { Kernel::new("segment_reduce", include_str!("../../../kernels/indexing/segment_reduce.cu"), |instances| {
         instances.all(&["reduced", "spread"], &[DType::F32, DType::F64]);
     }) };
 }
 
 parameters! {
-    /// `struct Segments` of the kernels.
+    /// The kernels' `struct Segments`: the bounds of the segments and the sizes of the data.
     struct Given {
         count: i64,
         lines: i64,
@@ -38,7 +38,7 @@ impl Given {
     }
 }
 
-/// What tells where segments are, on the device.
+/// The lengths or offsets of segments, on the device.
 struct Boundaries {
     numbers: Tensor,
     before: Option<Tensor>,
@@ -73,7 +73,7 @@ impl Boundaries {
     }
 }
 
-/// A number that segments begin with.
+/// Returns the initial value of a segment's reduction.
 fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
     initial.map_or(otherwise, |initial| f64::from_bits(crate::engine::number::encoded(initial, DType::F64)))
 }

@@ -1,4 +1,4 @@
-//! How far rows are from each other.
+//! CUDA kernels of `cdist` and `pdist`, the distances between rows.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Distances;
@@ -6,14 +6,14 @@ use aten::Distances;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
+    // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked.
     static DISTANCE = unsafe { Kernel::new("distance", include_str!("../../../kernels/linalg/distance.cu"), |instances| {
         instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
     }) };
 }
 
 parameters! {
-    /// `struct Norm` of the kernels.
+    /// The kernels' `struct Norm`: the power and the kind of a norm.
     struct Norm {
         power: f64,
         kind: u32,
@@ -34,7 +34,7 @@ impl Norm {
 }
 
 parameters! {
-    /// `struct Rows` of the kernels.
+    /// The kernels' `struct Rows`: the sizes of the compared matrices.
     struct Rows {
         height: i64,
         breadth: i64,
@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl Rows {
-    /// Of two batches of matrices, whose rows meet in a result of these sizes.
+    /// Returns the sizes for two batches of matrices, whose distances have the sizes `result`.
     fn of(x: &Tensor, result: &[i64]) -> Self {
         let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| result[dim]);
         Self { height, breadth, width: x.sizes().last().copied().unwrap_or(0) }
@@ -54,13 +54,13 @@ impl Rows {
     }
 }
 
-/// A batch of matrices side by side, as often as the result has batches.
+/// Returns a batch of matrices, contiguous and broadcast to the batch dimensions of the result.
 fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
     let sizes = [&result[..result.len() - 2], &x.sizes()[x.sizes().len() - 2..]].concat();
     contiguous(&aten::expand(x, &sizes, false)?, x.dtype())
 }
 
-/// A warp for each.
+/// Returns a grid with a warp for each of `count` distances.
 fn warps(count: i64) -> Grid {
     Grid::of(count.max(0).unsigned_abs().div_ceil(8), 256)
 }

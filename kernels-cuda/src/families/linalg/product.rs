@@ -1,4 +1,4 @@
-//! Products of matrices and vectors: tensors become operands that [`gemm`](crate::engine::gemm) multiplies where they lie.
+//! CUDA kernels of matrix and vector products. [`gemm`](crate::engine::gemm) multiplies the strided operands.
 
 use crate::engine::gemm::{MatrixView, Operand, Task, multiply};
 use crate::engine::number::is_single;
@@ -52,7 +52,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
     let items = batch1.sizes()[0];
     if items == 0 {
-        // A product over nothing scales what is there.
+        // A product over zero items only scales `this` by `beta`.
         let nothing = |rows: i64, columns: i64| Spec::contiguous(out.dtype(), &[rows, columns]).on(batch1.device());
         let (rows, columns) = (nothing(batch1.sizes()[1], 0)?, nothing(0, batch2.sizes()[2])?);
         return sum(operator, out, this, &rows, &columns, beta, alpha);
@@ -65,7 +65,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     Ok(())
 }
 
-/// The item of a batch.
+/// Returns item `at` of a batch, as a view.
 fn item(batch: &Tensor, at: i64) -> Result<Tensor> {
     let geometry = batch.geometry();
     let offset = geometry.offset() + at * geometry.strides()[0];
@@ -76,7 +76,7 @@ fn item(batch: &Tensor, at: i64) -> Result<Tensor> {
 #[op_impl(aten::addr, CUDA)]
 fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     if out.dtype() == DType::Bool {
-        // What is true counts as one, and any sum of ones is true.
+        // Booleans count as zeros and ones, and a sum that is not zero is true.
         let mut counted = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
         let truth = |factor: Scalar| factor.cast(DType::Bool);
         outer(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
@@ -93,7 +93,7 @@ fn outer(out: &mut Tensor, this: &Tensor, vectors: [&Tensor; 2], beta: Scalar, a
     sum(aten::addr::operator(), out, &wide(&on(this, vectors[0])?)?, &column, &row, beta, alpha)
 }
 
-/// An operand on the left: a vector is a row where there is nothing but vectors.
+/// Returns the left operand of a product. A vector is a row if the right operand is a vector, too.
 fn left<'a>(this: &'a Tensor, other: &Tensor) -> Operand<'a> {
     let operand = Operand::of(this);
     if this.sizes().len() == 1 && other.sizes().len() == 1 { operand.transposed() } else { operand }
@@ -105,12 +105,12 @@ fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor)
     multiply(&Task { out: Operand::of(out), left, right, alpha: ONE, added: None })
 }
 
-/// A tensor on another's device, if it is a number of the CPU's.
+/// Returns `this`, moved to the device of `other` if it is a CPU scalar.
 fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     if is_single(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
 }
 
-/// Whether what is multiplied by it counts.
+/// Whether `beta` is not zero in a dtype, so that the operand which it scales is read.
 fn counts(beta: Scalar, dtype: DType) -> bool {
     match beta {
         Scalar::Complex(beta) => beta.re != 0.0 || beta.im != 0.0,
@@ -119,7 +119,7 @@ fn counts(beta: Scalar, dtype: DType) -> bool {
     }
 }
 
-/// `beta * this + alpha * first second`
+/// Computes `beta * this + alpha * first second`.
 fn sum(
     operator: &Operator,
     out: &mut Tensor,

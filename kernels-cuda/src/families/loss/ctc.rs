@@ -1,4 +1,4 @@
-//! How unlikely a sequence of labels is found: a sequence to a block.
+//! CUDA kernels of the CTC loss: one block for each sequence.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Labelling;
@@ -7,7 +7,7 @@ use crate::engine::reduce::class;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
+    // SAFETY: all tensors are packed or allocated here. Lengths come from the CPU, where `aten` checked them; labels are checked where they
     // are read.
     static CTC = unsafe { Kernel::new("ctc", include_str!("../../../kernels/loss/ctc.cu"), |instances| {
         instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
@@ -15,7 +15,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Labelling` of the kernels.
+    /// The kernels' `struct Labelling`: the sizes of a CTC loss.
     struct Given {
         steps: i64,
         batch: i64,
@@ -27,7 +27,7 @@ parameters! {
     }
 }
 
-/// What sequences are found in, side by side, in the type that is computed in.
+/// The contiguous inputs of a CTC loss, in the type that is computed in.
 struct Sequences {
     launch: Launch,
     dtype: DType,

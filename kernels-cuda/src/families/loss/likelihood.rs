@@ -1,4 +1,4 @@
-//! Losses of classes: one element of each line counts, so lines are not read but picked from.
+//! CUDA kernels of `nll_loss`, which selects one element of each line.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Likelihood, Reduction};
@@ -7,15 +7,14 @@ use crate::engine::reduce::class;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
-    // read.
+    // SAFETY: the launches here and in margin.rs pass packed tensors of sizes that `aten` checked. A class is checked where it is read.
     pub(super) static CLASS_LOSSES = unsafe { Kernel::new("class_losses", include_str!("../../../kernels/loss/class_losses.cu"), |instances| {
         instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &FLOATING);
     }) };
 }
 
 parameters! {
-    /// `struct Picks` of the kernels.
+    /// The kernels' `struct Picks`: the sizes of the lines, and the target's dtype.
     struct Picks {
         count: i64,
         classes: i64,
@@ -27,7 +26,7 @@ parameters! {
     }
 }
 
-/// What is picked with, side by side.
+/// The contiguous target and weight of a loss, and its sizes.
 struct Picked {
     launch: Launch,
     target: Tensor,

@@ -1,4 +1,4 @@
-//! Losses of classes by how far the true ones stand out: a line to a block.
+//! CUDA kernels of `multi_margin_loss` and `multilabel_margin_loss`: one block for each line.
 
 use aten::{Margins, Reduction};
 
@@ -8,7 +8,7 @@ use crate::engine::reduce::class;
 use crate::prelude::*;
 
 parameters! {
-    /// `struct Margins` of the kernels.
+    /// The kernels' `struct Margins`: the sizes and parameters of a margin loss.
     struct Given {
         lines: i64,
         classes: i64,
@@ -20,7 +20,7 @@ parameters! {
     }
 }
 
-/// What losses are computed from, side by side.
+/// The contiguous inputs of a margin loss.
 struct MarginInputs {
     launch: Launch,
     this: Tensor,
@@ -62,13 +62,13 @@ impl MarginInputs {
         Grid::of(self.given.lines.unsigned_abs(), 256)
     }
 
-    /// Computes the losses of lines and reduces them. `is_target` is written if it is given.
+    /// Computes the losses of lines and reduces them. Writes `is_target` if it is given.
     fn forward(&self, margins: &Margins, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
         let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
         self.launch.run(&CLASS_LOSSES, "margin", &[self.this.dtype()], self.grid(), arguments)?;
-        // The mean of none is nothing, and no number divided by zero.
+        // The mean of no losses is zero, not NaN.
         match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
             Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
             reduction => reduced(out, &losses, reduction),

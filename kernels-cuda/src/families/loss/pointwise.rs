@@ -1,4 +1,4 @@
-//! Losses of elements by themselves, and their gradients.
+//! CUDA kernels of elementwise losses and their gradients.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Reduction;
@@ -27,7 +27,7 @@ loops!(unsafe {
 "return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
 });
 
-/// Computes a loss, given the loops for the loss of each element.
+/// Computes a loss: the loops' result for each element, reduced as requested.
 fn loss<O: Operation, const N: usize>(
     reduction: Reduction,
     loops: &'static Loops,
@@ -41,7 +41,7 @@ fn loss<O: Operation, const N: usize>(
     reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
-/// Losses and their gradients: the loops of each, a number that both take, and what the scale of a gradient is multiplied by.
+/// Declares losses and their gradients: the loops of each, a scalar argument that both have, and the constant factor of a gradient's scale.
 macro_rules! losses {
     ($($name:ident $loops:ident $backward:ident $slope:ident [$($number:ident)?] $factor:literal;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
@@ -76,7 +76,7 @@ fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tenso
     fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_SLOPE.with(&[scale.into()]))
 }
 
-/// Weights in a dtype; one, where there are none.
+/// Returns the weights in a dtype, or one if there are none.
 fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
     match tensor {
         Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
@@ -85,7 +85,7 @@ fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
 }
 
 kernel! {
-    // SAFETY: the tensor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    // SAFETY: the tensor is packed and has `count` elements, which are only read; the kernel writes only to the fault.
     static PROBABILITIES = unsafe { Kernel::new("probabilities", "#include \"opdispatch.cuh\"
 template <class T> __global__ void __launch_bounds__(256) probabilities(const T *in, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -96,7 +96,7 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
 ", |instances| instances.each("probabilities", &FLOATING)) };
 }
 
-/// Whether every element is one, is known when somebody waits for the device.
+/// Checks on the device that every element is a probability. The error comes at the next wait for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
     check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
     let this = contiguous(this, this.dtype())?;

@@ -1,4 +1,4 @@
-//! Channels, which have one weight each, and statistics over all that is theirs.
+//! CUDA kernels of batch norm: each channel has statistics over all its elements, one weight and one bias.
 
 use super::{BackwardInputs, NORMALIZATION, Vector};
 use crate::engine::reduce::{class, folded};
@@ -7,7 +7,7 @@ use crate::families::reduction::variance::MOMENTS;
 use crate::prelude::*;
 
 parameters! {
-    /// `struct Batch` of the kernels.
+    /// The kernels' `struct Batch`: the scalars of a batch norm.
     struct Batch {
         eps: f64,
         momentum: f64,
@@ -15,7 +15,7 @@ parameters! {
         channels: u32,
     }
 
-    /// `struct Planes` of the kernels.
+    /// The kernels' `struct Planes`: the map from an element to its channel.
     struct Planes {
         count: i64,
         area: Divisor,
@@ -28,12 +28,12 @@ fn size(size: i64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX >> 1)
 }
 
-/// Room for what becomes of channels: four numbers for each.
+/// Allocates the coefficients of channels: four for each.
 fn channels(input: &Tensor) -> Result<Tensor> {
     Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1], 4]).on(input.device())
 }
 
-/// What becomes of all elements of an input, or of a gradient, or of both, which lie as the first of them does.
+/// Applies the channels' coefficients to an input, a gradient, or both, which have the same layout.
 fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, out: &mut Tensor) -> Result<()> {
     let Some(first) = input.or(gradient) else { return Ok(()) };
     let beside = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
@@ -59,7 +59,7 @@ fn elements_each(input: &Tensor) -> f64 {
     input.geometry().count() as f64 / input.sizes()[1].max(1) as f64
 }
 
-/// Normalises channels by their own statistics, towards which running ones move, or by running ones.
+/// Normalises channels by their own statistics and updates the running ones, or normalises by the running ones.
 fn normalized<O: Operation>(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
@@ -91,7 +91,7 @@ fn normalized<O: Operation>(
     apply(Some(&aten::contiguous(input, input.geometry().format())?), None, &becomes, out)
 }
 
-/// The variances of channels, without correction, and their means.
+/// Returns the variances of channels, without correction, and their means.
 fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
     let gone: Vec<bool> = (0..input.sizes().len()).map(|dim| dim != 1).collect();
     let spec = Spec::contiguous(class(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1]]);
@@ -113,7 +113,7 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let by = Vector::of(launch, weight)?;
-    // Before training is over, deviations were saved; after that, there are variances that ran along.
+    // In training, the reciprocal deviations were saved. In evaluation, they are computed from the running variances.
     let rstd = if train {
         spread.clone()
     } else {

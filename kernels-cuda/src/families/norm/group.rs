@@ -1,4 +1,4 @@
-//! Lines are groups of channels, and every channel has parameters.
+//! CUDA kernels of group norm: a line is a group of channels, and each channel has a weight and a bias.
 
 use aten::GroupNorm;
 

@@ -1,4 +1,4 @@
-//! Lines are the last dimensions, and every element of one has parameters of its own.
+//! CUDA kernels of layer norm: a line is the last dimensions, and each of its elements has a weight and a bias.
 
 use aten::LayerNorm;
 

@@ -1,15 +1,15 @@
-//! Lines of elements side by side, and how many threads share one (kernels/norm/lines.cuh).
+//! Contiguous lines of elements, and the number of threads that share one (kernels/norm/lines.cuh).
 
 use crate::prelude::*;
 
-/// How many elements a thread holds, and how many of them are side by side.
+/// The number of elements that a thread holds, and the number of adjacent ones that it loads at once.
 const HELD: u64 = 16;
 const PACK: u64 = 4;
-/// How many threads share a line at most, so that there are registers for what each holds of several operands.
+/// The maximum number of threads that share a line. It leaves each thread enough registers for several operands.
 const MOST: u64 = 512;
 
 parameters! {
-    /// `struct Lines` of the kernels.
+    /// The kernels' `struct Lines`: the lines of a launch and the threads that share one.
     #[derive(Debug)]
     pub(crate) struct Lines {
         length: u32,
@@ -20,8 +20,8 @@ parameters! {
 }
 
 impl Lines {
-    /// So many lines of this length, in several operands. A line's threads are as many as its elements want, and more where there are too
-    /// few lines for the device.
+    /// Divides `count` lines of `length` elements, of several operands, among threads. The number of threads of a line follows its length.
+    /// It is larger if there are too few lines for the device.
     pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(Place, DType)]) -> Self {
         let (length, count) = (length.unsigned_abs(), count.unsigned_abs());
         let threads = |elements: u64| length.div_ceil(elements).clamp(1, MOST).next_power_of_two();
@@ -38,12 +38,12 @@ impl Lines {
     }
 
     pub(crate) fn grid(&self) -> Grid {
-        // Threads that share a line wait for each other as a warp does, or as a block.
+        // Threads that share a line are synchronised within a warp, or within a block.
         let threads = if self.lanes > 32 { self.lanes } else { 256 };
         Grid::new(self.count.div_ceil(threads / self.lanes), threads)
     }
 
-    /// As many blocks as run at once, if a block takes one line of a tile after another.
+    /// Returns a grid of the blocks that run at once, if a line fits into one tile: then a block loops over lines.
     pub(crate) fn grid_at_once(&self, launch: Launch) -> Grid {
         let Grid { blocks: [blocks, ..], threads: [threads, ..], .. } = self.grid();
         let is_one_tile = u64::from(self.length) <= u64::from(self.lanes) * HELD;

@@ -1,11 +1,11 @@
-//! Softmax and its logarithm.
+//! CUDA kernels of softmax and log-softmax.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::families::norm::lines::Lines;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, and have the elements that `Across` or `Lines` was made from.
+    // SAFETY: all tensors are packed or allocated here, and have the elements that `Across` or `Lines` was computed from.
     static SOFTMAX = unsafe { Kernel::new("softmax", include_str!("../../../kernels/norm/softmax.cu"), |instances| {
         for (narrow, wide) in PAIRS {
             for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
@@ -16,7 +16,7 @@ kernel! {
     }) };
 }
 
-/// What is read, and what is written: halves can become wider, and gradients narrower again.
+/// The pairs of dtypes that are read and written: half precision can widen, and its gradient narrows again.
 pub(crate) const PAIRS: [(DType, DType); 6] = [
     (DType::F32, DType::F32),
     (DType::F64, DType::F64),
@@ -27,7 +27,7 @@ pub(crate) const PAIRS: [(DType, DType); 6] = [
 ];
 
 parameters! {
-    /// `struct Across` of the kernels.
+    /// The kernels' `struct Across`: the sizes of lines whose elements are not adjacent.
     struct Across {
         length: i64,
         inner: i64,
@@ -36,16 +36,16 @@ parameters! {
     }
 }
 
-/// What is computed of a line, as the kernels number it.
+/// The function that is computed of a line. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum Kind {
     Softmax,
     Log,
-    /// A line of nothing but minus infinity becomes zero.
+    /// Softmax, except that a line of only minus infinity becomes zero.
     Safe,
 }
 
-/// How many elements a line has, how many are between its neighbours, and how many lines there are.
+/// Returns the length of the lines along a dimension, the distance between a line's elements, and the number of lines.
 fn cut(tensor: &Tensor, dim: usize) -> Across {
     let sizes = tensor.sizes();
     let (length, inner) = (sizes.get(dim).copied().unwrap_or(1), sizes.iter().skip(dim + 1).product::<i64>());
@@ -89,7 +89,7 @@ fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: 
 }
 
 impl Across {
-    /// Whether elements of a line are side by side. A very long line is gone across.
+    /// Whether the elements of a line are adjacent and can be counted in 31 bits. Other lines are processed as columns.
     fn is_lines(&self) -> bool {
         self.inner == 1 && self.length < 1 << 31
     }

@@ -1,4 +1,4 @@
-//! Zeros and ones of a given probability.
+//! CUDA kernels of `bernoulli`: zeros and ones of a given probability.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
@@ -7,7 +7,7 @@ use crate::engine::transfer::broadcast_contiguous;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
+    // SAFETY: `filled` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
     static BERNOULLI = unsafe { Kernel::new("bernoulli", include_str!("../../../kernels/random/bernoulli.cu"), |instances| {
         instances.all(&["bernoulli", "bernoulli_each"], &DTYPES);
     }) };

@@ -1,4 +1,4 @@
-//! Distributions of real numbers, and `geometric`, whose numbers come of one.
+//! CUDA kernels of continuous distributions, and of `geometric`, which rounds exponentially distributed numbers up.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
@@ -6,7 +6,7 @@ use crate::engine::random_stream::filled;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` gives each launch a packed tensor and its count.
+    // SAFETY: `filled` passes a packed tensor and its count to each launch.
     static CONTINUOUS = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
         for template in ["uniform", "normal", "exponential", "cauchy"] {
             for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
@@ -17,12 +17,12 @@ kernel! {
     }) };
 }
 
-/// The type that numbers of a dtype are drawn in.
+/// Returns the type that numbers of a dtype are drawn in.
 fn precision(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
-/// How many numbers a block of the stream gives.
+/// Returns the number of random numbers that a block of the stream yields.
 fn rows(dtype: DType) -> i64 {
     if dtype == DType::F64 { 2 } else { 4 }
 }
@@ -47,7 +47,7 @@ fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator
 #[op_impl(aten::uniform, CUDA, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
     let dtypes = [precision(out.dtype()), out.dtype()];
-    // No more than the dtype holds, or numbers would round up to one.
+    // The number of random bits is at most the dtype's precision. With more, numbers could round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,

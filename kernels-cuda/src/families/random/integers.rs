@@ -1,4 +1,4 @@
-//! Random integers and permutations.
+//! CUDA kernels of random integers and permutations.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Integers;
@@ -8,13 +8,13 @@ use crate::engine::random_stream::{blocks, filled, on_device};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` gives each launch a packed tensor and its count.
+    // SAFETY: `filled` passes a packed tensor and its count to each launch.
     static INTEGERS = unsafe { Kernel::new("integers", include_str!("../../../kernels/random/integers.cu"), |instances| {
         instances.all(&["narrow_integers", "wide_integers"], &DTYPES);
     }) };
 }
 
-/// Up to this many different numbers a word each is even enough.
+/// The maximum size of a range for which 32 random bits per integer are uniform enough.
 const NARROW: u64 = 1 << 28;
 
 #[op_impl(aten::random, CUDA, in_place, strided)]
@@ -28,11 +28,11 @@ fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) ->
     })
 }
 
-/// Each swap depends on the one before, so the CPU makes them, with the same numbers.
+/// Computes the permutation on the CPU, with the same random numbers: each swap depends on the one before.
 #[op_impl(aten::randperm_generator, CUDA)]
 fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
     let generator = on_device(generator, out.device())?;
-    // A wide number for each element, two from a block. They are taken at once, so that nobody else gets them meanwhile.
+    // An element takes a 64-bit number, and a block yields two. All blocks are reserved at once, so that no other call draws them.
     let (seed, first) = generator.reserve(blocks(n, 2).unsigned_abs());
     let there = Generator::new(Device::CPU, seed);
     there.seek(first);

@@ -1,4 +1,4 @@
-//! Positions drawn by their weights, as `aten` says.
+//! CUDA kernels of `multinomial`: indices drawn with the given weights.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Multinomial;
@@ -8,7 +8,7 @@ use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
+    // SAFETY: weights are packed, the sums have an element for each of them and for each piece, and a search ends inside of its row.
     static MULTINOMIAL = unsafe { Kernel::new("multinomial", include_str!("../../../kernels/random/multinomial.cu"), |instances| {
         for template in ["within_pieces", "before_pieces", "with_replacement", "without_replacement", "weighed"] {
             instances.one(template, &[]);
@@ -17,7 +17,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Rows` of the kernels.
+    /// The kernels' `struct Rows`: the sizes of the weights' rows and of the pieces that they are summed in.
     struct Rows {
         count: i64,
         width: i64,
@@ -50,7 +50,7 @@ fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
 }
 
-/// Where numbers fall among the running sums of the weights.
+/// Draws with replacement: finds random numbers in the running sums of the weights.
 fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
     filled(out, generator, 2, |launch, grid, to, stream| {
         let rows = Rows::of(weights, launch);
@@ -62,7 +62,8 @@ fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator:
     })
 }
 
-/// The positions whose turn comes first, if each waits for a time with its weight as the rate.
+/// Draws without replacement: each index waits for an exponentially distributed time with its weight as the rate, and the first ones are
+/// drawn.
 fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
     filled(&mut times, generator, 2, |launch, grid, to, stream| {

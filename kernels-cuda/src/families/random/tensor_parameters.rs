@@ -1,4 +1,4 @@
-//! Random numbers, each of a distribution that an element of the arguments shapes.
+//! CUDA kernels of distributions whose parameters are tensors: `poisson`, `binomial`, gamma and Dirichlet.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::random_stream::filled;
@@ -6,7 +6,7 @@ use crate::engine::transfer::broadcast_contiguous;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
+    // SAFETY: `filled` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
     static TENSOR_PARAMETERS = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
         instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
     }) };
@@ -36,7 +36,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
 #[op_impl(aten::_standard_gamma, CUDA, strided)]
 fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (shapes, dtype) = (broadcast_contiguous(this, out, DType::F64)?, out.dtype());
-    // Where a dtype would lose a number to zero, it is the least that is not.
+    // A sample that would round to zero becomes the smallest positive normal number instead.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(out, generator, 1, |launch, grid, to, stream| {
         Ok(launch.run(&TENSOR_PARAMETERS, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)

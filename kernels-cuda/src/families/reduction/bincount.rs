@@ -1,4 +1,4 @@
-//! How often numbers occur.
+//! CUDA kernels of `bincount` and `histc`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::gather::computed_in;
@@ -6,7 +6,7 @@ use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
+    // SAFETY: all tensors are packed or allocated here, with their counts. A value is checked against the number of counts.
     static BINCOUNT = unsafe { Kernel::new("bincount", include_str!("../../../kernels/reduction/bincount.cu"), |instances| {
         for template in ["extent", "counted", "weighed"] {
             instances.one(template, &[]);
@@ -59,7 +59,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     write(out, &counts)
 }
 
-/// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.
+/// Returns the range of a histogram: the given one, or that of the values. If all values are equal, the range extends by one to both sides.
 #[expect(clippy::float_cmp, reason = "a range is none where its ends are the same number")]
 fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
     let real = |number: Scalar| f64::from_bits(crate::engine::number::encoded(number, DType::F64));

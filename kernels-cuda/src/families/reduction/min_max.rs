@@ -1,4 +1,4 @@
-//! The largest and the smallest, where they are, and what is true.
+//! CUDA kernels of maxima, minima and their indices, and of `any` and `all`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::Reduced;
@@ -7,7 +7,7 @@ use crate::engine::reduce::{fold, folded, reductions};
 use crate::prelude::*;
 
 fold!(unsafe {
-    // SAFETY: the expressions compute values from what they know.
+    // SAFETY: the expressions compute values from their variables only.
     LARGEST "amax" [F32 F64 I64] ordered false, "C": "Bounds<C>::least()", "larger(x, total)", "larger(a, b)" => "total", "0";
     SMALLEST "amin" [F32 F64 I64] ordered false, "C": "Bounds<C>::most()", "smaller(x, total)", "smaller(a, b)" => "total", "0";
     RANGE "aminmax" [F32 F64 I64] ordered false, "Range<C>":

@@ -1,4 +1,4 @@
-//! Norms of vectors, and the logarithm of a sum of exponentials.
+//! CUDA kernels of `linalg_vector_norm` and `logsumexp`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Norm;
@@ -8,7 +8,7 @@ use crate::engine::reduce::{fold, folded};
 use crate::prelude::*;
 
 fold!(unsafe {
-    // SAFETY: the expressions compute values from what they know.
+    // SAFETY: the expressions compute values from their variables only.
     NORM "norm" [F32 F64] ordered false, "C":
     "given[0] == Bounds<C>::least() ? Bounds<C>::most() : C(0)", "with_power(total, x, given[0])", "with_powers(a, b, given[0])" =>
     "root(total, given[0])", "0";

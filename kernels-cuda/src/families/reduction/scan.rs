@@ -1,33 +1,33 @@
-//! Running sums, products and extremes.
+//! CUDA kernels of scans: `cumsum`, `cumprod`, `logcumsumexp`, `cummax` and `cummin`.
 //!
-//! A line is scanned by a warp, by a block, or by many blocks that first find what each part comes to; lines that elements of others lie
-//! between, by a thread each.
+//! A line of adjacent elements is scanned by a warp, by a block, or by many blocks, which first reduce each chunk. If a line's elements are
+//! not adjacent, one thread scans it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::compile::source::Instances;
 use crate::engine::number::unsupported;
 use crate::prelude::*;
 
-/// A scan's loops.
+/// The kernel of a scan, and its dtypes.
 struct Scan {
     kernel: Kernel,
-    /// The dtypes that it computes.
+    /// The dtypes that it computes in.
     dtypes: &'static [DType],
 }
 
 const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 
-/// A scan, in C++: the dtypes that it computes, what elements come to, what comes before any, what `x`, at the place `at`, is alone, how
-/// `a` and then `b` are joined, and what results.
+/// Declares scans, in C++: the dtypes, the type of the state, the initial state, the state of one element `x` with the index `at`, the join
+/// of the states `a` and then `b`, and the results.
 ///
 /// # Safety
 ///
-/// The expressions compute values from what they know: they end, and touch no memory.
+/// The expressions compute values from these variables only: they terminate, and access no memory.
 macro_rules! scan {
     (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: Scan = Scan {
-            // SAFETY: a `Scan` is launched by this file alone, which gives packed tensors with the elements that `Course` has. The rest of the
-            // text are the expressions, and those who invoke this macro with `unsafe` promise what they do.
+            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `Course`. The rest of the
+            // text are the expressions, for which the macro's caller vouches with `unsafe`.
             kernel: unsafe {
                 Kernel::new(
                     $kernel,
@@ -58,7 +58,7 @@ macro_rules! scan {
 }
 
 scan!(unsafe {
-    // SAFETY: the expressions compute values from what they know.
+    // SAFETY: the expressions compute values from their variables only.
     SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0";
     PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0";
     EXPONENTIALS "logcumsumexp" &FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0";
@@ -67,7 +67,7 @@ scan!(unsafe {
 });
 
 parameters! {
-    /// `struct Course` of the kernels.
+    /// The kernels' `struct Course`: the lines of a scan and their chunks.
     struct Course {
         length: i64,
         inner: i64,
@@ -79,9 +79,9 @@ parameters! {
 }
 
 const THREADS: u32 = 256;
-/// How many elements a thread has at a time.
+/// The number of elements that a thread scans at a time.
 const EACH: i64 = 4;
-/// How many bytes a state has at most.
+/// The maximum size of a state in bytes.
 const STATE: i64 = 16;
 
 impl Course {
@@ -89,7 +89,7 @@ impl Course {
         let few = count < i64::from(launch.multiprocessors()) * 2;
         let lanes = if length > 32 * EACH * 8 || few && length > 32 * EACH { THREADS } else { 32 };
         let tile = i64::from(lanes) * EACH;
-        // A chunk is worth its block, and there are no more of them than a block has threads.
+        // A chunk is long enough for a block, and a line has fewer chunks than a block has threads.
         let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / count.max(1) } else { 1 };
         let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS) - 1);
         let tiles = (length.max(1) - 1) / (tile * chunks) + 1;
@@ -103,7 +103,7 @@ impl Course {
     }
 }
 
-/// Scans along a dimension into one or two tensors: the results, and where they are from.
+/// Scans along a dimension into one or two tensors: the results and, if requested, their indices.
 fn scanned<O: Operation>(
     scan: &'static Scan,
     out: &mut Tensor,
@@ -123,7 +123,7 @@ fn scanned<O: Operation>(
     let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
     let lines = out.geometry().count() / length;
     let launch = Launch::on(out)?;
-    // Too few lines for a thread each are moved together first.
+    // If there are too few lines for one thread each, the lines are made contiguous first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
         let last = |tensor: &Tensor| moved_last(tensor, dim);
@@ -143,7 +143,7 @@ fn scanned<O: Operation>(
     if computed == dtype { Ok(()) } else { write(out, &to) }
 }
 
-/// The same elements with a dimension innermost.
+/// Returns a view of a tensor with dimension `dim` moved to the end.
 fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
     let (mut sizes, mut strides) = (tensor.sizes().to_vec(), tensor.strides().to_vec());
     for list in [&mut sizes, &mut strides] {

@@ -1,4 +1,4 @@
-//! Sums, means, products and counts.
+//! CUDA kernels of sums, means, products and counts of non-zero elements.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::Reduced;
@@ -7,7 +7,7 @@ use crate::engine::reduce::{Fold, fold, folded, reductions};
 use crate::prelude::*;
 
 fold!(unsafe {
-    // SAFETY: the expressions compute values from what they know.
+    // SAFETY: the expressions compute values from their variables only.
     SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / given[0]", "0";
     SUM_OF_NUMBERS "nansum" [F32 F64] ordered false, "C": "0", "is_nan(x) ? total : total + x", "a + b" => "total", "0";
     PRODUCT "prod" [F32 F64 I64] ordered false, "C": "1", "total * x", "a * b" => "total", "0";
@@ -18,12 +18,12 @@ fn fold_into<O: Operation>(fold: &'static Fold, plan: &Reduced, out: &Tensor, th
     folded::<O>(fold, this, &plan.gone, out.dtype(), [given, 0.0], &[out])
 }
 
-/// Sums all elements into a single one, divided by a number.
+/// Sums all elements into a single one, divided by `count`.
 pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
     folded::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
 }
 
-/// How many elements become one.
+/// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn reduced_count(plan: &Reduced, this: &Tensor) -> f64 {
     this.sizes().iter().zip(&plan.gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()

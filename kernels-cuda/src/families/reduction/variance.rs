@@ -1,4 +1,4 @@
-//! Variances and standard deviations, in one pass.
+//! CUDA kernels of variances and standard deviations, in one pass.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Moments;
@@ -7,7 +7,7 @@ use crate::engine::reduce::{fold, folded};
 use crate::prelude::*;
 
 fold!(unsafe {
-    // SAFETY: the expressions compute values from what they know.
+    // SAFETY: the expressions compute values from their variables only.
     pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
     "Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
     "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";

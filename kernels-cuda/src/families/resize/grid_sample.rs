@@ -1,7 +1,7 @@
-//! Images looked at where a grid says.
+//! CUDA kernels of `grid_sample`: interpolation of images at the positions of a grid.
 //!
-//! What is seen at a place is a sum of a few elements of the image; the same elements and their weights give the gradients. A thread
-//! stays at one place, and goes through channels.
+//! A sample is a weighted sum of a few elements of the image, its taps; the same elements and weights give the gradients. A thread keeps
+//! one position, and loops over the channels.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Interpolation, PaddingMode, Sampling};
@@ -10,14 +10,14 @@ use crate::engine::images::Images;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
+    // SAFETY: each side comes with its own sizes and strides, `aten` checked them, and taps outside of an image are not read.
     static GRID_SAMPLE = unsafe { Kernel::new("grid_sample", include_str!("../../../kernels/resize/grid_sample.cu"), |instances| {
         instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
     }) };
 }
 
 parameters! {
-    /// `struct Sampling` of the kernels.
+    /// The kernels' `struct Sampling`: the grid's strides and the modes of sampling.
     struct GridSampling {
         grid_steps: [i64; 5],
         between: u32,
@@ -31,7 +31,7 @@ impl GridSampling {
     fn new(sampling: &Sampling, grid: &Tensor) -> Self {
         let rank = grid.sizes().len() - 2;
         let mut grid_steps = [0; 5];
-        // The batch, the places, for which two dimensions are the last of three, and the coordinates.
+        // The strides of the batch, of the positions (two dimensions are the last of three), and of the coordinates.
         grid_steps[0] = grid.strides()[0];
         grid_steps[4 - rank..].copy_from_slice(&grid.strides()[1..]);
         Self {
@@ -52,7 +52,8 @@ impl GridSampling {
     }
 }
 
-/// A thread for every place of every image, and enough rows of blocks for channels to keep the device busy.
+/// Returns the number of positions in all images, and a grid with a thread for each. Enough rows of blocks share the channels to keep the
+/// device busy.
 fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
     let places = sizes[0] * sizes[2..].iter().product::<i64>();
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
@@ -88,7 +89,7 @@ fn gradients(
         launch.cover(&GRID_SAMPLE, "to_grid", &[dtype], places, arguments)?;
     }
     if output_mask[0] {
-        // Halves are added up in `f32`.
+        // Half-precision gradients are accumulated in `f32`.
         let narrow = dtype != DType::F64 && dtype != DType::F32;
         let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
         write(&mut sums, &Tensor::number(0.into()))?;

@@ -1,7 +1,7 @@
-//! Images in other sizes.
+//! CUDA kernels of `upsample` operators, which resize images.
 //!
-//! Every element of the result is a sum of a few elements of the image, its taps. A thread stays at one position and goes through the
-//! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
+//! Each element of the result is a weighted sum of a few elements of the image, its taps. A thread keeps one position and loops over the
+//! images. A backward thread computes the gradient of one element of an image, from the results that it may be a tap of.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::images::Images;
@@ -9,14 +9,14 @@ use crate::engine::number::word_dtype;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
+    // SAFETY: both sides come with their own sizes and strides, and taps outside of an image are clamped into it.
     static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../../../kernels/resize/upsample.cu"), |instances| {
         instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
     }) };
 }
 
-/// How elements between those of an image come about: the kernels' names for it, and their number.
+/// The interpolation mode: the names of its kernels, and the kernels' number of it.
 #[derive(Clone, Copy)]
 struct Mode {
     forward: &'static str,
@@ -32,7 +32,7 @@ const SMOOTH_LINEAR: Mode = Mode { forward: "smooth", backward: "from_smooth", n
 const SMOOTH_CUBIC: Mode = Mode { number: 5, ..SMOOTH_LINEAR };
 
 parameters! {
-    /// `struct Scale` of the kernels.
+    /// The kernels' `struct Scale`: the scale and sizes of one dimension.
     struct Scale {
         step: f64,
         from: i32,
@@ -40,7 +40,7 @@ parameters! {
         align_corners: u32,
     }
 
-    /// `struct Scales` of the kernels.
+    /// The kernels' `struct Scales`: the scales of all dimensions, and the mode.
     struct Scales {
         of: [Scale; 3],
         mode: u32,
@@ -48,7 +48,7 @@ parameters! {
 }
 
 impl Scales {
-    /// Of images of the sizes `from`, which become those of `to`; both begin with batch and channels.
+    /// Computes the scales from images of sizes `from` to images of sizes `to`. Both begin with batch and channels.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
     fn new(mode: Mode, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
         let single = dtype != DType::F64 || mode.number <= EXACT.number;
@@ -130,7 +130,7 @@ fn resize(
     let positions = count / planes;
     let (lanes, turns) =
         if to.has_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
-    // Enough threads to keep the device busy; the rest of the images are theirs to go through.
+    // There are enough threads to keep the device busy; each loops over the remaining images.
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
     let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);
     let lane_grid = Grid::cover(lanes);

@@ -1,9 +1,9 @@
-//! Sorting, and what needs a part of an order.
+//! CUDA kernels of `sort`, `topk`, `kthvalue`, medians and `mode`.
 
 use crate::engine::sort_select::{Found, Nth, SortInput, placed};
 use crate::prelude::*;
 
-/// Writes the first elements of each line into the results, by way of others if lines do not lie side by side there.
+/// Writes the first elements of each line into the results. If lines are not contiguous there, they are copied from temporary tensors.
 fn first([values, indices]: [&mut Tensor; 2], lines: &SortInput, dim: usize) -> Result<()> {
     let is_direct = |out: &Tensor| dim + 1 >= out.sizes().len() && out.geometry().is_contiguous();
     let most = values.sizes().get(dim).copied().unwrap_or(1);
@@ -26,7 +26,7 @@ fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Re
     first(out, &SortInput::along(this, *plan, largest)?, *plan)
 }
 
-/// Results of one element for each line, which lie side by side.
+/// Returns the result tensors, which have one element for each line and are contiguous.
 fn found([values, indices]: [&mut Tensor; 2]) -> Found {
     (values.clone(), indices.clone())
 }
@@ -51,7 +51,7 @@ fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     SortInput::along(this, *plan, false)?.most_frequent(&found(out))
 }
 
-/// The median of all elements; of none, what is not a number.
+/// Writes the median of all elements, or NaN if there are none.
 fn median_of_all(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()> {
     if this.geometry().count() == 0 {
         return write(out, &Tensor::number(f64::NAN.into()));

@@ -1,4 +1,4 @@
-//! Distinct elements: rows are put in order, and runs of the same row are one.
+//! CUDA kernels of `unique`: rows are sorted, and runs of equal rows become one.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Slices;
@@ -8,7 +8,7 @@ use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
+    // SAFETY: flags, orders and positions are allocated here, one for each of `count` rows, and contain only each other's indices.
     static UNIQUE = unsafe { Kernel::new("unique", include_str!("../../../kernels/sort/unique.cu"), |instances| {
         instances.each("differs", &[DType::I32, DType::I64]);
         instances.one("kinds", &[]);
@@ -18,7 +18,7 @@ kernel! {
 
 type Three = (Tensor, Tensor, Tensor);
 
-/// Where rows are taken from, and what is asked for.
+/// The options of `unique`: the dimension, the order, and the requested results.
 #[derive(Clone, Copy)]
 struct Along {
     dim: Option<usize>,
@@ -27,7 +27,7 @@ struct Along {
     counts: bool,
 }
 
-/// The order of a matrix's rows: by the last column first, as equals stay in their order.
+/// Returns the sorted order of a matrix's rows. Stable sorts begin with the last column.
 fn order(rows: &Tensor) -> Result<Tensor> {
     let mut order: Option<Tensor> = None;
     for col in (0..rows.sizes()[1]).rev() {
@@ -75,7 +75,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     launch.cover(&UNIQUE, "kinds", &[], count, arguments)?;
     let kinds = read_back(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
-    // The slices lie one after the other, whichever dimension they are of.
+    // The slices are now along dimension 0; the result has them along `dim`.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if along.counts { kinds } else { 0 })?;
     let all = counts.geometry().count();
@@ -95,7 +95,7 @@ fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
 
 #[op_impl(aten::unique_consecutive, CUDA)]
 fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
-    // Slices come with all that is known of them in any case.
+    // With a dimension, the inverse and the counts are always computed.
     let all = dim.is_some();
     distinct(this, Along { dim: plan.dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })
 }

@@ -1,4 +1,4 @@
-//! Copies, and tensors filled with a number.
+//! CUDA kernels of `copy_`, `fill` and `zero`.
 
 use dispatch_runtime::Pointwise;
 

@@ -1,4 +1,4 @@
-//! The lower and the upper triangle of matrices.
+//! CUDA kernels of `tril` and `triu`, the lower and upper triangles of matrices.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::data_movement::{Side, WORDS, word};
@@ -6,7 +6,7 @@ use crate::engine::walk::Steps;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launch gives both sides the steps of their tensors through the sizes of the walk.
+    // SAFETY: the launch passes the strides of both tensors through the sizes of the walk.
     static DIAGONAL = unsafe { Kernel::new("diagonal", include_str!("../../../kernels/views/diagonal.cu"), |instances| {
         instances.each("triangle", WORDS);
     }) };
@@ -28,7 +28,7 @@ fn triangle(out: &Tensor, this: &Tensor, diagonal: i64, lower: bool) -> Result<(
     }
     let (launch, rank) = (Launch::on(out)?, out.sizes().len());
     let (to, from) = (Side::of(launch, out, out.sizes())?, Side::of(launch, this, out.sizes())?);
-    // Rows and columns are counted as if they were places.
+    // Two more operands of the walk have stride 1 in the rows or the columns, so their offsets are the row and column indices.
     let counted = |counted: usize| (0..rank).map(|dim| i64::from(dim == counted)).collect::<Dims>();
     let steps = Steps::new(out.sizes(), &[to.steps, from.steps, counted(rank - 2), counted(rank - 1)]);
     for (walk, count, offsets) in steps.parts() {

@@ -1,4 +1,4 @@
-//! Tensors joined.
+//! CUDA kernel of `cat`, which concatenates tensors.
 
 use aten::Cat;
 

@@ -1,4 +1,4 @@
-//! Borders that continue what is inside.
+//! CUDA kernels of reflection and replication padding.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Bordered;
@@ -8,7 +8,7 @@ use crate::engine::number::word_dtype;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
+    // SAFETY: both sides come with their own sizes and strides, and `aten` checked them against the padding.
     static PAD = unsafe { Kernel::new("pad", include_str!("../../../kernels/views/pad.cu"), |instances| {
         instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("unbordered", &NUMBERS);
@@ -16,7 +16,7 @@ kernel! {
 }
 
 parameters! {
-    /// `struct Border` of the kernels.
+    /// The kernels' `struct Border`: the padding before each dimension, and its kind.
     struct Border {
         before: [i64; 3],
         kind: u32,
@@ -26,7 +26,7 @@ parameters! {
 impl Border {
     fn new(plan: &Bordered, padding: &[i64]) -> Self {
         let mut before = [0; 3];
-        // Paddings come in pairs, that of the last dimension first.
+        // Paddings come in pairs (before, after), the last dimension first.
         for (dim, pair) in padding.chunks_exact(2).enumerate() {
             before[2 - dim] = pair[0];
         }

@@ -1,4 +1,4 @@
-//! Elements repeated, flipped and rolled.
+//! CUDA kernels of `repeat`, `flip`, `roll` and `repeat_interleave`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Roll;
@@ -8,7 +8,7 @@ use crate::engine::prefix_sum::{exclusive_sum, read_back};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
+    // SAFETY: all tensors are packed or allocated here, with their counts, and `starts` has one element for each of `size` rows.
     static REPEAT_INTERLEAVE = unsafe { Kernel::new("repeat_interleave", include_str!("../../../kernels/views/repeat_interleave.cu"), |instances| {
         instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
     }) };
@@ -57,7 +57,7 @@ fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
     }
 }
 
-/// The last of a dimension before its first, for each dimension that moves.
+/// Rolls each dimension by `by`: its last `by` elements come first.
 fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
     let mut from = this.clone();
     let dims: Vec<usize> = (0..by.len()).filter(|&dim| by[dim] != 0).collect();

@@ -1,4 +1,4 @@
-//! `dtypes.txt`: calls, and the dtypes that PyTorch gives for them under autocast.
+//! Reader of `dtypes.txt`: recorded calls, and the dtypes that PyTorch returns for them under autocast.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -6,15 +6,15 @@ use dispatch_runtime::prelude::*;
 /// An operator of PyTorch's lists, or one that is in none of them.
 pub(crate) struct Listed {
     pub(crate) operator: &'static Operator,
-    /// Its policy on the CPU, and on CUDA.
+    /// Its policies on the CPU and on CUDA.
     pub(crate) policies: [&'static str; 2],
     pub(crate) calls: Vec<Call>,
 }
 
-/// One call with certain dtypes.
+/// One call with the dtypes of its arguments.
 pub(crate) struct Call {
     pub(crate) arguments: &'static str,
-    /// On the CPU with `bf16` and `f16`, and on CUDA with `f16` and `bf16`.
+    /// The result dtypes on the CPU with `bf16` and `f16`, and on CUDA with `f16` and `bf16`.
     pub(crate) results: [&'static str; 4],
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn recorded() -> Vec<Listed> {
     listed
 }
 
-/// The arguments as they are written: `f32[2,3]` is a tensor, `(..)` a list of tensors, `?(..)` one of which some may be missing.
+/// Parses the arguments of a call: `f32[2,3]` is a tensor, `(..)` a list of tensors, `?(..)` a list of optional tensors.
 pub(crate) fn arguments(operator: &Operator, text: &str, device: Device) -> Vec<Value> {
     let words = words(text);
     let schema = operator.schema();
@@ -87,7 +87,8 @@ fn sizes(word: &str) -> Vec<i64> {
     word.trim_matches(['[', ']']).split(',').map(|size| size.parse().unwrap()).collect()
 }
 
-/// Indices are zeros; other elements lie between 0 and 1, where every listed operator is defined.
+/// Creates a tensor. Integers are zeros, so they are valid indices. Other elements are between 0 and 1, where every listed operator is
+/// defined.
 fn tensor(word: &str, device: Device) -> Option<Tensor> {
     let (dtype, sizes) = (word.split('[').next()?.parse::<DType>().ok()?, sizes(word.get(word.find('[')?..)?));
     let count: i64 = sizes.iter().product();
@@ -96,7 +97,7 @@ fn tensor(word: &str, device: Device) -> Option<Tensor> {
     Some(Tensor::from_vec(elements, &sizes).unwrap().to((dtype, device)).unwrap())
 }
 
-/// The dtypes of the tensors among results, as the recording has them.
+/// Returns the dtypes of the tensors among the results, in the recording's format.
 pub(crate) fn dtypes(results: &[Value]) -> String {
     let dtypes: Vec<&str> =
         results.iter().filter_map(Value::as_tensor).map(|tensor| tensor.dtype().short_name()).collect();

@@ -1,4 +1,4 @@
-//! Computing again instead of remembering.
+//! Checkpointing: recomputation in the backward pass instead of saved tensors.
 
 use std::collections::HashSet;
 
@@ -13,12 +13,12 @@ use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, l
 use crate::graph::history;
 use crate::graph::node::{Edge, Edges, SequenceScope};
 
-/// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
-/// that. Random numbers that `f` has from threads that it starts are others then.
+/// Calls `f` without saving its intermediate tensors. The backward pass calls `f` again, with the same random numbers, and differentiates
+/// that. Random numbers drawn on threads that `f` starts are not replayed.
 ///
-/// Tensors that `f` captures have gradients as the inputs do. It must use the same ones again, and they must not have been written to
-/// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::api::functional::grad) is of, `f` is called
-/// as it is, and what it computes is remembered.
+/// Tensors that `f` captures receive gradients like the inputs. `f` must capture the same tensors in both calls, and they must not be
+/// written to in between. Inside of a transformed function, such as the argument of [`functional::grad`](crate::api::functional::grad), `f`
+/// is called and recorded as usual.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -38,7 +38,8 @@ use crate::graph::node::{Edge, Edges, SequenceScope};
 ///
 /// # Errors
 ///
-/// Where `f` fails, now or in a backward, and in a backward where it does not compute the same again.
+/// Returns the error of `f`. A backward pass returns the error of the recomputation, and [`GradientError::CapturedOthers`] if `f` captures
+/// other tensors than before.
 pub fn checkpoint(
     f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync + 'static,
     inputs: &[&Tensor],
@@ -61,7 +62,7 @@ pub fn checkpoint(
         (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), recording)
     };
     let reached = captured.len();
-    // Nobody else has a leaf that `f` made for itself.
+    // Drops the leaves that `f` made itself: they have no other handle.
     captured.retain_mut(|edge| match edge {
         Edge::Leaf(leaf) => !leaf.is_only_handle(),
         Edge::Node(..) => true,
@@ -82,21 +83,22 @@ pub fn checkpoint(
 
 type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
 
-/// Saves the inputs, and then the captured leaves. Its edges are those of the inputs, and then the captured ones.
+/// The backward of a checkpoint. It saves the inputs and then the captured leaves. Its edges are those of the inputs and then the captured
+/// ones.
 struct Recompute {
     f: Block,
     /// The number of inputs.
     inputs: usize,
-    /// The number of captured edges with those to the leaves that the function makes for itself.
+    /// The number of captured edges, including those to leaves that `f` makes itself.
     reached: usize,
-    /// Nodes before this one are from outside.
+    /// The smallest sequence number of `f`'s own nodes. Earlier nodes are captured.
     first_node: u64,
-    /// Its random numbers.
+    /// The random numbers of the forward pass.
     recording: RandomRecording,
     state: ThreadState,
 }
 
-/// The inputs without what is behind them: leaves where gradients are wanted.
+/// Returns the inputs without their history. Those whose gradient is requested are leaves.
 fn detached_inputs(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
     let detach = |(input, wanted): (&Tensor, &bool)| match wanted {
         true => history::bare(input)?.requires_grad_(true),
@@ -106,7 +108,8 @@ fn detached_inputs(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
     inputs.iter().zip(wanted).map(detach).collect()
 }
 
-/// Where the gradients of a function's outputs go besides to its inputs, given which node may have been its first.
+/// Returns the edges that lead out of a function's graph, other than those to its inputs. `first_node` is the function's smallest sequence
+/// number.
 fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Vec<Edge>> {
     let edges = |tensors: &[Tensor]| {
         tensors.iter().filter_map(|tensor| history::edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
@@ -128,7 +131,7 @@ fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Ve
 }
 
 impl Recompute {
-    /// What the function gives for these inputs, as the first time.
+    /// Calls the function again, with the thread state and the random numbers of the forward pass.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
         let _as_before = self.state.enter();
@@ -158,7 +161,7 @@ impl Backward for Recompute {
         inputs.truncate(self.inputs);
         let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.inputs).flatten().cloned().collect();
         let create_graph = guard::is_grad_enabled();
-        // Gradients that are to be differentiated themselves must know where the inputs came from; others end at them.
+        // With `create_graph` the inputs keep their history. Otherwise gradients end at the inputs.
         let inputs = if create_graph { inputs } else { detached_inputs(&inputs, ctx.needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();

@@ -1,12 +1,12 @@
-//! Keeping gradients within bounds.
+//! Gradient clipping by norm.
 
 use aten::prelude::*;
 use dispatch_runtime::{Result, Tensor, guard};
 
 use crate::api::differentiable::Differentiable;
 
-/// Scales the gradients of these tensors, as if they were one, so that their norm is at most `max_norm`, and gives the norm that they had.
-/// `norm` says which: 2 is Euclid's, infinity is the largest element.
+/// Scales the gradients of these tensors so that their total norm is at most `max_norm`, and returns the norm before. `norm` is the order
+/// of the norm: 2 is Euclidean, infinity is the largest absolute element.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -25,7 +25,7 @@ use crate::api::differentiable::Differentiable;
 ///
 /// # Errors
 ///
-/// Where an operator fails.
+/// Returns the error of a called operator.
 pub fn clip_grad_norm_(tensors: &[&Tensor], max_norm: f64, norm: f64) -> Result<Tensor> {
     let _unrecorded = guard::no_grad();
     let mut gradients: Vec<Tensor> = tensors.iter().filter_map(|tensor| tensor.grad()).collect();

@@ -1,4 +1,4 @@
-//! What a tensor can do once it may have gradients.
+//! The trait `Differentiable`: gradients as methods of tensors.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::graph::node::{Edge, Node};
 use crate::graph::outline;
 use crate::graph::retain_grad;
 
-/// Tensors that gradients are computed of and by.
+/// The autograd methods of a tensor: `requires_grad_`, `backward`, `grad`, hooks.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -30,61 +30,65 @@ use crate::graph::retain_grad;
 /// # }
 /// ```
 pub trait Differentiable: Sized {
-    /// Says whether what is computed from this leaf is recorded, on all handles at once, and gives it back.
+    /// Sets whether calls with this leaf are recorded. Affects all handles of the tensor, and returns this one.
     ///
     /// # Errors
     ///
-    /// Where the dtype has no gradients, and where a computed tensor is told not to require them.
+    /// Returns [`GradientError::NotContinuous`] if the dtype has no gradients, [`GradientError::InsideTransform`] if a function transform
+    /// runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
     fn requires_grad_(self, requires_grad: bool) -> Result<Self>;
 
-    /// Computes the gradients of this tensor, which has one element, by all leaves that it was computed from, and adds each to the leaf's own.
+    /// Computes the gradients of this one-element tensor with respect to all leaves that it was computed from, and adds each to the leaf's
+    /// own.
     ///
-    /// [`Differentiation`] has more to choose from.
+    /// [`Differentiation`] has more options.
     ///
     /// # Errors
     ///
-    /// Where nothing requires gradients, the tensor has several elements, a saved tensor was written to or freed, or a derivative fails.
+    /// Returns [`GradientError::NoGraph`] if nothing requires gradients, [`GradientError::NotScalar`] if the tensor does not have exactly
+    /// one real element, [`GradientError::Modified`] or [`GradientError::Freed`] if a saved tensor was written to or freed, and the error
+    /// of a derivative.
     fn backward(&self) -> Result<()>;
 
-    /// The gradient that was gathered, if any. As long as somebody holds this handle it stays as it is: a later backward then gives the
-    /// leaf the sum as another tensor.
+    /// Returns the accumulated gradient, if any. While this handle lives the returned tensor does not change: a later backward stores the
+    /// sum in a new tensor.
     fn grad(&self) -> Option<Tensor>;
 
-    /// Replaces the gradient that was gathered.
+    /// Replaces the accumulated gradient.
     ///
     /// # Errors
     ///
-    /// Where it is of other sizes, another dtype or another device.
+    /// Returns [`GradientError::UnlikeTensor`] if the gradient has other sizes, another dtype or another device.
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()>;
 
-    /// Forgets the gradient that was gathered.
+    /// Removes the accumulated gradient.
     fn zero_grad(&self);
 
-    /// The node that computed this tensor; none for a leaf.
+    /// Returns the node that computed this tensor. `None` for a leaf.
     fn grad_fn(&self) -> Option<Shared<Node>>;
 
-    /// Keeps the gradient of a computed tensor too, when it is gone through.
+    /// Retains the gradient of a computed tensor in later backward passes. Leaves always retain theirs.
     ///
     /// # Errors
     ///
-    /// Where the tensor does not require gradients.
+    /// Returns [`GradientError::NoGraph`] if the tensor does not require gradients.
     fn retain_grad(&self) -> Result<()>;
 
-    /// Calls `hook` with the gradient of this tensor as soon as it is complete. What the hook gives takes its place.
+    /// Registers a hook that is called with the complete gradient of this tensor. A returned tensor replaces the gradient.
     ///
     /// # Errors
     ///
-    /// Where the tensor does not require gradients.
+    /// Returns [`GradientError::NoGraph`] if the tensor does not require gradients.
     fn register_hook(
         &self,
         hook: impl Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync + 'static,
     ) -> Result<HookHandle>;
 
-    /// Calls `hook` with this leaf whenever a gradient was added to its own.
+    /// Registers a hook that is called with this leaf after each accumulation into its gradient.
     ///
     /// # Errors
     ///
-    /// Where this is no leaf that requires gradients.
+    /// Returns [`GradientError::NoGraph`] if the tensor does not require gradients, and [`GradientError::NotALeaf`] if it is not a leaf.
     fn register_post_accumulate_hook(
         &self,
         hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
@@ -142,7 +146,7 @@ impl Differentiable for Tensor {
     }
 
     fn retain_grad(&self) -> Result<()> {
-        // A leaf keeps its gradient anyway.
+        // A leaf always retains its gradient.
         if let edge @ Edge::Node(..) = found(self)? {
             retain_grad::retain(self, edge);
         }

@@ -1,4 +1,4 @@
-//! Asking for gradients.
+//! Requests for gradients: `Differentiation` and `grad`.
 
 use aten::prelude::*;
 use dispatch_runtime::{Result, Tensor};
@@ -8,7 +8,7 @@ use crate::error::GradientError;
 use crate::graph::history;
 use crate::graph::node::{Edge, fit};
 
-/// What gradients are wanted of, and how.
+/// A request for the gradients of some outputs, with its options.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -36,50 +36,52 @@ pub struct Differentiation<'a> {
 }
 
 impl<'a> Differentiation<'a> {
-    /// Of these tensors, or rather of the sum of their elements, each of which must be one unless there are [seeds](Self::seeded).
+    /// Requests the gradients of these tensors. Without [seeds](Self::seeded) each must have one real element, and the gradients are those
+    /// of their sum.
     pub const fn of(outputs: &'a [&'a Tensor]) -> Self {
         Self { outputs, seeds: None, retain_graph: false, create_graph: false, allow_unused: false }
     }
 
-    /// Begins with these gradients, one for each tensor.
+    /// Starts with these gradients of the outputs, one for each.
     pub const fn seeded(mut self, seeds: &'a [&'a Tensor]) -> Self {
         self.seeds = Some(seeds);
         self
     }
 
-    /// Keeps saved tensors for another time.
+    /// Keeps the saved tensors for another backward pass.
     pub const fn retain_graph(mut self) -> Self {
         self.retain_graph = true;
         self
     }
 
-    /// Records the way back too, so that gradients have gradients. The graph is retained.
+    /// Records the backward pass itself, so that gradients have gradients. The graph is retained.
     pub const fn create_graph(mut self) -> Self {
         self.create_graph = true;
         self.retain_graph = true;
         self
     }
 
-    /// Gives `None` for inputs that have no part in the outputs.
+    /// Returns `None` for inputs that have no path to the outputs.
     pub const fn allow_unused(mut self) -> Self {
         self.allow_unused = true;
         self
     }
 
-    /// Adds gradients to those of the leaves.
+    /// Computes the gradients of all leaves and adds them to the leaves' own.
     ///
     /// # Errors
     ///
-    /// As [`Differentiable::backward`](crate::Differentiable::backward).
+    /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::SeedCount`] or
+    /// [`GradientError::WrongGradient`] if the seeds do not match the outputs.
     pub fn backward(self) -> Result<()> {
         engine::run(&self.task(None)?).map(drop)
     }
 
-    /// Gives the gradients by these tensors, and leaves those of the leaves alone.
+    /// Returns the gradients with respect to these inputs. The gradients of leaves do not change.
     ///
     /// # Errors
     ///
-    /// As [`backward`](Self::backward), and where an input has no part in the outputs.
+    /// Returns the errors of [`backward`](Self::backward), and [`GradientError::Unused`] if an input has no path to the outputs.
     pub fn grad(self, inputs: &[&Tensor]) -> Result<Vec<Option<Tensor>>> {
         let edges = inputs
             .iter()
@@ -93,7 +95,7 @@ impl<'a> Differentiation<'a> {
         }
     }
 
-    /// Gives the gradients that arrive at these edges, beyond which nothing is looked at, or changed by hooks.
+    /// Returns the gradients that arrive at these edges. The walk stops there, and no hooks are called on them.
     pub(crate) fn up_to(self, ends: &[Edge]) -> Result<Vec<Option<Tensor>>> {
         engine::run(&Task { ends_at_inputs: true, ..self.task(Some(ends))? })
     }
@@ -131,7 +133,7 @@ impl<'a> Differentiation<'a> {
     }
 }
 
-/// The gradients of these one-element tensors' sum by these inputs.
+/// Returns the gradients of the sum of these one-element tensors with respect to the inputs.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -149,7 +151,7 @@ impl<'a> Differentiation<'a> {
 ///
 /// # Errors
 ///
-/// As [`Differentiation::grad`].
+/// Returns the errors of [`Differentiation::grad`].
 pub fn grad(outputs: &[&Tensor], inputs: &[&Tensor]) -> Result<Vec<Option<Tensor>>> {
     Differentiation::of(outputs).grad(inputs)
 }

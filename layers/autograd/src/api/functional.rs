@@ -1,7 +1,7 @@
 //! Derivatives of functions: transforms that nest with each other and with those of other layers.
 //!
-//! What a transform computes is differentiable in turn, by an outer transform and by an ordinary backward. Inside of a function, what
-//! happens at other levels is not seen: a tensor from outside is a constant there.
+//! The result of a transform is differentiable too, by an outer transform and by an ordinary backward pass. A level records only calls with
+//! its own tensors: a tensor captured from outside is a constant.
 
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
@@ -13,7 +13,7 @@ use crate::error::GradientError;
 use crate::graph::history;
 use crate::graph::outline::is_differentiable;
 
-/// The transform whose layer is autograd.
+/// The reverse-mode transform, whose layer is autograd.
 struct Reverse;
 
 impl Transform for Reverse {
@@ -26,7 +26,7 @@ impl Transform for Reverse {
     }
 }
 
-/// The gradient of a function with one tensor, of one element, as its result.
+/// Returns the gradient of a function that returns one tensor of one element.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -45,12 +45,13 @@ impl Transform for Reverse {
 ///
 /// # Errors
 ///
-/// Where the function fails, or its result has not one element.
+/// Returns the error of the function, [`GradientError::NotContinuous`] if the dtype of `x` has no gradients, and
+/// [`GradientError::NotScalar`] if the result does not have exactly one element.
 pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     value_and_grad(f, x).map(|(_, gradient)| gradient)
 }
 
-/// The result of a function, and its gradient.
+/// Returns the result of a function, and its gradient.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -67,7 +68,7 @@ pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 ///
 /// # Errors
 ///
-/// As [`grad`].
+/// Returns the errors of [`grad`].
 pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let _recording = leave_inference_mode();
     let entered = enter(Reverse);
@@ -88,13 +89,14 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
     Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
 }
 
-/// A function's results, and how gradients of them go back to its inputs: [`vjp`] makes it.
+/// The function that maps gradients of another function's results to gradients of its inputs. [`vjp`] makes it.
 pub struct Pullback {
     inputs: Vec<Tensor>,
     outputs: Vec<Tensor>,
 }
 
-/// The results of a function, and its pullback, which takes gradients of the results to gradients of the inputs as often as needed.
+/// Returns the results of a function, and its pullback. The pullback computes gradients of the inputs from gradients of the results, any
+/// number of times.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -114,7 +116,7 @@ pub struct Pullback {
 ///
 /// # Errors
 ///
-/// Where the function fails.
+/// Returns the error of the function, and [`GradientError::NotContinuous`] if the dtype of an input has no gradients.
 pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<(Vec<Tensor>, Pullback)> {
     let _recording = leave_inference_mode();
     let entered = enter(Reverse);
@@ -125,11 +127,12 @@ pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor])
 }
 
 impl Pullback {
-    /// Gradients of the results in, of the inputs out.
+    /// Computes the gradients of the inputs from the gradients of the results.
     ///
     /// # Errors
     ///
-    /// Where there is not one gradient of the right sizes for each result, and where a derivative fails.
+    /// Returns [`GradientError::SeedCount`] or [`GradientError::WrongGradient`] if there is not one gradient of the right sizes for each
+    /// result, and the error of a derivative.
     pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
         if gradients.len() != self.outputs.len() {
             return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
@@ -137,14 +140,15 @@ impl Pullback {
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
             self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
         let inputs: Vec<&Tensor> = self.inputs.iter().collect();
-        // The graph outlives the level, so what is computed here belongs to the levels below, which may want to differentiate it.
+        // The level has ended but the graph lives on. Calls here belong to the levels below, which may differentiate them.
         let found = Differentiation::of(&outputs).seeded(&seeds).create_graph().allow_unused().grad(&inputs)?;
         let zeros = |input: &Tensor| Outline::of(input).zeros();
         found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()
     }
 }
 
-/// The results of a function, and how they change when the inputs move along `tangents`: the pullback of the pullback, which is linear.
+/// Returns the results of a function, and their directional derivative along `tangents`. It is computed as the pullback of the pullback,
+/// which is linear.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -163,7 +167,7 @@ impl Pullback {
 ///
 /// # Errors
 ///
-/// As [`Pullback::call`].
+/// Returns the errors of [`vjp`] and of [`Pullback::call`].
 pub fn jvp(
     f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>,
     inputs: &[&Tensor],
@@ -176,7 +180,7 @@ pub fn jvp(
     Ok((values, forward.call(tangents)?))
 }
 
-/// What inference mode is for is at the levels outside, which record nothing. It would keep a level from recording for itself.
+/// Leaves inference mode for this level, which must record. The levels below still record nothing.
 fn leave_inference_mode() -> Option<[Guard; 2]> {
     let autograd = KeySet::layers_of(keys::Autograd);
     guard::is_inference_mode().then(|| {
@@ -186,12 +190,12 @@ fn leave_inference_mode() -> Option<[Guard; 2]> {
     })
 }
 
-/// A function's input at its level.
+/// Lifts an input of the function to its level, and marks it as requiring gradients.
 fn input(entered: &Entered, x: &Tensor) -> Result<Tensor> {
     if !is_differentiable(x.dtype()) {
         return Err(GradientError::NotContinuous { dtype: x.dtype() }.into());
     }
-    // One that was made in inference mode counts no versions, as what a derivative saves must.
+    // A tensor made in inference mode is copied: it counts no versions, which saved tensors need.
     let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });
     input.mark(Marks::REQUIRES_GRAD);
     Ok(input)

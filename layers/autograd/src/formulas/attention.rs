@@ -1,13 +1,13 @@
-//! Attention.
+//! Gradient formulas of attention.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{not_differentiable, op_grad};
 
-// It gives a number.
+// It returns an integer.
 not_differentiable!(aten::_fused_sdp_choice);
 
-/// A mask that requires gradients is never given to it: attention is composed then.
+/// The kernel never receives a mask that requires gradients: attention is decomposed then.
 #[op_grad(aten::_scaled_dot_product_flash_attention_for_cpu, not_differentiable(attn_mask, logsumexp))]
 fn _scaled_dot_product_flash_attention_for_cpu(
     grad: &Tensor,

@@ -1,4 +1,4 @@
-//! Convolutions, and images as columns.
+//! Gradient formulas of convolutions, and of `im2col` and `col2im`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -23,7 +23,7 @@ fn convolution(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>,
     Ok((needs[0].then_some(of_input), needs[1].then_some(of_weight), needs[2].then_some(of_bias)))
 }
 
-/// A convolution is linear in the image and in the kernel, so its gradients are convolutions of the same kind.
+/// Second derivatives of a convolution. It is linear in input and weight, so its gradients are convolutions of the same kind.
 #[op_grad(aten::convolution_backward)]
 fn convolution_backward(
     grad0: Option<&Tensor>,

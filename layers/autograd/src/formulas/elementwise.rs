@@ -1,4 +1,4 @@
-//! Of elements, one by one.
+//! Gradient formulas of elementwise operators.
 
 mod activation;
 pub(super) mod arithmetic;

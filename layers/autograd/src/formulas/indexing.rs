@@ -1,4 +1,4 @@
-//! Of elements at places.
+//! Gradient formulas of indexing, gather and scatter operators.
 
 mod embedding_bag;
 mod index;

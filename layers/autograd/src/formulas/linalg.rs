@@ -1,4 +1,4 @@
-//! Of products, and of distances.
+//! Gradient formulas of matrix products and distances.
 
 mod distance;
 mod product;

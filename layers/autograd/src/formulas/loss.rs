@@ -1,4 +1,4 @@
-//! Losses, and the gradients of their gradients.
+//! Gradient formulas of losses, first and second order.
 
 mod ctc;
 
@@ -9,7 +9,7 @@ use dispatch_runtime::prelude::*;
 use super::unknown;
 use crate::{Gradient, op_grad};
 
-/// A gradient of all elements' losses, as a mean has it.
+/// Divides the gradient by its number of elements if the reduction is a mean.
 fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
     match Reduction::of(reduction)? {
         Reduction::Mean => &grad / grad.geometry().count(),
@@ -17,7 +17,7 @@ fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
     }
 }
 
-/// The gradient of each element's loss: that of the loss, as often as there are elements.
+/// Expands the gradient of a loss to the sizes of its elements.
 fn spread(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let sizes = dispatch_runtime::broadcast([this.sizes(), target.sizes(), grad.sizes()])?;
     averaged(grad.expand(&sizes)?, reduction)
@@ -90,7 +90,7 @@ fn soft_margin_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient,
 #[op_grad(aten::binary_cross_entropy_backward)]
 fn entropy_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
     let both = move || weighted(&averaged((grad * grad_output)?, reduction)?, weight);
-    // As far from zero as the gradient itself keeps away.
+    // Clamped as in the first-order gradient.
     let spread = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
         move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
@@ -125,7 +125,7 @@ fn entropy_with_logits(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, 
     )
 }
 
-/// Losses of classes, over rows and over pictures.
+/// Defines the derivatives of negative log-likelihood losses, for rows and for images.
 macro_rules! likelihoods {
     ($($forward:ident $backward:ident $composite:ident;)*) => {$(
         derivatives! {

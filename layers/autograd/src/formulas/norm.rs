@@ -1,4 +1,4 @@
-//! Of normalisations.
+//! Gradient formulas of normalizations and softmax.
 
 mod batch;
 mod group;

@@ -1,11 +1,11 @@
-//! Operators whose results do not vary with their arguments, or not by steps as small as one likes.
+//! Operators declared not differentiable: comparisons, logic, searches, creation of tensors.
 
 use crate::not_differentiable;
 
 // Comparisons.
 not_differentiable!(aten::eq, aten::ne, aten::lt, aten::le, aten::gt, aten::ge, aten::equal, aten::allclose);
 
-// Logic, and what is asked of each element.
+// Logic and classification of elements.
 not_differentiable!(
     aten::bitwise_and,
     aten::bitwise_or,
@@ -25,10 +25,10 @@ not_differentiable!(
     aten::signbit
 );
 
-// Searching and counting.
+// Search and counting.
 not_differentiable!(aten::searchsorted, aten::bucketize, aten::isin_tensor_tensor, aten::histc);
 
-// Tensors of a given content.
+// Creation of tensors: empty, or filled with one scalar.
 not_differentiable!(
     aten::empty_memory_format,
     aten::empty_strided,
@@ -47,7 +47,7 @@ not_differentiable!(
     aten::new_ones
 );
 
-// Sequences.
+// Windows, ranges and index matrices.
 not_differentiable!(
     aten::bartlett_window,
     aten::bartlett_window_periodic,

@@ -1,6 +1,6 @@
-//! Maxima and averages under a window.
+//! Gradient formulas of pooling.
 //!
-//! Backward operators take the image, and only ask for its sizes: it is not kept.
+//! Backward operators read only the sizes of the input, so the input is not saved.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -67,7 +67,7 @@ derivatives! {
     fractional_max_pool3d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
 }
 
-/// What an image has at positions, which count through each image of `rank` dimensions.
+/// Gathers the elements of an image at flat indices into its last `rank` dimensions.
 fn picked(image: &Tensor, positions: &Tensor, rank: usize) -> Result<Tensor> {
     let lines = |tensor: &Tensor| {
         let sizes = tensor.sizes();

@@ -1,4 +1,4 @@
-//! Elements at random: what was drawn does not follow what it was drawn in place of.
+//! Gradient formulas of random operators. Drawn elements do not depend on the replaced elements.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use super::unknown;
 use crate::{Gradient, not_differentiable, op_grad};
 
-/// Operators that draw in the form of one tensor.
+/// Defines derivatives of zero, for operators that draw elements in the shape of one tensor.
 macro_rules! draws {
     ($($operator:ident)*) => { derivatives! { $($operator(grad) => grad.zeros_like();)* } };
 }
@@ -24,7 +24,7 @@ derivatives! {
     _standard_gamma(grad, this, result) => grad * aten::_standard_gamma_grad(this, result)?;
 }
 
-/// What has a slope that nobody worked out, for each of its tensors.
+/// Defines derivatives that return an error for each input: their formulas are not implemented.
 macro_rules! unknowns {
     ($($operator:ident($($tensor:ident),+);)*) => {$(
         #[op_grad(aten::$operator)]
@@ -49,7 +49,7 @@ unknowns! {
     _dirichlet_grad(x, alpha, total);
 }
 
-/// By what a dropout multiplies the elements that it keeps.
+/// Returns the factor by which dropout scales the elements that it keeps.
 #[expect(clippy::float_cmp, reason = "nothing is kept at exactly one")]
 fn dropout_scale(p: f64, train: Option<bool>) -> f64 {
     match train {

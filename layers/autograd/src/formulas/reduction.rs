@@ -1,4 +1,4 @@
-//! Of sums and their like, along dimensions.
+//! Gradient formulas of reductions and scans.
 
 pub(super) mod min_max;
 mod norms;

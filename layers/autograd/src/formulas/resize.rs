@@ -1,4 +1,4 @@
-//! Of images of other sizes.
+//! Gradient formulas of image resizing and grid sampling.
 
 mod grid_sample;
 mod upsample;

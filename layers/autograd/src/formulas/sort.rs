@@ -1,4 +1,4 @@
-//! What selects elements by their order: gradients go to where the indices say.
+//! Gradient formulas of sorting and selection: each gradient goes to the element that the indices name.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,14 +7,14 @@ use crate::formulas::reduction::min_max::shared_by_all;
 use crate::formulas::reduction::sums::restored;
 use crate::{Outline, not_differentiable};
 
-/// The gradient of selected elements, put where they were.
+/// Scatters the gradient of selected elements to their positions in the input.
 fn put_back(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {
     let grad = restored(grad, this.sizes(), &[dim], keepdim)?;
     let indices = restored(indices, this.sizes(), &[dim], keepdim)?;
     Tensor::zeros(this.sizes(), &grad)?.scatter_src(dim, &indices, &grad)
 }
 
-/// Operators that take a dimension and lose it, or keep it with one element.
+/// Defines the derivatives of operators that select one element along a dimension.
 macro_rules! selections {
     ($($operator:ident)*) => { derivatives! {$(
         $operator(grad; this: &Outline, dim: i64, keepdim: bool, indices: &Tensor), not_differentiable(indices) =>
@@ -24,7 +24,7 @@ macro_rules! selections {
 
 selections! { max_dim min_dim kthvalue median_dim nanmedian_dim mode }
 
-/// Operators whose selection is as long as they like.
+/// Defines the derivatives of operators that select several elements along a dimension.
 macro_rules! orders {
     ($($operator:ident)*) => { derivatives! {$(
         $operator(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>

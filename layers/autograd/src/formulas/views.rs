@@ -1,4 +1,4 @@
-//! Of views, copies, and wholes made of parts.
+//! Gradient formulas of views, copies, concatenation and padding.
 
 mod copy;
 mod join;

@@ -1,4 +1,4 @@
-//! What this layer does for operators that it has no kernel for: whose call it is, and, where autograd is switched off, views and versions.
+//! Fallbacks of autograd: the choice of how to record a call, and views and versions of calls that autograd does not see.
 
 use dispatch_runtime::schema::{Argument, Schema};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
@@ -57,13 +57,13 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
         (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
             call_that_writes_beside(operator, rule, keys, stack)
         }
-        // Its own kernel records; what comes here was registered at run time or has none on this key.
+        // The generated kernel records. Only operators registered at run time, or without a kernel on this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
         _ => without_derivative(operator, keys, stack),
     }
 }
 
-/// Whether a call is recorded: gradients go through an argument, or would go through one that it writes to.
+/// Whether a call is recorded: an argument requires gradients, or a written argument is a view of a tensor that does.
 fn is_concerned(schema: &Schema, arguments: &[Value]) -> Result<bool> {
     let concerned = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
         Ok(any || history::any_requires_grad(value)? || (argument.is_written() && shows_recorded(value)))
@@ -75,12 +75,12 @@ fn written_is_returned(schema: &Schema, at: usize) -> bool {
     schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
 }
 
-/// Whether a tensor is a view of one that requires gradients, although it may not itself: it was made while nothing was recorded.
+/// Whether a tensor's base requires gradients, although the tensor itself may not: it was made while nothing was recorded.
 fn shows_recorded(value: &Value) -> bool {
     value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 
-/// Views and versions where autograd does not look: under a guard, and for tensors that require no gradients.
+/// Marks views and counts versions for calls that skip autograd: under a guard, or with tensors that require no gradients.
 #[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, FOREIGN))]
 fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();

@@ -1,4 +1,5 @@
-//! The three steps of a call that writes to tensors: the check that it is allowed, the call below, and the new history of what it wrote.
+//! Calls that write to tensors, in three steps: the check that the write is allowed, the redispatch, and the new history of the written
+//! tensors.
 
 use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{KeySet, Operator, Result, Shared, Stack, Tensor, Value, guard};
@@ -16,15 +17,15 @@ pub(crate) struct Writes {
     is_recorded: bool,
 }
 
-/// A tensor that a call writes to, and its version before.
+/// A tensor that a call writes to, and its version before the call.
 pub(crate) struct Written {
     pub(crate) tensor: Tensor,
     argument: usize,
     version: u64,
 }
 
-/// Refuses a call that writes to a tensor whose gradient could not follow, or that counts no versions. If the call is not recorded, only
-/// the latter matters.
+/// Checks the tensors that a call writes to. Returns an error if a gradient could not follow the write, or if the tensor counts no
+/// versions. For a call that is not recorded, only the latter is checked.
 pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<Writes> {
     let schema = operator.schema();
     if is_recorded && schema.arguments.iter().any(Argument::is_out) {
@@ -40,8 +41,8 @@ pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorde
     Ok(Writes { tensors, is_recorded })
 }
 
-/// Lets the layers below compute. Writes that no guard saw are counted. A result whose metadata changed is a view of the argument, which
-/// was not written to.
+/// Redispatches below autograd, and increments the version of each written tensor if the call did not. A returned tensor with new metadata
+/// becomes a view of the argument, which then does not count as written.
 pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, writes: &mut Writes) -> Result<()> {
     {
         let _computing = writes.is_recorded.then(computing);
@@ -64,7 +65,7 @@ pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, wr
     Ok(())
 }
 
-/// Makes a written tensor the result of the recorded call; `own` is the call's edge to the tensor as it was before.
+/// Makes a written tensor the result of the recorded call. `own` is the call's edge to the tensor before the write.
 pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
     match written.base() {
         Some(base) => history::rewrite(base, BaseRebase::node(base, written, call, own)?),

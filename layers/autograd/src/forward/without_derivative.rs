@@ -1,4 +1,4 @@
-//! Calls of operators whose derivative nobody said anything about.
+//! Calls of operators without a declared derivative.
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
@@ -13,7 +13,7 @@ use crate::graph::outline;
 use crate::graph::saved::Saved;
 use crate::graph::views::mark_views;
 
-/// A call that nobody said anything about. It is computed, and a backward through it is an error.
+/// Computes a call of an operator without a declared derivative. A backward pass through its results is an error.
 pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();

@@ -1,4 +1,4 @@
-//! Recorded calls that write: to the argument that they give back, or to others beside.
+//! Recorded calls that write to arguments, whether they return them or not.
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 use smallvec::smallvec;
@@ -11,7 +11,7 @@ use crate::graph::history;
 use crate::graph::node::{Edge, Node};
 use crate::graph::outline;
 
-/// A call that writes to its argument `at` and gives it back, recorded by the derivative of the operator or of its functional form.
+/// Records a call that writes to its argument `at` and returns it. The derivative is that of the operator or of its functional form.
 pub(crate) fn in_place_call(
     operator: &Operator,
     rule: &'static Derivative,
@@ -31,7 +31,7 @@ pub(crate) fn in_place_call(
             rebase_history(written, node, rule.inputs.iter().position(|&input| input == at))
         }
         (Some(written), None, _) if history::requires_grad(written)? => {
-            // Only what the derivative says nothing about requires gradients: what was written has none any more.
+            // No differentiable input requires gradients: the written tensor has no gradient any more.
             let function = Function::Overwriting(operator.name().to_string());
             let node = Node::of_one(written, function, smallvec![history::edge(written)?]);
             rebase_history(written, node, Some(0))
@@ -41,7 +41,7 @@ pub(crate) fn in_place_call(
     }
 }
 
-/// A call that gives tensors of their own, and writes to others beside: to running statistics.
+/// Records a call that returns new tensors and also writes to arguments, such as running statistics.
 pub(crate) fn call_that_writes_beside(
     operator: &Operator,
     rule: &'static Derivative,
@@ -60,7 +60,7 @@ pub(crate) fn call_that_writes_beside(
     recording.finish(&mut results)
 }
 
-/// Finds where gradients go, and saves what the derivative needs as it is before the call; none if no gradient goes anywhere.
+/// Finds the edges of the inputs and saves the arguments before the call. Returns `None` if no gradient goes anywhere.
 fn start(rule: &'static Derivative, arguments: &[Value], writes: &Writes) -> Result<Option<Recording>> {
     let mut recording = Recording::start(rule);
     for &input in rule.inputs {
@@ -77,7 +77,7 @@ fn start(rule: &'static Derivative, arguments: &[Value], writes: &Writes) -> Res
     for source in rule.saved {
         match *source {
             Source::Argument(i, inputs) => recording.save_value_for(inputs, |edges| {
-                // Lists come last where there are any, so an input's place is that of its edge.
+                // A list is always the last input, so the index of an input is the index of its edge.
                 let edge = rule.inputs.iter().position(|&input| input == i).and_then(|at| edges.get(at));
                 as_before(&arguments[i], writes, edge.and_then(Option::as_ref))
             })?,
@@ -92,7 +92,7 @@ fn start(rule: &'static Derivative, arguments: &[Value], writes: &Writes) -> Res
     Ok(Some(recording))
 }
 
-/// An argument as it is before the call, with its history: if it shares memory with a written tensor, a copy.
+/// Returns an argument as it is before the call, with its history. It is copied if it shares storage with a written tensor.
 fn as_before(value: &Value, writes: &Writes, edge: Option<&Edge>) -> Result<Value> {
     let shares = |tensor: &Tensor| writes.tensors.iter().any(|written| written.tensor.storage().same(tensor.storage()));
     let Value::Tensor(tensor) = value else { return Ok(value.clone()) };
@@ -103,7 +103,7 @@ fn as_before(value: &Value, writes: &Writes, edge: Option<&Edge>) -> Result<Valu
         let _unseen = computing();
         aten::clone(tensor, None)?
     };
-    // A leaf is not written to while anything is recorded.
+    // Only nodes: a recorded call does not write to a leaf.
     if let Some(Edge::Node(node, result)) = edge {
         history::set(&mut copy, node.clone(), *result);
     }

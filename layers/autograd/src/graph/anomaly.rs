@@ -1,4 +1,4 @@
-//! Finding where a NaN came from: each recorded call remembers the place in the program that made it.
+//! Anomaly mode: recorded calls keep their backtrace, so that an error in a backward pass names the call.
 
 use std::backtrace::Backtrace;
 use std::cell::Cell;
@@ -9,15 +9,15 @@ thread_local! {
     static WATCHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ends anomaly mode when it is dropped, see [`detect_anomaly`].
+/// A guard that ends anomaly mode when it is dropped, see [`detect_anomaly`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 pub struct AnomalyGuard {
     before: bool,
     not_send: PhantomData<*const ()>,
 }
 
-/// From now on this thread's recorded calls remember where they were made, which takes long, and a backward that gives NaN, or fails
-/// in any other way, is an error that names that place.
+/// Turns on anomaly mode for this thread. Each recorded call keeps its backtrace, which is slow. A backward pass that computes NaN is an
+/// error, and every error of a derivative names the recorded call.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -49,18 +49,18 @@ impl Drop for AnomalyGuard {
     }
 }
 
-/// Where a call was made.
+/// The backtrace of a recorded call.
 pub(crate) struct Site(Box<Backtrace>);
 
 impl Site {
-    /// Here, in anomaly mode.
+    /// Captures the current backtrace in anomaly mode.
     #[inline]
     pub(crate) fn here() -> Option<Self> {
         WATCHING.get().then(|| Self(Box::new(Backtrace::force_capture())))
     }
 }
 
-/// The crates between a user's call and the node that records it.
+/// The crates whose frames are skipped to find the user's call.
 const OURS: [&str; 8] =
     ["dispatch_autograd", "dispatch_runtime", "dispatch_transform", "aten", "std", "core", "alloc", "opdispatch"];
 

@@ -1,4 +1,4 @@
-//! Custom functions: computations that are no operators, with a backward of their own.
+//! Custom functions: computations that are not operators, with a user-defined backward.
 
 use dispatch_runtime::{Result, Shared, Tensor, guard};
 
@@ -9,13 +9,13 @@ use crate::graph::node::{Edges, Node};
 use crate::graph::outline::{self, Outline, Outlines};
 use crate::graph::saved::{Kept, Saved, SavedTensor, value};
 
-/// How gradients go back through a custom function, see [`record`].
+/// The backward of a custom function, see [`record`].
 ///
-/// An operator's derivative is better written as an `#[op_grad]` function. This is for what is no operator: a closure that is computed
-/// again, a call to another program.
+/// For an operator, write its derivative as an `#[op_grad]` function instead. This trait is for other computations: a closure that is
+/// recomputed, or a call to another program.
 ///
-/// A tensor that the backward needs is saved with [`ForwardContext::save`]. It is then an error if the tensor was written to in between,
-/// gradients of gradients go through it, and it is freed with the graph. A tensor in a field has none of this.
+/// A tensor that the backward needs is saved with [`ForwardContext::save`]. A write to it in between is then an error, gradients of
+/// gradients go through it, and it is freed with the graph. A tensor in a field of the implementing type has none of these.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -54,17 +54,17 @@ pub trait Backward: Send + Sync + 'static {
     /// The name of the function in error messages.
     fn name(&self) -> String;
 
-    /// Computes the gradients of the inputs from those of the outputs: one for each input, or `None` if it has none. The gradient of an
-    /// output is `None` if nothing that was differentiated depends on it.
+    /// Computes the gradients of the inputs from the gradients of the outputs. Returns one entry per input, `None` if it has no gradient.
+    /// The gradient of an output is `None` if nothing that was differentiated depends on it.
     ///
     /// # Errors
     ///
-    /// Those of [`BackwardContext::saved`] and of the operators that are called.
+    /// Returns the errors of [`BackwardContext::saved`] and of the called operators.
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
 }
 
-/// Calls a custom function: `forward` computes the outputs, of which nothing is recorded, and gradients of them go through `backward` to
-/// `inputs`. An output that shares memory with another tensor is copied.
+/// Calls a custom function. `forward` computes the outputs and is not recorded. Their gradients go through `backward` to `inputs`. An
+/// output that shares memory with another tensor is copied.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -112,14 +112,14 @@ pub fn record(
     link(edges, outputs, ctx, backward)
 }
 
-/// The forward of a custom function saves tensors here, see [`record`].
+/// The tensors that the forward of a custom function saves, see [`record`].
 #[derive(Default)]
 pub struct ForwardContext {
-    /// Each with its version.
+    /// The saved tensors, each with its version.
     saved: Vec<(Tensor, u64)>,
 }
 
-/// The backward of a custom function finds here what the forward saved, see [`Backward`].
+/// The saved tensors and requested gradients in the backward of a custom function, see [`Backward`].
 pub struct BackwardContext<'a> {
     pub(crate) node: &'a Shared<Node>,
     pub(crate) saved: &'a Saved,
@@ -127,8 +127,8 @@ pub struct BackwardContext<'a> {
 }
 
 impl ForwardContext {
-    /// Saves an input or an output for the backward. It must not be written to until then. Another tensor may be saved too, but gradients of
-    /// gradients do not go through it.
+    /// Saves an input or an output for the backward. It must not be written to until then. Another tensor can be saved too, but gradients
+    /// of gradients do not go through it.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -169,8 +169,8 @@ impl ForwardContext {
 }
 
 impl BackwardContext<'_> {
-    /// The saved tensors, in the order in which they were saved. In a backward that is itself recorded (`create_graph`), they have their
-    /// history: that of an input is the one that it had, that of an output is this function.
+    /// Returns the saved tensors, in the order in which they were saved. In a backward that is itself recorded (`create_graph`), a saved
+    /// input has its original history, and the history of a saved output is this function.
     ///
     /// ```
     /// # use dispatch_autograd::BackwardContext;
@@ -183,18 +183,18 @@ impl BackwardContext<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::Modified`](crate::GradientError::Modified) if one of them was written to since, and
+    /// Returns [`GradientError::Modified`](crate::GradientError::Modified) if a saved tensor was written to since, and
     /// [`GradientError::Freed`](crate::GradientError::Freed) if a backward without `retain_graph` has freed them.
     pub fn saved(&self) -> Result<Vec<Tensor>> {
         self.saved_as(saved_name)
     }
 
-    /// The same, with other names in errors.
+    /// Returns the saved tensors. Errors name them by `name`.
     pub(crate) fn saved_as(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
         self.saved.unpack(self.node, name)?.iter_mut().map(|saved| value::<&Tensor>(saved).cloned()).collect()
     }
 
-    /// Whether the gradient of an input is asked for. One that is not may be `None`.
+    /// Whether the gradient of an input is requested. If not, the backward may return `None` for it.
     ///
     /// ```
     /// # use dispatch_autograd::BackwardContext;
@@ -212,13 +212,13 @@ impl BackwardContext<'_> {
     }
 }
 
-/// A backward with what its forward saved.
+/// A custom backward with its saved values.
 pub(crate) struct Custom<B: ?Sized> {
     pub(crate) saved: Saved,
     pub(crate) backward: B,
 }
 
-/// Makes outputs those of a custom function whose gradients go to `edges`.
+/// Makes the outputs results of a custom function whose gradients go to `edges`.
 pub(crate) fn link(
     edges: Edges,
     mut outputs: Vec<Tensor>,
@@ -228,12 +228,12 @@ pub(crate) fn link(
     if edges.iter().all(Option::is_none) {
         return Ok(outputs);
     }
-    // A saved output is known by its position alone until it is certain whether it must be copied.
+    // A saved output is known by its index until it is certain whether it must be copied.
     let mut saved_outputs = Vec::new();
     let mut kept = Vec::new();
     for (position, (tensor, version)) in ctx.saved.into_iter().enumerate() {
-        // With a history it is an input that is given back, of which the output is a copy. If it was written to since it was saved, a
-        // backward must refuse it.
+        // A saved tensor with history is an input that `forward` returned, and the output will be a copy of it. If it was written to since,
+        // a backward must be an error.
         let is_fresh = tensor.storage().version() == version && !history::requires_grad(&tensor)?;
         kept.push(match (0_u32..).zip(&outputs).find(|(_, output)| is_fresh && output.same(&tensor)) {
             Some((output, _)) => {

@@ -1,4 +1,4 @@
-//! What a node does with gradients.
+//! The backward function of a node.
 
 use dispatch_runtime::{Result, Shared, Tensor};
 use smallvec::smallvec;
@@ -10,15 +10,15 @@ use crate::graph::node::{Gradients, Node};
 use crate::graph::saved::{Kept, Saved};
 use crate::graph::views::BaseRebase;
 
-/// What a node does with gradients.
+/// The backward function of a node.
 pub(crate) enum Function {
-    /// The derivative of an operator.
+    /// The derivative of an operator, with its saved values.
     Derivative(&'static Derivative, Saved),
-    /// Gradients go through a function that no operator has.
+    /// The backward of a custom function.
     Custom(Box<Custom<dyn Backward>>),
-    /// Gradients of a base go through a call that wrote to one of its views.
+    /// The backward of a base whose view was written to by a call.
     BaseRebase(Box<BaseRebase>),
-    /// No gradient goes back: this operator wrote over all that was there before.
+    /// The backward of an operator that overwrote its argument: no gradient goes to the argument before the write.
     Overwriting(String),
 }
 
@@ -32,7 +32,7 @@ impl Function {
         Self::Custom(Box::new(Custom { saved, backward }))
     }
 
-    /// What a derivative has saved so far, before another thread can see it.
+    /// Returns the values that a derivative has saved so far. The node is not shared yet.
     #[inline]
     pub(crate) fn saved(&mut self) -> &mut [Kept] {
         match self {
@@ -41,7 +41,7 @@ impl Function {
         }
     }
 
-    /// Saves one more value for a derivative.
+    /// Saves one more value for a derivative. Does nothing for other functions.
     #[inline]
     pub(crate) fn save(&mut self, kept: Kept) {
         if let Self::Derivative(_, saved) = self {
@@ -58,7 +58,7 @@ impl Function {
         }
     }
 
-    /// Runs it: gradients of the results in, of the inputs out.
+    /// Runs the function of a node: takes the gradients of the results and returns those of the inputs.
     pub(crate) fn run(self_node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         let out = match self_node.function() {
             Self::Derivative(rule, saved) => {
@@ -81,7 +81,7 @@ impl Function {
         Ok(out)
     }
 
-    /// Frees what was saved, as there will be no other backward.
+    /// Frees the saved values after the last backward pass.
     pub(crate) fn release(&self) {
         match self {
             Self::Derivative(_, saved) => saved.release(),
@@ -91,7 +91,7 @@ impl Function {
         }
     }
 
-    /// Leaves nothing behind, for a drop that must not recurse.
+    /// Takes the function out, so that a drop does not recurse.
     pub(crate) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Overwriting(String::new()))
     }

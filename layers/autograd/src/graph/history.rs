@@ -1,11 +1,11 @@
-//! What autograd remembers about a tensor.
+//! The autograd history of a tensor.
 //!
-//! All clones share it. The call that gave the tensor (`Computed`) and the base of a view are in its body; an extension, for which few
-//! tensors have a use, holds the rest: what gradient a leaf has gathered, who wrote to the tensor, hooks. Two marks on the tensor say
-//! without a lock whether there is anything to find out.
+//! All clones of a tensor share it. The call that computed the tensor (`Computed`) and the base of a view are in the tensor's body. An
+//! extension, which few tensors need, holds the rest: a leaf's gradient, the last write, hooks. Two marks on the tensor tell without a lock
+//! whether there is any history.
 //!
-//! A view has no history of its own. Whenever its base was written to in a way that gradients follow, through whichever view, the base
-//! is a *generation* older, and a view that is of an earlier one derives its edge anew from the base's.
+//! A view has no history of its own. Each recorded write to the base, through any of its views, increments the base's *generation*. A view
+//! of an earlier generation derives its edge from the base again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,14 @@ use crate::graph::views;
 
 #[derive(Default)]
 pub(crate) struct History {
-    /// How a view came about. That is known when it is made, and never changes.
+    /// How the view was made. It never changes.
     origin: Origin,
-    /// How often the tensor was written to in a way that gradients follow; of a view, the generation of its base that its node follows.
+    /// The number of recorded writes to the tensor. Of a view, the generation of the base that its node belongs to.
     generation: AtomicU64,
     state: Mutex<State>,
 }
 
-/// The call that gave a tensor, as long as nothing else is known about it.
+/// The call that computed a tensor, while the tensor has no other history.
 struct Computed {
     node: Shared<Node>,
     result: u32,
@@ -35,17 +35,17 @@ struct Computed {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The node that comes in place of the call that gave it: of the last write, or, of a view, that which follows its base.
+    /// The node that replaces `Computed`: of the last write, or, of a view, the one derived from its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) extra: Option<Box<Extra>>,
 }
 
-/// What few tensors have.
+/// The parts of the history that few tensors have.
 #[derive(Default)]
 pub(crate) struct Extra {
     pub(crate) hooks: LeafHooks,
-    /// Of a computed tensor, if its gradient is to be kept.
+    /// The retained gradient of a computed tensor.
     pub(crate) retained: Option<Retained>,
 }
 
@@ -62,7 +62,7 @@ impl State {
         self.retained().map_or_else(|| self.gradient.clone(), Retained::gradient)
     }
 
-    /// Puts another one in its place, and gives the one that was there.
+    /// Replaces the gradient and returns the old one.
     pub(crate) fn replace_gradient(&mut self, gradient: Option<Tensor>) -> Option<Tensor> {
         match self.retained() {
             Some(retained) => retained.replace(gradient),
@@ -71,21 +71,21 @@ impl State {
     }
 }
 
-/// How a view came about, which decides whether it may be written to.
+/// How a view was made, which decides whether it may be written to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Origin {
     #[default]
     Plain,
-    /// One of several that one call gave.
+    /// One of several views that one call returned.
     OneOfMany,
-    /// Made while nothing was recorded.
+    /// A view made while nothing was recorded.
     Unrecorded,
-    /// Elements of another dtype than the base's.
+    /// A view with another dtype than its base.
     Reinterpreted,
 }
 
 impl Origin {
-    /// Why the gradient of such a view could not follow a write to it, if it could not.
+    /// Returns why such a view cannot be written to, or `None` if it can.
     pub(crate) const fn unwritable(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -107,12 +107,12 @@ pub(crate) fn with_state<T>(tensor: &Tensor, look: impl FnOnce(&mut State) -> T)
     tensor.extension::<History>().map(|history| look(&mut history.lock()))
 }
 
-/// What is remembered about a tensor from now on, to be changed. `change` calls no operator.
+/// Calls `change` with the state of a tensor, which is created if it has none. `change` must call no operator.
 pub(crate) fn update<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -> T {
     change(&mut tensor.extension_or_init(History::default).lock())
 }
 
-/// How a view came about. What is no view did in no special way.
+/// Returns how a view was made. A tensor that is no view is `Plain`.
 pub(crate) fn origin(tensor: &Tensor) -> Origin {
     match tensor.extension::<History>().map_or(Origin::Plain, |history| history.origin) {
         Origin::Plain if tensor.base().is_some_and(|base| base.dtype() != tensor.dtype()) => Origin::Reinterpreted,
@@ -120,7 +120,7 @@ pub(crate) fn origin(tensor: &Tensor) -> Origin {
     }
 }
 
-/// Makes a fresh tensor a view of one that is none. Of a plain one of a tensor that was never written to, nothing else is remembered.
+/// Ties a new tensor to its base. Stores an extension only if the view is not plain or the base was written to.
 pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
     if !view.tie_to(base) {
         return;
@@ -131,13 +131,13 @@ pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
     }
 }
 
-/// Whether gradients may have to be followed. No lock, and for most tensors no more than a look.
+/// Whether a tensor may require gradients. Takes no lock, and mostly reads only the marks.
 #[inline(always)]
 pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
     tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale(tensor))
 }
 
-/// Whether a view's node is of an earlier generation than its base. A base that requires no gradients has none to follow.
+/// Whether a view's node is of an earlier generation than its base. False if the base requires no gradients.
 #[inline]
 pub(crate) fn is_stale(tensor: &Tensor) -> bool {
     tensor.base().is_some_and(|base| base.requires_grad() && is_older(tensor, base))
@@ -148,17 +148,17 @@ fn is_older(view: &Tensor, base: &Tensor) -> bool {
     generation(view) != generation(base)
 }
 
-/// Whether what is computed from a tensor is recorded.
+/// Whether calls with this tensor are recorded.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
     Ok(may_require_grad(tensor) && edge(tensor)?.is_some())
 }
 
-/// The same for any of a value's tensors.
+/// Whether calls with any tensor of this value are recorded.
 pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
     value.tensors().try_fold(false, |any, tensor| Ok(any || requires_grad(tensor)?))
 }
 
-/// Where the gradient of a tensor goes, if it has one.
+/// Returns the edge along which a tensor's gradient goes, if it has one.
 #[inline(always)]
 pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if may_require_grad(tensor) { find_edge(tensor) } else { Ok(None) }
@@ -177,7 +177,7 @@ fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
     Ok(tensor.extension().map(|Computed { node, result }| Edge::Node(node.clone(), *result)))
 }
 
-/// Makes a fresh tensor the result of a node.
+/// Makes a new tensor the result of a node.
 #[inline]
 pub(crate) fn set(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
     if let Err(Computed { node, result }) = tensor.set_extension(Computed { node, result }) {
@@ -186,7 +186,7 @@ pub(crate) fn set(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
 }
 
-/// The same after it was written to, so that its views follow.
+/// Sets the node of a tensor that was written to, and increments the generation for its views.
 pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     let history = tensor.extension_or_init(History::default);
     let before = history.lock().node.replace((node.clone(), 0));
@@ -196,7 +196,7 @@ pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     drop(before);
 }
 
-/// The same elements in a tensor without history: at its level, if it has one, or the levels outside would not know it.
+/// Returns a tensor with the same elements and no history. A tensor of a transform level stays on its level.
 pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
     match tensor.extension::<Lifted>() {
         Some(lifted) => Ok(lifted.level().lift(lifted.below())),
@@ -204,12 +204,12 @@ pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The generation of a tensor, or the one that a view follows.
+/// Returns the generation of a tensor. Of a view, the generation that its node belongs to.
 pub(crate) fn generation(tensor: &Tensor) -> u64 {
     tensor.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
 }
 
-/// Gives a view the node that follows this generation of its base.
+/// Sets the node of a view for this generation of its base.
 pub(crate) fn follow(view: &Tensor, node: Option<Shared<Node>>, generation: u64) {
     let history = view.extension_or_init(History::default);
     let recorded = node.is_some();

@@ -1,4 +1,4 @@
-//! Functions that look at gradients on their way, and may change them.
+//! Hooks: functions that read or replace gradients during a backward pass.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,13 +8,13 @@ use dispatch_runtime::{Result, Tensor};
 use crate::graph::history;
 use crate::graph::node::{Edge, Gradients, Node};
 
-/// Gets the gradient of a tensor, and may give another one in its place.
+/// A hook that reads the gradient of a tensor and may return a replacement.
 pub(crate) type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
-/// Is told of a leaf whose gradient has changed.
+/// A hook that is called with a leaf whose gradient has changed.
 pub(crate) type LeafHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 type NodeHook = Arc<dyn Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync>;
 
-/// Takes a hook off again. Dropping it leaves the hook where it is.
+/// A handle that removes a hook. Dropping the handle does not remove the hook.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -65,7 +65,7 @@ fn fresh() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Puts a hook on wherever the gradient of a tensor arrives.
+/// Registers a hook on a tensor's gradient, at its node or its leaf.
 pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
     match edge {
         Edge::Node(node, result) => node.hook(|hooks, id| hooks.results.push((id, (result, hook)))),
@@ -73,7 +73,7 @@ pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
     }
 }
 
-/// Puts a hook on a leaf that is called whenever a gradient was added to its own.
+/// Registers a hook that is called after each accumulation into a leaf's gradient.
 pub(crate) fn after_accumulation(
     leaf: &Tensor,
     hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
@@ -87,7 +87,7 @@ fn on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
     HookHandle { id, of: Hooked::Leaf(leaf.clone()) }
 }
 
-/// Takes the hooks of this number out.
+/// Removes the hooks with this id and returns them.
 fn take<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
     hooks.extract_if(.., |(other, _)| *other == id).collect()
 }
@@ -122,7 +122,7 @@ impl Hooks {
     }
 
     pub(crate) fn before(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
-        // Called without the lock: a hook may take hooks off.
+        // Hooks are called without the lock, as a hook may remove hooks.
         let (results, before) = self.change(|hooks| (hooks.results.clone(), hooks.before.clone()));
         for (_, (result, hook)) in results {
             if let Some(gradient) = &mut gradients[result as usize] {
@@ -146,10 +146,10 @@ pub(crate) fn apply(hook: &TensorHook, gradient: &mut Tensor) -> Result<()> {
 }
 
 impl HookHandle {
-    /// Takes the hook off.
+    /// Removes the hook.
     pub fn remove(self) {
         let id = self.id;
-        // They are dropped after the lock is gone: what a hook owns may ask for gradients when it ends.
+        // The hooks are dropped without the lock: their captured values may use autograd when they are dropped.
         match self.of {
             Hooked::Node(hooks) => drop(hooks.change(|hooks| {
                 (take(&mut hooks.results, id), take(&mut hooks.before, id), take(&mut hooks.after, id))

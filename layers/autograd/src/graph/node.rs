@@ -1,8 +1,8 @@
-//! The graph: a node for each recorded call, and an edge to wherever its gradients go.
+//! Nodes of the autograd graph: one for each recorded call, with an edge for each input.
 //!
-//! A node belongs to the tensors that it gave and to the nodes behind it, so a graph lives exactly as long as somebody can still go
-//! back through it. Chains of a million nodes are dropped in a bounded stack: a few nodes deep, the contents of a node are put into a list,
-//! and the outermost drop empties that list.
+//! A node is owned by the tensors that it computed and by the nodes that lead to it, so a graph lives as long as it is reachable. Chains of
+//! a million nodes are dropped in a bounded stack: below a few nested drops, the contents of a node are moved to a list, which the
+//! outermost drop empties.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -21,44 +21,45 @@ use crate::graph::function::Function;
 use crate::graph::hooks::Hooks;
 use crate::graph::outline::{Outline, Outlines};
 
-/// A recorded call, and how to go back through it.
+/// A recorded call and its derivative.
 pub struct Node {
     pub(crate) function: Function,
     pub(crate) edges: Edges,
     pub(crate) results: Outlines,
-    /// Later nodes have larger numbers, so going back in their order goes back in time.
+    /// The order of recording. A later node has a larger number, and runs earlier in a backward pass.
     sequence: u64,
     state: ThreadState,
     site: Option<Site>,
     hooks: OnceLock<Arc<Hooks>>,
-    /// The last one, as fields are dropped in this order.
+    /// The last field, because fields are dropped in this order.
     _dropped: Dropped,
 }
 
-/// Where a gradient goes.
+/// The destination of a gradient.
 #[derive(Clone)]
 pub(crate) enum Edge {
-    /// To a node, as the gradient of one of its results.
+    /// A node, and the index of its result.
     Node(Shared<Node>, u32),
-    /// To a leaf.
+    /// A leaf, which accumulates the gradient.
     Leaf(Tensor),
 }
 
-/// One for each tensor that a call can be differentiated by; none where it does not require gradients.
+/// One edge per differentiable tensor of a call. `None` if the tensor does not require gradients.
 pub(crate) type Edges = SmallVec<[Option<Edge>; 2]>;
 
-/// Gradients of a call's tensors, in order.
+/// The gradients of a call's differentiable tensors, in order.
 pub(crate) type Gradients = SmallVec<[Option<Tensor>; 2]>;
 
 thread_local! {
     static SEQUENCE: Cell<u64> = const { Cell::new(0) };
-    /// How many nodes are being dropped, one by another.
+    /// The current depth of nested node drops.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Never dropped, as a thread may drop graphs until its very end; empty whenever no node is being dropped.
+    /// The contents of deferred drops. Empty whenever no node is being dropped. Never dropped itself, as a thread may drop graphs until it
+    /// ends.
     static DEFERRED: ManuallyDrop<RefCell<Vec<DeferredDrop>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// How many nodes may be dropped one by another.
+/// The maximal depth of nested node drops.
 const DEEPEST: u32 = 8;
 
 /// The contents of a node that was dropped too deep in the stack. The outermost drop drops them.
@@ -78,12 +79,12 @@ impl Node {
         node.share()
     }
 
-    /// The node of one tensor.
+    /// Makes the node of a call with one result.
     pub(crate) fn of_one(result: &Tensor, function: Function, edges: Edges) -> Shared<Self> {
         Self::new(function, edges, Outlines::One(Outline::of(result)))
     }
 
-    /// A node of this thread's next call, whose edges and results are still to be found.
+    /// Makes the node of this thread's next call. Its edges and results are set later.
     #[inline(always)]
     pub(crate) fn unlinked(function: Function) -> Unique<Self> {
         let sequence = SEQUENCE.get();
@@ -100,23 +101,23 @@ impl Node {
         })
     }
 
-    /// A number that no other node has while this one lives.
+    /// Returns an identifier, unique among living nodes.
     pub(crate) fn identity(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// The name of the operator or of the custom function that was called.
+    /// Returns the name of the called operator or custom function.
     #[must_use]
     pub fn name(&self) -> String {
         self.function.name()
     }
 
-    /// What error messages call its derivative.
+    /// Returns the name of its derivative in error messages.
     pub(crate) fn named(&self) -> String {
         format!("the derivative of `{}`", self.name())
     }
 
-    /// The nodes that its gradients go to; none in place of leaves and of tensors that do not require gradients.
+    /// Returns the nodes that its gradients go to. `None` for a leaf, and for a tensor that does not require gradients.
     pub fn next(&self) -> impl Iterator<Item = Option<&Shared<Self>>> {
         self.edges.iter().map(|edge| match edge {
             Some(Edge::Node(node, _)) => Some(node),
@@ -157,8 +158,8 @@ impl Node {
     }
 }
 
-/// While it lives, this thread's nodes have numbers above those of all that were made before: a part of the graph that can be told from
-/// the rest, whichever thread that was made on.
+/// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It tells the nodes recorded
+/// in the scope from all others.
 pub(crate) struct SequenceScope {
     first: u64,
     before: u64,
@@ -171,7 +172,7 @@ impl SequenceScope {
         Self { first, before: SEQUENCE.replace(first) }
     }
 
-    /// The number of its first node.
+    /// Returns the smallest sequence number of the scope.
     pub(crate) fn first(&self) -> u64 {
         self.first
     }
@@ -184,7 +185,7 @@ impl Drop for SequenceScope {
 }
 
 impl Edge {
-    /// Whether both lead to the same place.
+    /// Whether both edges lead to the same result or leaf.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Node(node, result), Self::Node(other, of_other)) => result == of_other && Shared::same(node, other),
@@ -193,7 +194,7 @@ impl Edge {
         }
     }
 
-    /// Makes a gradient one of what this edge leads to: of its sizes, dtype and kind of number.
+    /// Reduces and casts a gradient to the sizes and dtype of this edge's tensor.
     pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
         match self {
             Self::Node(node, result) => {
@@ -205,7 +206,7 @@ impl Edge {
     }
 }
 
-/// Sums a gradient over what was broadcast, and gives it the dtype.
+/// Sums a gradient over broadcast dimensions and casts it to the dtype.
 pub(crate) fn fit(
     mut gradient: Tensor,
     sizes: &[i64],
@@ -228,7 +229,7 @@ pub(crate) fn fit(
     Ok(gradient)
 }
 
-/// The sum over the dimensions along which `sizes` was broadcast to this; none where it was not.
+/// Returns the sum over the dimensions along which `sizes` was broadcast. `None` if `sizes` does not broadcast to the tensor's.
 fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
     let found = tensor.sizes();
     let new = found.len().checked_sub(sizes.len())?;
@@ -258,7 +259,7 @@ impl Drop for Node {
 }
 
 impl Node {
-    /// Hands what may be the last handles to other nodes to the outermost drop.
+    /// Moves the edges, function and hooks to the list that the outermost drop empties.
     #[cold]
     fn defer_drop(&mut self) {
         let node = DeferredDrop {
@@ -270,7 +271,7 @@ impl Node {
     }
 }
 
-/// Dropped when all else of a node is.
+/// A marker whose drop runs after all other fields of a node.
 struct Dropped;
 
 impl Drop for Dropped {
@@ -284,7 +285,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Drops the deferred contents of nodes, and those that this defers in turn.
+/// Drops the deferred contents of nodes, and those that these drops defer in turn.
 #[cold]
 fn drop_deferred() {
     while let Some(node) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {

@@ -1,11 +1,11 @@
-//! What is known of a tensor without its elements.
+//! The outline of a tensor: its geometry, dtype and device without its elements.
 
 use std::ops::Deref;
 
 use aten::prelude::*;
 use dispatch_runtime::{DType, Device, Geometry, Result, Tensor};
 
-/// Geometry, dtype and device of a tensor. A derivative that only needs these keeps no memory alive for them.
+/// Geometry, dtype and device of a tensor. A derivative that needs only these keeps no memory alive.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -24,70 +24,70 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// That of a tensor.
+    /// Returns the outline of a tensor.
     #[inline]
     #[must_use]
     pub fn of(tensor: &Tensor) -> Self {
         Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
     }
 
-    /// How many elements there are in each dimension.
+    /// Returns the size of each dimension.
     #[must_use]
     pub fn sizes(&self) -> &[i64] {
         self.geometry.sizes()
     }
 
-    /// Sizes, strides and offset.
+    /// Returns sizes, strides and offset.
     #[must_use]
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// How many dimensions there are.
+    /// Returns the number of dimensions.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.geometry.rank()
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     #[must_use]
     pub fn count(&self) -> i64 {
         self.geometry.count()
     }
 
-    /// The type of the elements.
+    /// Returns the dtype.
     #[must_use]
     pub const fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Where the memory is.
+    /// Returns the device.
     #[must_use]
     pub const fn device(&self) -> Device {
         self.device
     }
 
-    /// A tensor like it, of zeros.
+    /// Returns a tensor of zeros with these sizes, this dtype and this device.
     ///
     /// # Errors
     ///
-    /// Where there is no memory for it.
+    /// Returns an error if the allocation fails.
     pub fn zeros(&self) -> Result<Tensor> {
         Tensor::zeros(self.sizes(), (self.dtype, self.device))
     }
 
-    /// The same storage, shown otherwise.
+    /// Returns the outline with another geometry.
     pub(crate) fn with(&self, geometry: Geometry) -> Self {
         Self { geometry, ..*self }
     }
 
-    /// A tensor like it, without memory for its elements: each shows the same zero. For operators that only ask for sizes.
+    /// Returns a tensor of these sizes whose elements all show one zero. It is for operators that only read sizes.
     pub(crate) fn stand_in(&self) -> Result<Tensor> {
         Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
     }
 }
 
-/// What the results of a call look like. There is mostly one.
+/// The outlines of a call's results, mostly one.
 pub(crate) enum Outlines {
     One(Outline),
     Several(Vec<Outline>),
@@ -111,7 +111,7 @@ impl Deref for Outlines {
     }
 }
 
-/// Whether numbers of this type vary continuously.
+/// Whether a dtype has gradients: a floating or complex one.
 pub(crate) fn is_differentiable(dtype: DType) -> bool {
     dtype.is_floating() || dtype.is_complex()
 }

@@ -1,4 +1,4 @@
-//! Gradients of computed tensors, where they are to be kept.
+//! Retained gradients of computed tensors (`retain_grad`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::graph::history;
 use crate::graph::hooks::{self, HookHandle};
 use crate::graph::node::Edge;
 
-/// Where a hook on a tensor's node puts its gradient. The node does not keep the tensor alive.
+/// The retained gradient of a tensor, and the hook that fills it. The node does not keep the tensor alive.
 pub(crate) struct Retained {
     kept: Kept,
     hook: HookHandle,
@@ -33,7 +33,7 @@ impl Retained {
     }
 }
 
-/// Keeps the gradients of a tensor from now on.
+/// Retains the gradients of a tensor from now on.
 pub(crate) fn retain(tensor: &Tensor, edge: Edge) {
     if !history::update(tensor, |state| state.extra().retained.is_some()) {
         let retained = Retained::on(edge, Kept::default());
@@ -41,7 +41,7 @@ pub(crate) fn retain(tensor: &Tensor, edge: Edge) {
     }
 }
 
-/// The same after it was written to: what is kept is the gradient of what it holds now.
+/// Moves the hook to the new node of a tensor that was written to. The retained gradient is that of the new contents.
 pub(crate) fn follow(tensor: &Tensor, edge: Edge) {
     let before = history::with_state(tensor, |state| state.extra.as_mut()?.retained.take()).flatten();
     if let Some(Retained { kept, hook }) = before {
@@ -51,7 +51,7 @@ pub(crate) fn follow(tensor: &Tensor, edge: Edge) {
     }
 }
 
-/// Adds a copy, as a gradient on its way is others' too. What another thread has put there meanwhile is added as well.
+/// Adds a copy of the gradient, as its storage may be shared. A gradient that another thread has stored in between is added too.
 fn add(kept: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
     let mut sum = match lock(kept, Option::take) {
         Some(before) => aten::add(&before, gradient, 1.into())?,

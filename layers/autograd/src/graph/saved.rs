@@ -1,5 +1,5 @@
-//! What a node saves for its backward. A saved tensor has the version that it had then, so that a later write is an error and not a wrong
-//! gradient.
+//! Values that a node saves for the backward pass. A saved tensor keeps its version, so that a later write to it is an error and not a
+//! wrong gradient.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::graph::history;
 use crate::graph::node::Node;
 use crate::graph::outline::{self, Outline};
 
-/// What a node saved, in the order in which its function takes it.
+/// The saved values of a node, in the order of its function's parameters.
 #[derive(Default)]
 pub(crate) struct Saved(Mutex<SmallVec<[Kept; 2]>>);
 
@@ -20,31 +20,31 @@ pub(crate) enum Kept {
     Value(Value),
     Tensor(SavedTensor),
     Tensors(Vec<Option<SavedTensor>>),
-    /// As a `Tensor?[]`, where some may be missing.
+    /// A `Tensor?[]`, whose entries may be missing.
     OptionalTensors(Vec<Option<SavedTensor>>),
     Outline(Box<Outline>),
     Outlines(Box<[Outline]>),
-    /// A tensor for gradients that nobody asks for. It is unpacked as some tensor that nobody looks at.
+    /// A tensor that no requested gradient needs. It is unpacked as an empty placeholder.
     Unneeded,
-    /// All that was saved, after it was freed.
+    /// The mark that all saved values were freed.
     Freed,
 }
 
-/// A tensor as it was when it was saved.
+/// A tensor with its version when it was saved.
 pub(crate) struct SavedTensor {
     tensor: Tensor,
     version: u64,
-    /// Which result of the node it is. Such a tensor is kept without its history, which is the node.
+    /// The index, if the tensor is a result of the node. It is saved without history, as its history is the node itself.
     result: Option<u32>,
 }
 
-/// A saved value as a derivative takes it.
+/// A saved value as it is passed to a derivative.
 pub enum Unpacked {
-    /// A value of the operator's.
+    /// A value of the operator's call.
     Value(Value),
-    /// A tensor's outline.
+    /// The outline of a tensor.
     Outline(Box<Outline>),
-    /// Those of several.
+    /// The outlines of a list of tensors.
     Outlines(Box<[Outline]>),
 }
 
@@ -53,13 +53,13 @@ impl Saved {
         Self(Mutex::new(kept.into_iter().collect()))
     }
 
-    /// What was saved so far, before another thread can see it.
+    /// Returns the values saved so far. The node is not shared yet.
     #[inline]
     pub(crate) fn get_mut(&mut self) -> &mut SmallVec<[Kept; 2]> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The values as the function of `node` takes them; errors call the one at a position by `name`.
+    /// Unpacks the values for the function of `node`. `name` returns the name of a position for errors.
     #[inline]
     pub(crate) fn unpack(
         &self,
@@ -70,11 +70,11 @@ impl Saved {
         saved.iter().enumerate().map(|(i, kept)| kept.unpack(node, &|| name(i))).collect()
     }
 
-    /// Frees the tensors, as there will be no other backward. Without any, another backward misses nothing.
+    /// Frees the saved values after the last backward pass. Does nothing if none holds memory, so another backward pass stays possible.
     pub(crate) fn release(&self) {
         let mut saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if saved.iter().any(Kept::holds_memory) {
-            // Dropped after the lock is gone: a tensor may be the last handle to a part of the graph.
+            // Dropped without the lock: a tensor may be the last handle to a part of the graph.
             let freed = std::mem::replace(&mut *saved, smallvec![Kept::Freed]);
             drop(saved);
             drop(freed);
@@ -83,7 +83,7 @@ impl Saved {
 }
 
 impl Kept {
-    /// What an operator was called with.
+    /// Saves an argument of an operator.
     pub(crate) fn argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
         Ok(match value {
             Value::Tensor(tensor) => Self::Tensor(SavedTensor::new(tensor, name)?),
@@ -129,13 +129,13 @@ impl Kept {
 }
 
 impl SavedTensor {
-    /// A tensor that is no result of the node. `name` is that of the operator, and that of the tensor.
+    /// Saves a tensor that is no result of the node. `name` returns the names of the operator and of the tensor.
     pub(crate) fn new(tensor: Tensor, name: impl Fn() -> (String, String)) -> Result<Self> {
         let version = tensor.storage().version();
         Self::at(tensor, version, name)
     }
 
-    /// The same with the version that it had.
+    /// Saves a tensor with a version that was read earlier.
     pub(crate) fn at(tensor: Tensor, version: u64, name: impl Fn() -> (String, String)) -> Result<Self> {
         if tensor.is_inference() {
             let (operator, saved) = name();
@@ -144,13 +144,13 @@ impl SavedTensor {
         Ok(Self { tensor, version, result: None })
     }
 
-    /// A result of the node that saves it.
+    /// Saves a result of the node.
     pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
         let version = tensor.storage().version();
         Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
     }
 
-    /// Whether it was written to since.
+    /// Whether the tensor was written to since.
     pub(crate) fn is_modified(&self) -> bool {
         self.tensor.storage().version() != self.version
     }
@@ -179,7 +179,7 @@ impl SavedTensor {
     }
 }
 
-/// A saved value of the operator's own type.
+/// Unpacks a saved value as the type of the derivative's parameter.
 #[doc(hidden)]
 pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
     let value = match saved {
@@ -189,7 +189,7 @@ pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
     value.ok_or_else(another_kind)
 }
 
-/// A saved outline.
+/// Unpacks a saved outline.
 #[doc(hidden)]
 pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
     match saved {
@@ -198,7 +198,7 @@ pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
     }
 }
 
-/// The saved outlines of a list.
+/// Unpacks the saved outlines of a list.
 #[doc(hidden)]
 pub fn outlines(saved: &mut Unpacked) -> Result<&[Outline]> {
     match saved {
@@ -211,7 +211,7 @@ fn another_kind() -> Error {
     Error::kernel("a saved value is of another kind than it was saved as")
 }
 
-/// Fewer or more values than were saved.
+/// Returns the error that more or fewer values were unpacked than saved.
 #[doc(hidden)]
 pub fn lost() -> Result<()> {
     Err(Error::kernel("saved values were lost"))

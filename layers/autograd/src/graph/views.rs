@@ -1,7 +1,7 @@
-//! Views: tensors that share memory, and therefore history.
+//! Autograd of views: tensors that share memory, and therefore history.
 //!
-//! A view is tied to its base, the tensor at the bottom that is no view itself. As a tensor's geometry never changes, the two
-//! geometries say everything about how gradients go from one to the other: no operator that makes views needs to be known.
+//! A view is tied to its base, a tensor that is no view. The geometry of a tensor never changes, so the geometries of view and base
+//! determine how gradients flow between them. No view operator needs a rule of its own.
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
@@ -15,13 +15,13 @@ use crate::graph::node::{Gradients, Node, fit};
 use crate::graph::outline::Outline;
 use crate::graph::saved::Saved;
 
-/// Makes a tensor a view of the tensor that it was made of, if both share memory.
+/// Marks a tensor as a view of its source, if both share storage.
 #[inline(always)]
 pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: Origin) {
     if !view.storage().same(source.storage()) {
         return;
     }
-    // What carries no mark is no view, and was never written to in a way that gradients follow.
+    // A source without marks is no view and has no recorded writes.
     let is_marked = source.has_any(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
     if is_marked || origin != Origin::Plain || !guard::is_grad_enabled() {
         mark_view_of_marked(view, source, origin);
@@ -40,12 +40,12 @@ fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
         (Origin::Plain, origin) => origin,
         (of_source, _) => of_source,
     };
-    // A leaf that is itself a view is where its gradient ends.
+    // A leaf that is itself a view is the base: gradients end there.
     let base = source.base().filter(|_| !(source.requires_grad() && source.is_leaf()));
     history::set_view(view, base.unwrap_or(source), origin);
 }
 
-/// The same for one view, or for several that one call gave.
+/// Marks the views that one call returned as views of their source.
 pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
     let Value::Tensor(source) = source else { return };
     let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
@@ -54,7 +54,7 @@ pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
     }
 }
 
-/// Derives the node of a view anew, whose base was written to since.
+/// Replaces the node of a view whose base was written to since.
 #[cold]
 pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
@@ -71,22 +71,22 @@ impl Outline {
         self.geometry().offset()
     }
 
-    /// Behind the last element.
+    /// The offset behind the last element.
     fn end(&self) -> i64 {
         if self.geometry().count() == 0 { self.start() } else { self.geometry().end().unwrap_or(0) }
     }
 
-    /// How many elements there are from the first to the last, those between included.
+    /// The number of elements of storage from the first to the last element.
     fn extent(&self) -> i64 {
         self.end() - self.start()
     }
 
-    /// What is at this place in a piece of the storage that begins at `start`.
+    /// Returns this outline's elements from `piece`, a part of the storage that begins at offset `start`.
     fn within(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start() - start))
     }
 
-    /// The same, with an element that is shown several times divided among these.
+    /// Returns this outline's elements from `piece`. An element that is shown several times is divided by that number.
     fn shares(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         if self.shows_each_once() {
             return self.within(piece, start);
@@ -97,7 +97,7 @@ impl Outline {
         self.within(&(piece / shown)?, start)
     }
 
-    /// Whether no element is shown twice, as far as strides tell: each dimension steps over all that the finer ones reach.
+    /// Whether no element is shown twice, judged by strides: each stride exceeds the extent of the smaller dimensions.
     fn shows_each_once(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
@@ -110,26 +110,26 @@ impl Outline {
         })
     }
 
-    /// A tensor of zeros that lies as the one of this place does, at the beginning of a storage of its own. It is of the same transforms
-    /// as `gradient`, which is going to be written to it.
+    /// Returns zeros with this outline's sizes and strides in a new storage. The tensor is on the transform levels of `gradient`, which
+    /// will be written to it.
     pub(crate) fn zeros_as_it_lies(&self, gradient: &Tensor) -> Result<Tensor> {
         let all = self.zeros_for(gradient, self.extent())?;
         aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
     }
 
-    /// So many zeros in a row.
+    /// Returns a one-dimensional tensor of `count` zeros.
     fn zeros_for(&self, gradient: &Tensor, count: i64) -> Result<Tensor> {
         aten::new_zeros(gradient, &[count], Some(self.dtype()), None, Some(self.device()), None)
     }
 
-    /// The part of `whole`, a tensor that lies as the one of this place does, that `view` shows.
+    /// Returns the elements of `view` from `whole`, a tensor with this outline's strides.
     pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
         let offset = (view.geometry().offset() - self.geometry().offset()).saturating_add(whole.geometry().offset());
         aten::as_strided(whole, view.geometry().sizes(), view.geometry().strides(), Some(offset))
     }
 }
 
-/// From the gradient of a view to that of its base.
+/// The backward of a view: computes the gradient of the base from the gradient of the view.
 struct ViewBackward {
     base: Outline,
     view: Outline,
@@ -146,8 +146,8 @@ impl Backward for ViewBackward {
     }
 }
 
-/// The gradient of a base, given that of a view of its storage: each element gathers the gradients of all places that show it. Places
-/// of a base that are the same element share what that has gathered.
+/// Returns the gradient of a base, given the gradient of a view of its storage. The gradients of all positions that show an element are
+/// summed. Positions of the base that show the same element divide the sum.
 pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
     let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
     let memory = base.zeros_for(gradient, end - start)?;
@@ -160,18 +160,18 @@ pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Re
     base.shares(&gathered, start)
 }
 
-/// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,
-/// all others straight back.
+/// The node of a base after a call wrote to one of its views. Gradients of the view's elements go through the call, all others to the base
+/// before the write.
 pub(crate) struct BaseRebase {
     base: Outline,
     view: Outline,
     call: Shared<Node>,
-    /// Which edge of the call is that of the view as it was before.
+    /// The edge of the call that leads to the view before the write.
     own: Option<usize>,
 }
 
 impl BaseRebase {
-    /// Its first edge goes to the base as it was before, the others are those of the call.
+    /// Makes the node. Its first edge leads to the base before the write, the others are the other edges of the call.
     pub(crate) fn node(base: &Tensor, view: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<Shared<Node>> {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
@@ -179,7 +179,7 @@ impl BaseRebase {
         Ok(Node::of_one(base, Function::BaseRebase(Box::new(rebase)), edges))
     }
 
-    /// The call that wrote to the view.
+    /// Returns the call that wrote to the view.
     pub(crate) fn call(&self) -> &Node {
         &self.call
     }

@@ -1,4 +1,4 @@
-//! What leaves gather, and what is kept of computed tensors.
+//! Tests of gradient accumulation in leaves, and of retained gradients of computed tensors.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation, GradientError, clip_grad_norm_};

@@ -1,5 +1,4 @@
-//! What a checkpoint's function captures has gradients as if there were no checkpoint, and what inference mode is around does not keep
-//! a transform from recording.
+//! Tests of checkpoints with captured tensors, and of checkpoints and transforms in inference mode.
 
 #![expect(clippy::float_cmp, reason = "gradients of small whole numbers are exact")]
 
@@ -27,7 +26,7 @@ fn found(gradients: &[Option<Tensor>]) -> Vec<Vec<f64>> {
     gradients.iter().map(|gradient| values(gradient.as_ref().expect("a gradient"))).collect()
 }
 
-/// The input times what is captured.
+/// Returns the product of the input and a captured tensor, computed in a checkpoint.
 fn times(input: &Tensor, captured: &Tensor) -> Result<Tensor> {
     let captured = captured.clone();
     Ok(checkpoint(move |inputs| Ok(vec![(&inputs[0] * &captured)?]), &[input])?.remove(0))
@@ -100,7 +99,7 @@ fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() ->
 
 #[test]
 fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
-    // Both ways lead to the weight, and each is gone once.
+    // The weight is reached directly and through the square, and each path must count once.
     for recorded in [false, true] {
         let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
         let square = (&weight * &weight)?;
@@ -140,7 +139,7 @@ fn a_hook_on_what_is_captured_runs_once() -> Result<()> {
     let _stay = [doubling(&weight)?, doubling(&computed)?];
     let y = times(&times(&Tensor::from([1., 2.]), &weight)?, &computed)?;
     y.sum()?.backward()?;
-    // Twice of 1 * 3 and 2 * 4, and four times that through the computed one.
+    // The direct gradient, 1 * 3 and 2 * 4, is doubled once. The gradient through the computed tensor is doubled twice.
     assert_eq!((gradient(&weight), calls.load(Ordering::Relaxed)), (vec![18., 48.], 2));
     Ok(())
 }
@@ -239,7 +238,7 @@ fn what_the_forward_computed_inside_is_forgotten() -> Result<()> {
 fn a_function_may_differentiate_by_a_leaf_of_its_own() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
     let captured = weight.clone();
-    // The derivative of w y^2 by y, at y = x: 2 w x, whose graph has the own leaf in it.
+    // The derivative of w y^2 with respect to y at y = x is 2 w x. Its graph contains the leaf that the function made.
     let force = move |inputs: &[Tensor]| {
         let y = inputs[0].detach()?.requires_grad_(true)?;
         let energy = (&(&y * &y)? * &captured)?.sum()?;

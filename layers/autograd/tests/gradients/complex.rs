@@ -1,4 +1,4 @@
-//! Gradients of complex numbers, which are those of PyTorch.
+//! Tests that complex gradients equal those of PyTorch.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation};
@@ -8,7 +8,7 @@ use kernels_cpu as _;
 
 type Function = fn(&Tensor) -> Result<Tensor>;
 
-/// The gradient at 1 + 2i and 0.5 - i, by its parts, where that of the result is 1 + i.
+/// Returns the gradient at 1 + 2i and 0.5 - i as real and imaginary parts, if the gradient of the result is 1 + i.
 fn gradient(function: Function) -> Result<Vec<f64>> {
     let z = Tensor::from([[1.0, 2.0], [0.5, -1.0]]).view_as_complex()?.requires_grad_(true)?;
     let seed = Tensor::from([[1.0, 1.0], [1.0, 1.0]]).view_as_complex()?;

@@ -1,4 +1,4 @@
-//! Custom functions: what they save is checked, freed, and differentiated again.
+//! Tests of custom functions: saved tensors are checked and freed, and second derivatives go through them.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn source(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
-/// A function of one tensor, given by its name and by the product of the gradient and its derivative.
+/// A custom function of one tensor: its name, and the function that computes the gradient of the input.
 struct Unary(&'static str, fn(&BackwardContext<'_>, &Tensor) -> Result<Tensor>);
 
 impl Backward for Unary {
@@ -40,7 +40,7 @@ impl Backward for Unary {
     }
 }
 
-/// Saves its input.
+/// Computes the cube with a custom function that saves its input.
 fn cube(x: &Tensor) -> Result<Tensor> {
     let backward = Unary("cube", |ctx, gradient| {
         let x = &ctx.saved()?[0];
@@ -53,7 +53,7 @@ fn cube(x: &Tensor) -> Result<Tensor> {
     Ok(record(&[x], backward, forward)?.remove(0))
 }
 
-/// Saves its output.
+/// Computes `exp` with a custom function that saves its output.
 fn exp(x: &Tensor) -> Result<Tensor> {
     let backward = Unary("exp", |ctx, gradient| gradient * &ctx.saved()?[0]);
     let forward = |ctx: &mut ForwardContext| {
@@ -82,7 +82,7 @@ fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
         (cube as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
         (exp, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
     ] {
-        // The input is not a leaf, so its history is needed as well.
+        // The input is no leaf, so the second derivative also needs its history.
         let y = function(&(&x * 1.0)?)?.sum()?;
         let mut derivative = Differentiation::of(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
         for expected in expected {
@@ -166,7 +166,7 @@ fn a_function_that_saves_nothing_is_gone_through_again() -> Result<()> {
     Ok(())
 }
 
-/// Tells when a tensor's body is gone.
+/// An extension whose reference count tells when a tensor's body is dropped.
 struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
 fn watched(tensor: &Tensor, witness: &Arc<()>) {
@@ -221,7 +221,7 @@ fn an_output_is_copied_only_if_another_handle_stays() -> Result<()> {
 #[test]
 fn an_input_that_is_given_back_and_saved_is_still_the_input() -> Result<()> {
     let x = leaf(&[3.]);
-    // Not the derivative of what the forward computes, so it shows which way a second derivative goes.
+    // Deliberately not the derivative of the identity, so that a second derivative shows which path it took.
     let backward = Unary("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
     let y = record(&[&x], backward, |ctx| {
         ctx.save(&x);
@@ -234,7 +234,7 @@ fn an_input_that_is_given_back_and_saved_is_still_the_input() -> Result<()> {
     Ok(())
 }
 
-/// The product of two tensors, which computes no gradient that nobody asks for.
+/// A product of two tensors whose backward computes only requested gradients.
 struct Product;
 
 impl Backward for Product {

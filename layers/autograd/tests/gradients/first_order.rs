@@ -1,4 +1,4 @@
-//! Gradients of small programs.
+//! Tests of first-order gradients of small programs.
 
 use std::sync::{Arc, Mutex};
 
@@ -228,7 +228,7 @@ fn grad_stops_at_a_computed_input() {
     let z = (&y * &y).unwrap();
     let by_both = Differentiation::of(&[&z]).retain_graph().grad(&[&y, &x]).unwrap();
     assert_eq!(by_both.iter().map(|g| values(g.as_ref().unwrap())).collect::<Vec<_>>(), [[18.0], [108.0]]);
-    // Nothing behind `y` ran, so nothing of it was freed.
+    // Nodes behind `y` did not run, so none of their saved tensors were freed.
     grad(&[&z], &[&y]).unwrap();
     y.backward().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Transforms of functions, in any order.
+//! Tests of function transforms nested in any order.
 
 #![expect(clippy::float_cmp, reason = "gradients of small whole numbers are exact")]
 
@@ -44,7 +44,7 @@ fn what_an_inner_function_captures_is_constant_there_and_not_outside() {
     let x = scalar(3.0);
     let gradient = grad(|x| x * &grad(|y| x * y, &scalar(1.0))?, &x).unwrap();
     assert_eq!(item(&gradient), 6.0);
-    // The classic confusion: d/dx (x * d/dy (x + y)) = 1.
+    // Perturbation confusion: d/dx (x * d/dy (x + y)) = 1.
     let gradient = grad(|x| x * &grad(|y| x + y, &scalar(1.0))?, &x).unwrap();
     assert_eq!(item(&gradient), 1.0);
 }
@@ -93,7 +93,7 @@ fn no_grad_outside_does_not_reach_in_and_inside_does_not_reach_out() {
         &x,
     )
     .unwrap();
-    // At its own level the square is a constant; outside, everything counts.
+    // At its own level the square is a constant. At the level outside, all factors count.
     assert_eq!((item(&value), item(&gradient)), (27.0, 9.0));
     value.backward().unwrap();
     assert_eq!(item(&x.grad().unwrap()), 27.0);
@@ -170,7 +170,7 @@ fn forward_over_reverse_gives_a_hessians_product() {
     let cube = |x: &Tensor| (&(x * x)? * x)?.sum();
     let (_, product) = jvp(|inputs| Ok(vec![grad(cube, &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 10.0])]).unwrap();
     assert_eq!(product[0].to_vec::<f64>().unwrap(), [6.0, 120.0]);
-    // And the other way round.
+    // The other order of the transforms.
     let along = |x: &Tensor| {
         let (_, change) = jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[x], &[&Tensor::from([1.0, 10.0])])?;
         Ok(change[0].clone())

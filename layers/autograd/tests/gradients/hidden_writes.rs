@@ -1,4 +1,4 @@
-//! Writes through tensors that do not look as if anything were recorded of them.
+//! Tests of writes whose effect on the graph is not visible on the written tensor.
 
 use aten::prelude::*;
 use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, op_grad, record};
@@ -64,7 +64,7 @@ fn a_leaf_that_is_itself_a_view_is_not_written_through_a_view_of_it() {
     assert_eq!(parameter.grad().unwrap().to_vec::<f64>().unwrap(), [2.0, 2.0]);
 }
 
-/// Gives back its argument.
+/// An operator whose kernel returns its argument.
 #[op_def("writes_same(Tensor self) -> Tensor")]
 pub fn writes_same(this: &Tensor) -> Result<Tensor>;
 

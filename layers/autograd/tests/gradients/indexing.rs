@@ -1,4 +1,4 @@
-//! Derivatives of what shows, takes and puts elements: where the recordings of PyTorch say nothing.
+//! Tests of gradients of views, gather and scatter operators that PyTorch's recordings do not cover.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation};
@@ -9,14 +9,14 @@ fn leaf(tensor: Tensor) -> Tensor {
     tensor.requires_grad_(true).unwrap()
 }
 
-/// Numbers that look like nothing in particular.
+/// Returns a tensor of irregular values.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
     (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
 }
 
-/// The gradients of `outputs`, each weighted by numbers of its own.
+/// Returns the gradients of `outputs` with irregular seed gradients.
 fn weighted(outputs: &[&Tensor], inputs: &[&Tensor]) -> Vec<Option<Tensor>> {
     let seeds: Vec<Tensor> = outputs.iter().map(|output| numbers(output.sizes())).collect();
     let seeds: Vec<&Tensor> = seeds.iter().collect();

@@ -1,4 +1,4 @@
-//! What goes back: through what, in which order, to whom.
+//! Tests of gradients: formulas, order of nodes, accumulation.
 
 mod accumulation;
 mod checkpoint;

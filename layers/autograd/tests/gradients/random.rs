@@ -1,4 +1,4 @@
-//! Gradients that no difference shows, as the values are random.
+//! Tests of gradients of random operators, which finite differences cannot check.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;

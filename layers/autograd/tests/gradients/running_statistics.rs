@@ -1,4 +1,4 @@
-//! Normalisations that write to their running statistics as they go.
+//! Tests of normalizations that write to their running statistics.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
@@ -11,14 +11,14 @@ fn input() -> Tensor {
     Tensor::from([[[1.0, -2.0], [0.5, 3.0]], [[2.0, 0.0], [-1.0, 1.5]]]).requires_grad_(true).unwrap()
 }
 
-/// The gradients of the input, the weight and the bias, and the running mean after the call.
+/// Returns the gradients of the input, the weight and the bias, and the running mean after the call.
 fn outcome(normalise: Normalise) -> Vec<Vec<f64>> {
     let x = input();
     let weight = Tensor::from([1.5, 0.5]).requires_grad_(true).unwrap();
     let bias = Tensor::from([0.1, 0.2]).requires_grad_(true).unwrap();
     let (mut mean, mut var) = (Tensor::from([0.0, 0.1]), Tensor::from([1.0, 2.0]));
     let y = normalise(&x, [&weight, &bias], [&mut mean, &mut var]).unwrap();
-    // Another call moves the statistics on before the first one goes back.
+    // A second call changes the statistics before the backward pass of the first call.
     normalise(&x, [&weight, &bias], [&mut mean, &mut var]).unwrap();
     (&y * &y).unwrap().sum().unwrap().backward().unwrap();
     let gradients = [&x, &weight, &bias].map(|leaf| leaf.grad().unwrap().to_vec().unwrap());

@@ -1,4 +1,4 @@
-//! Gradients of gradients, against differences of gradients.
+//! Tests that compare second-order gradients with finite differences of first-order gradients.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation};
@@ -7,16 +7,16 @@ use kernels_cpu as _;
 
 type Function = fn(&[Tensor]) -> Result<Tensor>;
 
-/// A computation and the sizes of what it is computed of.
+/// A function, and the sizes of its inputs.
 struct Example {
     name: &'static str,
     sizes: &'static [&'static [i64]],
-    /// Between which numbers the elements are.
+    /// The interval that the elements are in.
     range: (f64, f64),
     function: Function,
 }
 
-/// Numbers that look random, and are the same in every run.
+/// Returns deterministic pseudo-random elements.
 fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
     let count: i64 = sizes.iter().product();
     let spread =
@@ -25,7 +25,7 @@ fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
     Tensor::from_slice(&values).view(sizes).unwrap()
 }
 
-/// The sum of all elements, each with a weight of its own.
+/// Returns the weighted sum of all elements.
 fn weighted(tensor: &Tensor, seed: f64) -> Result<Tensor> {
     (tensor * elements(tensor.sizes(), (0.5, 1.5), seed))?.sum()
 }
@@ -37,13 +37,13 @@ fn leaves(values: &[Tensor]) -> Vec<Tensor> {
         .collect()
 }
 
-/// The weighted sum of all gradients by these leaves, itself to be differentiated; none where there are no gradients.
+/// Returns the weighted sum of all gradients with respect to these leaves, with its graph. `None` if there are no gradients.
 fn slope(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
     let loss = weighted(&function(leaves)?, 0.3)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
     let gradients = Differentiation::of(&[&loss]).create_graph().allow_unused().grad(&by)?;
     let mut sum: Option<Tensor> = None;
-    // Weights of their own for each, as gradients by two may cancel each other.
+    // Each gradient has its own weights, so that gradients of two leaves cannot cancel.
     for (gradient, seed) in gradients.into_iter().zip([0.35, 0.6, 0.85, 0.05]) {
         let Some(gradient) = gradient else { continue };
         let part = weighted(&gradient, seed)?;
@@ -59,7 +59,7 @@ fn slope_at(function: Function, values: &[Tensor]) -> f64 {
     slope(function, &leaves(values)).unwrap().map_or(0.0, |slope| slope.item().unwrap())
 }
 
-/// By how much two derivatives of second order differ at most, and how large they are.
+/// Returns the maximal difference of the two second derivatives, and their magnitude.
 fn compare(example: &Example) -> Result<(f64, f64)> {
     const STEP: f64 = 1e-5;
     let values: Vec<Tensor> = example
@@ -108,7 +108,7 @@ macro_rules! examples {
             let mut wrong = Vec::new();
             for example in &examples {
                 match compare(example) {
-                    // Where there is nothing to be seen, nothing was checked.
+                    // If all derivatives are zero, nothing was checked.
                     Ok((apart, size)) if size > 1e-3 && apart <= 2e-6 * size.max(1.0) => {}
                     Ok((apart, size)) => wrong.push(format!("{}: apart by {apart}, of {size}", example.name)),
                     Err(error) => wrong.push(format!("{}: {error}", example.name)),

@@ -1,4 +1,4 @@
-//! Gradients of gradients of what shows, takes and puts elements, against differences of gradients.
+//! Tests that compare second-order gradients of views, gather and scatter operators with finite differences.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation};
@@ -9,14 +9,14 @@ fn leaf(tensor: Tensor) -> Tensor {
     tensor.requires_grad_(true).unwrap()
 }
 
-/// Numbers that look like nothing in particular.
+/// Returns a tensor of irregular values.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
     (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
 }
 
-/// Whether the gradient of the gradient's squares is what small steps say.
+/// Checks the gradient of the sum of squared gradients against finite differences.
 fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tensor>) {
     let squares = |inputs: &[&Tensor]| -> Result<Tensor> {
         let output = f(inputs)?;
@@ -76,7 +76,7 @@ fn small_norms_have_second_gradients() {
     }
 }
 
-/// Operators and the sizes of what they are given, each to be differentiated twice.
+/// An operator, and the sizes of its inputs. Each is differentiated twice.
 type Example = (&'static str, &'static [&'static [i64]], fn(&[&Tensor]) -> Result<Tensor>);
 
 fn assert_all(examples: &[Example]) {
@@ -84,7 +84,7 @@ fn assert_all(examples: &[Example]) {
         println!("{name}");
         let inputs: Vec<Tensor> = sizes.iter().map(|sizes| (numbers(sizes) + 0.2).unwrap()).collect();
         let inputs: Vec<&Tensor> = inputs.iter().collect();
-        // Squared, so that the way back depends on the way there.
+        // The result is squared, so that its gradient depends on the inputs.
         assert_second_order(&inputs, |inputs| f(inputs)?.square());
     }
 }

@@ -1,4 +1,4 @@
-//! Gradients where a function has none by itself: what is said there is PyTorch's.
+//! Tests of gradients at points where a function is not differentiable: the values are PyTorch's.
 
 #![allow(
     clippy::float_cmp,
@@ -14,7 +14,7 @@ use kernels_cpu as _;
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
 
-/// The gradients of the sum of what a function gives, by each of its arguments.
+/// Returns the gradients of the sum of a function's result with respect to each argument.
 fn gradients<const N: usize>(arguments: [&[f64]; N], f: impl Fn([&Tensor; N]) -> Result<Tensor>) -> [Vec<f64>; N] {
     let leaves = arguments.map(|values| Tensor::from_slice(values).requires_grad_(true).unwrap());
     f(leaves.each_ref()).unwrap().sum().unwrap().backward().unwrap();

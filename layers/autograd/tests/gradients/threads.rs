@@ -1,4 +1,4 @@
-//! Backward in many threads at once.
+//! Tests of backward passes in several threads at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ fn a_retained_gradient_gathers_those_of_all_threads() {
     }
 }
 
-/// Asks for a gradient when it ends.
+/// A value that reads a gradient when it is dropped.
 struct Asks(Tensor);
 
 impl Drop for Asks {
@@ -136,7 +136,7 @@ fn drop_half(x: &Tensor) -> Result<Tensor> {
     Ok(aten::native_dropout(x, 0.5, Some(true))?.0)
 }
 
-/// Blocks of the stream that another thread is given.
+/// Returns the random stream range that another thread reserves.
 fn drawn_elsewhere() -> (u64, u64) {
     std::thread::spawn(|| Generator::of(Device::CPU).reserve(64)).join().unwrap()
 }

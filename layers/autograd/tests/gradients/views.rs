@@ -1,4 +1,4 @@
-//! In-place operators, views, and everything that would give a wrong gradient.
+//! Tests of in-place operators and views.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation, GradientError, grad, op_grad};
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, guard};
 use kernels_cpu as _;
 
-/// A view of somebody else's.
+/// A view operator of another crate, with a derivative.
 #[op_def("tail(Tensor(a) self, int from) -> Tensor(a)")]
 fn tail(this: &Tensor, from: i64) -> Result<Tensor>;
 
@@ -24,7 +24,7 @@ fn tail_grad(grad: &Tensor, this: &dispatch_autograd::Outline, from: i64) -> Res
     Ok(whole)
 }
 
-/// An operator that writes, of somebody else's, with a derivative.
+/// An in-place operator of another crate, with a derivative.
 #[op_def("triple_(Tensor(a!) self) -> Tensor(a!)")]
 fn triple_(this: &mut Tensor) -> Result<()>;
 
@@ -39,7 +39,7 @@ fn triple_grad(grad: &Tensor) -> Result<Tensor> {
     grad * 3.0
 }
 
-/// One without a word about derivatives.
+/// An in-place operator without a declared derivative.
 #[op_def("scribble_(Tensor(a!) self) -> Tensor(a!)")]
 fn scribble_(this: &mut Tensor) -> Result<()>;
 

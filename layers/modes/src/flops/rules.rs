@@ -1,11 +1,12 @@
-//! How many operations a call takes.
+//! Rules for the number of floating-point operations of a call.
 
 use dispatch_runtime::{Operator, Shape, Tensor, Value};
 
-/// Their words say that they are pointwise, and they move elements.
+/// Operators with the shape word `pointwise` that only move elements.
 const MOVES: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
 
-/// None where its parts are to be counted. A form that writes takes as many as its functional operator.
+/// Returns the number of operations of a call, or `None` if its parts are to be counted. An in-place or `out=` form counts as its
+/// functional operator.
 pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     let functional = operator.functional().unwrap_or(operator);
     let (name, word) = (functional.name(), functional.shape());
@@ -23,7 +24,7 @@ pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     })
 }
 
-/// What operators without a word take, by their arguments as the schemas order them.
+/// Returns the number of operations of an operator of `aten` without a shape word. Arguments are in the order of the schema.
 fn of_aten(base: &str, arguments: &[Value]) -> Option<u64> {
     let added = |letters: &str| Some(letters_of(letters, arguments, 1)? + result_of(letters, arguments, 1)?);
     match base {
@@ -38,7 +39,7 @@ fn of_aten(base: &str, arguments: &[Value]) -> Option<u64> {
             let places = if transposed { product(image.sizes()) } else { result };
             Some(2 * places * per_place(weight)? + tensor(arguments, 2).map_or(0, |_| result))
         }
-        // The gradients of image and weight that are wanted take what the forward took, each.
+        // Each requested gradient of image and weight costs as much as the forward convolution.
         "convolution_backward" => {
             let [out, image, weight] = [0, 1, 2].map(|i| tensor(arguments, i));
             let Value::Bools(wanted) = arguments.get(10)? else { return None };
@@ -49,13 +50,14 @@ fn of_aten(base: &str, arguments: &[Value]) -> Option<u64> {
             Some(sums * 2 * places * per_place(weight?)? + u64::from(of_bias) * result)
         }
         "_scaled_dot_product_flash_attention_for_cpu" => attention(arguments, 0, [1, 1]),
-        // The scores are computed again; two products each with the width of the keys and of the values go back.
+        // The backward pass recomputes the scores, and takes two products with the width of the keys, and two with that of the values.
         "_scaled_dot_product_flash_attention_for_cpu_backward" => attention(arguments, 1, [3, 2]),
         _ => None,
     }
 }
 
-/// Products of every query with every key: so many of the width of a key, and of a value.
+/// Returns the operations of attention: `by_keys` products of every query with every key over the width of a key, and `by_values` over that
+/// of a value.
 fn attention(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) -> Option<u64> {
     let [query, key, value] = [0, 1, 2].map(|i| tensor(arguments, first + i));
     let (&[batch, heads, queries, width], &[.., keys, _], &[.., across]) =
@@ -66,12 +68,12 @@ fn attention(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) 
     Some(2 * product(&[batch, heads, queries, keys]) * (by_keys * product(&[width]) + by_values * product(&[across])))
 }
 
-/// How many numbers each place is multiplied by: a weight's elements for one of its first dimension.
+/// Returns the number of products per element of the result (of the image if transposed): the weight's elements over its first dimension.
 fn per_place(weight: &Tensor) -> Option<u64> {
     product(weight.sizes()).checked_div(product(weight.sizes().get(..1)?))
 }
 
-/// How many elements a convolution gives.
+/// Returns the number of elements of a convolution's result.
 fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
     let at = |list: usize, i: usize| match arguments.get(list)? {
         Value::Ints(list) => list.get(i).or_else(|| list.first()).copied(),
@@ -93,7 +95,7 @@ fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: b
     Some(product(&sizes))
 }
 
-/// Two for every combination of letters, the first word being that of the argument at `first`.
+/// Returns two operations for every combination of letters. The first group of letters is the dimensions of the argument at index `first`.
 fn letters_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
     Some(2 * product(&sizes_of(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
 }
@@ -105,7 +107,7 @@ fn result_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
     Some(product(&kept.collect::<Vec<_>>()))
 }
 
-/// Every letter once, with its size.
+/// Returns every letter once, with its size.
 fn sizes_of(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(char, i64)>> {
     let mut known: Vec<(char, i64)> = Vec::new();
     for (i, word) in letters.split("->").next()?.split(',').enumerate() {

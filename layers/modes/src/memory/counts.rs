@@ -1,4 +1,4 @@
-//! What is alive, and who made it.
+//! Counts of allocated and freed memory, by operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,7 @@ use dispatch_runtime::Name;
 
 use crate::text_table;
 
-/// One tally, of a mode and of all memory that it follows.
+/// The counts of one mode, shared with the callbacks that run when its memory is freed.
 #[derive(Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<Tally>>);
 
@@ -20,15 +20,15 @@ impl Shared {
 
 #[derive(Clone, Default)]
 pub(super) struct Tally {
-    /// The identities of what lives.
+    /// The identities of the storages that are allocated.
     alive: BTreeSet<usize>,
-    /// None is what no operator made.
+    /// The counts of each operator. The key `None` is for memory that no operator allocated.
     by: BTreeMap<Option<Name<'static>>, Made>,
     pub(super) current: u64,
     pub(super) peak: u64,
 }
 
-/// What one operator made.
+/// The memory that the calls of one operator allocated.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -42,11 +42,11 @@ pub(super) struct Tally {
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Made {
-    /// How many blocks of memory.
+    /// The number of blocks of memory.
     pub blocks: u64,
-    /// How many bytes they had in all.
+    /// The total size of these blocks in bytes.
     pub bytes: u64,
-    /// How many of these bytes were freed.
+    /// The number of these bytes that were freed.
     pub freed: u64,
 }
 
@@ -55,7 +55,7 @@ impl Tally {
         self.by.get(&maker).copied().unwrap_or_default()
     }
 
-    /// Whether it was not there before.
+    /// Adds a storage. Returns whether it was not counted before.
     pub(super) fn add(&mut self, identity: usize, bytes: u64, maker: Option<Name<'static>>) -> bool {
         if !self.alive.insert(identity) {
             return false;
@@ -76,7 +76,7 @@ impl Tally {
 
 impl fmt::Display for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Who is written to may be anybody, and look at this, too.
+        // The counts are copied, because the formatter may be any code and read these counts, too.
         let Tally { by, current, peak, .. } = self.lock().clone();
         let mut by: Vec<_> = by.into_iter().collect();
         by.sort_by_key(|(_, made)| std::cmp::Reverse(made.bytes));

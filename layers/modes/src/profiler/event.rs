@@ -1,4 +1,4 @@
-//! What a profiler remembers.
+//! The events that a profiler records.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,15 +7,15 @@ use dispatch_runtime::Name;
 
 use super::trace::Input;
 
-/// Something that takes time. Times are in nanoseconds.
+/// A call or a span with its times, in nanoseconds.
 #[derive(Clone)]
 pub(super) struct Event {
     pub(super) what: What,
-    /// Later ones have larger numbers.
+    /// The index of the event in its log: later events have larger numbers.
     pub(super) number: usize,
     pub(super) thread: u64,
     pub(super) start: u64,
-    /// None as long as it goes on.
+    /// The end; `None` until the event ends.
     pub(super) end: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Event {
     }
 }
 
-/// A number for this thread.
+/// Returns a number that identifies this thread.
 pub(super) fn thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {

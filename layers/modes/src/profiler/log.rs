@@ -1,23 +1,23 @@
-//! What a profiler wrote down so far.
+//! The log in which a profiler records events.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::event::{Event, What, thread};
 
-/// All events, over and going on.
+/// All events, those that have ended and those that have not.
 pub(super) struct Log {
     start: Instant,
     events: Mutex<Vec<Event>>,
 }
 
 impl Log {
-    /// Time begins now.
+    /// Creates an empty log. Its times count from now.
     pub(super) fn new() -> Self {
         Self { start: Instant::now(), events: Mutex::default() }
     }
 
-    /// All that is over, each thread's in order, what is outside before what is inside.
+    /// Returns all events that have ended, by thread. An event stands before the events inside of it.
     pub(super) fn events(&self) -> Vec<Event> {
         let mut events: Vec<Event> = self.lock().iter().filter(|event| event.end.is_some()).cloned().collect();
         events.sort_by_key(|event| (event.thread, event.number));
@@ -32,7 +32,7 @@ impl Log {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// What is written down of an event is, while the event goes on: little of it is between events.
+    /// Adds an event that began at `start`. The time to record it is part of the event, so that little time lies between events.
     pub(super) fn open(self: &Arc<Self>, start: u64, what: What) -> Open {
         let mut events = self.lock();
         let number = events.len();
@@ -41,7 +41,7 @@ impl Log {
     }
 }
 
-/// An event that ends when this is dropped, during a panic too.
+/// A guard that ends an event when it is dropped, during a panic too.
 pub(super) struct Open {
     log: Arc<Log>,
     number: usize,

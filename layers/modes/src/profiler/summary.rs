@@ -1,4 +1,4 @@
-//! A profile by name.
+//! Summary of a profile: one row for each name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::event::Event;
 use crate::text_table;
 
-/// What the calls of one operator, or the spans of one name, took.
+/// The number and the time of the calls of one operator, or of the spans of one name.
 ///
 /// ```
 /// use dispatch_modes::{Profiler, enter};
@@ -21,20 +21,20 @@ use crate::text_table;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The operator or the span.
+    /// The name of the operator or the span.
     pub name: String,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
-    /// How long it took, with what was called inside. A call inside of one of the same name counts no second time.
+    /// The time including all inner calls and spans. A call inside of one with the same name is not added again.
     pub total: Duration,
-    /// How long it took without that.
+    /// The time without inner calls and spans.
     pub own: Duration,
 }
 
-/// Events come thread by thread, what is outside before what is inside.
+/// Sums events by name. `events` are ordered by thread, and an event stands before the events inside of it.
 pub(super) fn rows(events: &[Event]) -> Vec<Row> {
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    // What is open, by its place, with what was called inside of it so far.
+    // The events that have not ended, the innermost last, each with the time of the events inside of it so far.
     let mut open: Vec<(&Event, u64)> = Vec::new();
     let mut close = |(event, inside): (&Event, u64), outside: &mut [(&Event, u64)]| {
         let (name, took) = (event.name(), event.took());

@@ -1,4 +1,4 @@
-//! A profile as Chrome's trace events, which Perfetto shows too. The field names are those of PyTorch's profiler.
+//! Writer of a profile as Chrome trace events, which Perfetto shows too. The field names are those of PyTorch's profiler.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,12 +7,12 @@ use dispatch_runtime::{DType, Dims, Tensor, Value};
 
 use super::event::{Event, What};
 
-/// What is said of an argument.
+/// The description of an argument in the trace.
 #[derive(Clone)]
 pub(super) enum Input {
     Tensor(DType, Dims),
     Tensors(Vec<Dims>),
-    /// Any other, by what PyTorch calls it.
+    /// Any other argument, by PyTorch's name for its kind.
     Other(&'static str),
 }
 
@@ -51,7 +51,7 @@ fn list(sizes: &[i64]) -> String {
     format!("{sizes:?}")
 }
 
-/// What C++ calls a dtype.
+/// Returns the name of a dtype in C++.
 fn cpp(dtype: DType) -> &'static str {
     match dtype {
         DType::F32 => "float",
@@ -96,7 +96,7 @@ fn described(inputs: &[Input]) -> String {
     format!("\"Input Dims\": [{}], \"Input type\": [{}]", dims.join(", "), kinds.join(", "))
 }
 
-/// With all that is known of them: nothing is rounded, so what ends inside of something does so in the trace.
+/// Formats nanoseconds as microseconds without rounding, so that inner events also end inside of their outer events in the trace.
 fn microseconds(nanoseconds: u64) -> String {
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
 }

@@ -1,4 +1,4 @@
-//! What modes see, in which order, and what they can do about it.
+//! Tests of modes: the calls that they see, in which order, and the results that they can set.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{guard, keys};
 use kernels_cpu as _;
 
-/// Notes what comes by.
+/// A shared list of notes.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
@@ -20,18 +20,18 @@ impl Notes {
         self.0.lock().unwrap().push(note.into());
     }
 
-    /// Everything so far; then it begins anew.
+    /// Returns all notes so far, and clears the list.
     fn taken(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
-    /// The calls that are inside of no other.
+    /// Returns the notes of calls that are inside of no other call, and clears the list.
     fn outer(&self) -> Vec<String> {
         self.taken().into_iter().filter(|note| !note.starts_with(' ')).collect()
     }
 }
 
-/// A mode that notes calls under a name, and passes them on.
+/// A mode that notes each call under a name, and passes it on.
 struct Noting(&'static str, Notes);
 
 impl Mode for Noting {
@@ -42,7 +42,7 @@ impl Mode for Noting {
     }
 }
 
-/// A mode from a closure.
+/// A mode made of a closure.
 struct Doing<F>(F);
 
 impl<F: Fn(&mut Call<'_>) -> Result<()> + Send + Sync> Mode for Doing<F> {
@@ -340,7 +340,7 @@ fn inside_of_a_transform_a_mode_sees_the_calls_of_the_function_and_its_tensors_o
     };
     let before = x.exp().unwrap().item::<f64>().unwrap();
     outside.taken();
-    // `part` says nothing of a derivative, so the value is looked at and not the gradient.
+    // `part` has no gradient formula, so the test compares the value and not the gradient.
     let value = dispatch_autograd::functional::vjp(|inputs| Ok(vec![f(&inputs[0])?]), &[&x]).unwrap().0;
     assert_eq!(inside.taken(), ["exp", "whole", "  part", "  part"]);
     let seen = outside.outer();

@@ -1,4 +1,4 @@
-//! How many operations calls take.
+//! Tests of the mode that counts floating-point operations.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
@@ -6,7 +6,7 @@ use dispatch_modes::{Flops, with};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-/// Of calls with tensors of these sizes.
+/// Returns the number of operations that `f` takes on tensors of these sizes.
 fn count<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -> Result<()>) -> u64 {
     let tensors = sizes.map(|sizes| Tensor::ones(sizes, ()).unwrap());
     let flops = std::sync::Arc::new(Flops::new());
@@ -14,7 +14,7 @@ fn count<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -> Resu
     flops.total()
 }
 
-/// Multiplies, and adds.
+/// The operations per term of a product: one multiplication and one addition.
 const PAIR: u64 = 2;
 
 #[test]

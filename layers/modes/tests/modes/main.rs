@@ -1,4 +1,4 @@
-//! Modes: what they see of calls, and the four that there are.
+//! Tests of modes: the calls that they see, and the modes of this crate.
 
 mod calls;
 mod flops;

@@ -1,4 +1,4 @@
-//! What lives, and who made it.
+//! Tests of the mode that tracks memory.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;

@@ -1,4 +1,4 @@
-//! What took how long.
+//! Tests of the profiler.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn traced(profiler: &Profiler) -> Vec<Json> {
     trace["traceEvents"].as_array().unwrap().clone()
 }
 
-/// In nanoseconds. The trace has microseconds with three digits.
+/// Converts a time of the trace to nanoseconds. The trace has microseconds with three decimals.
 fn nanoseconds(json: &Json) -> u64 {
     let nanoseconds = json.as_f64().unwrap() * 1e3;
     assert!((nanoseconds - nanoseconds.round()).abs() < 1e-2, "{nanoseconds}");
@@ -30,7 +30,7 @@ fn nanoseconds(json: &Json) -> u64 {
     whole
 }
 
-/// Every event with its parent; fails where two of a thread overlap and neither is inside of the other.
+/// Returns every event with its parent. Fails if two events of a thread overlap and neither is inside of the other.
 fn nested(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
     let mut threads: BTreeMap<u64, Vec<&Json>> = BTreeMap::new();
     for event in events {
@@ -60,7 +60,7 @@ fn row(profiler: &Profiler, name: &str) -> Row {
     profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
 }
 
-/// Takes its time, and half of it in its part.
+/// Sleeps, and calls a part that sleeps as long.
 #[op_def("slow(Tensor self) -> Tensor")]
 fn slow(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));

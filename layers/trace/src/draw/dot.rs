@@ -1,4 +1,4 @@
-//! The picture in the language of Graphviz.
+//! Output of a drawing in the DOT language of Graphviz.
 
 use std::fmt::{self, Display, Write};
 
@@ -6,7 +6,7 @@ use super::{Arrow, Picture, Role};
 use crate::graph::Graph;
 
 impl Graph {
-    /// The graph in the language DOT, for `dot -Tsvg` and all that reads it.
+    /// Returns the graph in the DOT language, for `dot -Tsvg` and other programs that read it.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -20,7 +20,7 @@ impl Graph {
     #[must_use]
     pub fn to_dot(&self) -> String {
         let mut text = String::new();
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _ = write(&mut text, &Picture::of(self));
         text
     }

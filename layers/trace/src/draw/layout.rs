@@ -1,22 +1,23 @@
-//! Where the boxes of a picture go: in layers, so that all arrows lead down.
+//! Layout of a drawing: boxes in layers, so that all arrows lead down.
 //!
-//! A box stands one layer below the lowest that an arrow leads to it from; an arrow over several layers bends in each of them, at a *stop*.
-//! Boxes and stops of a layer are put in the order of what they are connected with, and then each as near to that as its neighbours let it.
+//! A box is one layer below the lowest box from which an arrow leads to it. An arrow over several layers has a *stop* in each of them,
+//! where it bends. Boxes and stops of a layer are ordered by the positions of their neighbours in other layers, and then moved as close to
+//! these as the layer allows.
 
 use super::{Picture, Role};
 
-/// How often order and places are made better.
+/// The number of rounds that improve the order, and the number that improve the positions.
 const ROUNDS: usize = 12;
-/// What is left free around boxes and stops.
+/// The horizontal and the vertical space between boxes or stops.
 const GAP: (f64, f64) = (28.0, 52.0);
-/// The height of a line of text, and the width of a letter.
+/// The width of a letter and the height of a line of text.
 const LETTER: (f64, f64) = (7.3, 16.0);
 const MARGIN: f64 = 20.0;
 
-/// A box that has its place.
+/// The position and the size of a box.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The middle.
+    /// The horizontal centre.
     pub(super) x: f64,
     /// The upper edge.
     pub(super) y: f64,
@@ -24,14 +25,14 @@ pub(super) struct Place {
     pub(super) height: f64,
 }
 
-/// The places of all boxes, the points that each arrow goes through, and the size of it all.
+/// The positions of all boxes, the points of each arrow, and the size of the drawing.
 pub(super) struct Layout {
     pub(super) places: Vec<Place>,
     pub(super) arrows: Vec<Vec<(f64, f64)>>,
     pub(super) size: (f64, f64),
 }
 
-/// What is in a layer: a box, or the stop of an arrow.
+/// A box, or a stop of an arrow, in a layer.
 struct Spot {
     layer: usize,
     width: f64,
@@ -48,7 +49,7 @@ pub(super) fn layout(picture: &Picture) -> Layout {
     (0..spots.len()).for_each(|spot| rows[spots[spot].layer].push(spot));
     for round in 0..ROUNDS {
         order(&mut rows, &spots, round % 2 == 0);
-        // The places so far are what the next round goes by.
+        // The next round uses the positions of this one.
         for row in &rows {
             pack(row, &mut spots);
         }
@@ -79,10 +80,10 @@ pub(super) fn layout(picture: &Picture) -> Layout {
     Layout { places, arrows, size: (width, height) }
 }
 
-/// How far down each box is. Constants stand right above where they are used, and results below everything.
+/// Returns the layer of each box. Constants are in the layer above their first use, and results in the last.
 fn layers(picture: &Picture) -> Vec<usize> {
     let mut layers = vec![0_usize; picture.boxes.len()];
-    // Boxes are in the order in which they come about, so all that leads to one is before it.
+    // Boxes are in the order of execution, so the starts of all arrows to a box are before it.
     for at in 0..layers.len() {
         let before = picture.arrows.iter().filter(|arrow| arrow.to == at).map(|arrow| layers[arrow.from] + 1);
         layers[at] = before.max().unwrap_or(0);
@@ -101,7 +102,7 @@ fn layers(picture: &Picture) -> Vec<usize> {
     layers
 }
 
-/// All spots, the boxes first, and for each arrow those that it goes through, but for the last.
+/// Returns all spots, the boxes first, and for each arrow the spots through which it goes, without the last.
 fn spots(picture: &Picture, layers: &[usize]) -> (Vec<Spot>, Vec<Vec<usize>>) {
     let spot = |layer, width| Spot { layer, width, above: Vec::new(), below: Vec::new(), x: 0.0 };
     let mut spots: Vec<Spot> =
@@ -122,7 +123,7 @@ fn spots(picture: &Picture, layers: &[usize]) -> (Vec<Spot>, Vec<Vec<usize>>) {
     (spots, ways)
 }
 
-/// Puts each row in the order of what its spots are connected with: above, from the top down, or below, from the bottom up.
+/// Orders each row by the mean rank of its spots' neighbours: those above, from the top down, or those below, from the bottom up.
 fn order(rows: &mut [Vec<usize>], spots: &[Spot], down: bool) {
     let count = rows.len();
     let mut rank = vec![0.0_f64; spots.len()];
@@ -139,14 +140,14 @@ fn order(rows: &mut [Vec<usize>], spots: &[Spot], down: bool) {
             mean(near.iter().map(|&other| rank[other])).unwrap_or(rank[spot])
         };
         let mut wishes: Vec<(f64, usize)> = rows[at].iter().map(|&spot| (wish(spot), spot)).collect();
-        // A stable sort: what wishes for the same place stays as it was.
+        // The sort is stable: spots with the same mean keep their order.
         wishes.sort_by(|a, b| a.0.total_cmp(&b.0));
         rows[at] = wishes.into_iter().map(|(_, spot)| spot).collect();
         note(&rows[at], &mut rank);
     }
 }
 
-/// Side by side, around the middle.
+/// Places the spots of a row side by side, centred around 0.
 fn pack(row: &[usize], spots: &mut [Spot]) {
     let total: f64 = row.iter().map(|&spot| spots[spot].width + GAP.0).sum();
     let mut x = -total / 2.0;
@@ -156,7 +157,7 @@ fn pack(row: &[usize], spots: &mut [Spot]) {
     }
 }
 
-/// Moves each spot as near to the middle of what it is connected with as the others of its row let it.
+/// Moves each spot as close to the mean position of its neighbours as the other spots of its row allow.
 fn settle(rows: &[Vec<usize>], spots: &mut [Spot], down: bool) {
     let in_order: Vec<&Vec<usize>> = if down { rows.iter().collect() } else { rows.iter().rev().collect() };
     for row in in_order {
@@ -175,14 +176,14 @@ fn settle(rows: &[Vec<usize>], spots: &mut [Spot], down: bool) {
         for at in (1..row.len()).rev() {
             pushed_left[at - 1] = pushed_left[at - 1].min(pushed_left[at] - apart(at - 1, at));
         }
-        // Neither overlaps, so what is between them does not.
+        // The spots overlap in neither of the two placements, so they do not overlap in the mean of both.
         for (&spot, (right, left)) in row.iter().zip(pushed_right.iter().zip(&pushed_left)) {
             spots[spot].x = f64::midpoint(*right, *left);
         }
     }
 }
 
-/// The upper edge and the height of each layer, and the height of all.
+/// Returns the upper edge and the height of each layer, and the height of the drawing.
 fn tops(picture: &Picture, layers: &[usize], count: usize) -> (Vec<(f64, f64)>, f64) {
     let mut tops = Vec::with_capacity(count);
     let mut y = MARGIN;
@@ -195,7 +196,7 @@ fn tops(picture: &Picture, layers: &[usize], count: usize) -> (Vec<(f64, f64)>, 
     (tops, y - GAP.1 + MARGIN)
 }
 
-/// How large a box is.
+/// Returns the width and the height of a box.
 fn extent(block: &super::Block) -> (f64, f64) {
     let letters = |text: &str| u32::try_from(text.chars().count()).map_or(0.0, f64::from);
     let lines = if block.detail.is_empty() { 1.0 } else { 2.0 };

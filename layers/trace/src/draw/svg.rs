@@ -1,4 +1,4 @@
-//! The picture as SVG, which stands for itself: nothing is loaded, and nothing runs.
+//! Output of a drawing as SVG, without scripts and without references to other files.
 
 use std::fmt::{self, Write};
 
@@ -7,7 +7,7 @@ use super::{Arrow, Block, Picture, Role};
 use crate::graph::Graph;
 
 impl Graph {
-    /// The graph as a picture for browsers: inputs and constants above, results below, and what has effects in a colour of its own.
+    /// Returns the graph as an SVG image: inputs and constants at the top, results at the bottom, calls with effects in a different colour.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -23,7 +23,7 @@ impl Graph {
     pub fn to_svg(&self) -> String {
         let picture = Picture::of(self);
         let mut text = String::new();
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _ = write(&mut text, &picture, &layout(&picture));
         text
     }
@@ -56,7 +56,7 @@ fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
     for (block, place) in picture.boxes.iter().zip(&layout.places) {
         self::block(text, block, place)?;
     }
-    // Above lines and boxes, so that all of them can be read.
+    // Labels come last, so that lines and boxes do not cover them.
     for (arrow, points) in picture.arrows.iter().zip(&layout.arrows) {
         if let (Some(label), [from, to, ..]) = (&arrow.label, &points[..]) {
             let (x, y) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1) + 3.0);
@@ -67,7 +67,7 @@ fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
     Ok(())
 }
 
-/// An arrow that leaves and arrives upright.
+/// Draws an arrow that is vertical at both ends.
 fn line(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::Result {
     let Some((first, rest)) = points.split_first() else { return Ok(()) };
     let order = if arrow.label.is_none() { r#" class="order""# } else { "" };

@@ -1,4 +1,4 @@
-//! The elementwise calls that a node is made of, and chains of them.
+//! The elementwise calls of which a node is composed, and chains of them for the fuser.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::graph::{Graph, Node, ValueInfo};
 use crate::record::trace_parts;
 use crate::run::arguments;
 
-/// A call on shapes. Tensors are known by their identity.
+/// An elementwise call on Meta tensors. Tensors are told apart by their identity.
 pub(super) struct Call {
     operator: &'static Operator,
     arguments: Vec<Value>,
     result: Tensor,
 }
 
-/// A shape for each value of a graph.
+/// Returns a Meta tensor for each value of a graph.
 pub(super) fn shapes(graph: &Graph) -> Option<Vec<Tensor>> {
     graph.values().iter().map(shape).collect()
 }
@@ -26,14 +26,15 @@ fn shape(shown: &ValueInfo) -> Option<Tensor> {
     Spec::contiguous(shown.dtype, shown.geometry.sizes()).on(Device::META).ok()
 }
 
-/// The value that a node gives, where that is all it does.
+/// Returns the one result of a node, or `None` if the node has effects, other results, or returns a view.
 pub(super) fn result(graph: &Graph, node: &Node) -> Option<Id> {
     let [Argument::Tensor(id)] = &node.outputs[..] else { return None };
     let gives_new = graph.value(*id).shares.is_none() && !node.uses().any(|used| used == *id);
     (gives_new && !node.is_effect()).then_some(*id)
 }
 
-/// The calls that a node is made of, where each is elementwise, of the sizes of the node's result, and known to the fuser.
+/// Returns the calls of which a node is composed. Returns `None` unless all are elementwise, have the sizes of the node's result, and are
+/// known to the fuser.
 pub(super) fn calls(graph: &Graph, at: usize, shapes: &[Tensor], fuser: &dyn Fuser) -> Option<Vec<Call>> {
     let node = &graph.nodes[at];
     let result = result(graph, node)?;
@@ -58,7 +59,7 @@ pub(super) fn calls(graph: &Graph, at: usize, shapes: &[Tensor], fuser: &dyn Fus
     Some(calls)
 }
 
-/// The nodes of a graph as calls, the last of which gives `result`.
+/// Returns the nodes of a graph as calls. The last one returns `result`.
 fn of_parts(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<Call>> {
     if !parts.constants().is_empty() {
         return None;
@@ -84,7 +85,7 @@ fn of_parts(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<Ca
     calls.last().is_some_and(|last| last.result.same(result)).then_some(calls)
 }
 
-/// The kernels of nodes and of the calls that they are made of.
+/// Returns the kernels of nodes and of the calls of which they are composed.
 pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[Call]) -> Vec<Kernel> {
     let operators = nodes.map(|node| node.operator).chain(calls.iter().map(|call| call.operator));
     let mut kernels: Vec<Kernel> = Vec::new();
@@ -96,7 +97,7 @@ pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[Call])
     kernels
 }
 
-/// Calls as a chain that gives these results, and what it is given.
+/// Builds the chain of calls that computes `results`, and returns it with its inputs.
 pub(super) fn chain(calls: &[Call], results: &[Tensor]) -> (Chain, Vec<Tensor>) {
     let made: HashMap<usize, usize> = calls.iter().enumerate().map(|(at, call)| (call.result.identity(), at)).collect();
     let mut inputs: Vec<Tensor> = Vec::new();

@@ -1,8 +1,8 @@
-//! Which calls of a graph go together.
+//! Grouping of the calls that are fused.
 //!
-//! A group is open as long as calls may join it, and runs when it is closed: before the first call outside of it that needs
-//! one of its results, and before any call that writes, as it may have to read first. Until then calls that have nothing to do with it
-//! pass it by.
+//! A group is open while calls may join it, and runs when it is closed. It is closed before the first call outside of it that uses one of
+//! its results, and before any call that writes, because the group may read the old elements. Until then, independent calls run before the
+//! group.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
@@ -17,7 +17,7 @@ use crate::argument::Id;
 use crate::graph::{Graph, Node};
 
 pub(super) fn units(graph: &Graph, fuser: &dyn Fuser) -> Vec<Unit> {
-    // On a thread of its own, as guards of this one are no part of a graph.
+    // Grouping calls operators on Meta. A thread of its own has none of this thread's guards, which are not part of the graph.
     thread::scope(|scope| scope.spawn(|| grouped(graph, fuser)).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -49,9 +49,9 @@ struct Grouping<'a> {
     graph: &'a Graph,
     fuser: &'a dyn Fuser,
     shapes: Vec<Tensor>,
-    /// The value that a shape is of.
+    /// The value of each Meta tensor, by the tensor's identity.
     values: HashMap<usize, Id>,
-    /// How often each value is needed, as a result too.
+    /// The number of uses of each value, as an argument or as a result of the graph.
     needed: Vec<usize>,
     open: Vec<Open>,
     units: Vec<Unit>,
@@ -77,7 +77,7 @@ impl Grouping<'_> {
         }
     }
 
-    /// Closes these groups.
+    /// Closes the groups for which `which` returns true.
     fn close(&mut self, which: impl Fn(&Open) -> bool) {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
         self.open = open;
@@ -90,7 +90,7 @@ impl Grouping<'_> {
         }
     }
 
-    /// None for a call that is alone.
+    /// Fuses the calls of a group. Returns `None` for a single call, or if the fuser cannot fuse them.
     fn group(&self, open: &Open) -> Option<Group> {
         let [_, _, ..] = open.nodes[..] else { return None };
         let nodes = || open.nodes.iter().map(|at| &self.graph.nodes[*at]);

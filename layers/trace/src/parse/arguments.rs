@@ -1,4 +1,4 @@
-//! What a call is given, as its operator's schema says.
+//! Parser of the arguments of a call, guided by the operator's schema.
 
 use dispatch_runtime::schema::{Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Operator};
@@ -109,7 +109,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What follows `&`.
+    /// Parses the tensors after `&`: a value or a list of values.
     fn tensors(&mut self, ty: &Type) -> Parsed<Argument> {
         if !self.eat('[') {
             return Ok(Argument::Tensor(self.used()?));

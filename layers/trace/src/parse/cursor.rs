@@ -1,4 +1,4 @@
-//! Where a parser is in its text.
+//! The position of a parser in its text: looks at tokens and consumes them.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// Items up to a sign, with commas between them; there may be one behind the last.
+    /// Parses items separated by commas, up to the sign `end`. A comma may follow the last item.
     pub(super) fn list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while !self.eat(end) {

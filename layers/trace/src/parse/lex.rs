@@ -1,4 +1,4 @@
-//! A graph's text as words, numbers and signs.
+//! Lexer: splits a graph's text into words, numbers and signs.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) enum Token {
 
 pub(super) type Spanned = (Token, Range<usize>);
 
-/// A mistake at a place of a text.
+/// Creates the error for a mistake at a position of a text.
 pub(super) fn mistake(text: &str, span: &Range<usize>, problem: impl Into<String>) -> TraceError {
     let start = span.start.min(text.len());
     let before = &text[..start];
@@ -42,7 +42,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned>, TraceError> {
             continue;
         } else if first.is_ascii_alphabetic() || first == '_' {
             let length = length_while(&|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '.'));
-            // A single colon is between a value and its kind.
+            // A single colon separates a value from its kind.
             let word = rest[..length].find(':').filter(|&colon| !rest[colon..].starts_with("::")).unwrap_or(length);
             let word = &rest[..word];
             (as_float(word).map_or_else(|| Token::Word(word.to_owned()), Token::Float), word.len())
@@ -83,7 +83,7 @@ fn as_float(word: &str) -> Option<f64> {
     }
 }
 
-/// A text in quotes, with Rust's escapes, and how long it is.
+/// Parses a string in quotes with Rust's escapes. Returns it with its length in the text.
 fn quoted(text: &str, start: usize) -> Result<(String, usize), TraceError> {
     let mut value = String::new();
     let mut rest = text[start + 1..].char_indices();

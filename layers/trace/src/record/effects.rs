@@ -1,8 +1,8 @@
-//! What a call does beside giving results: found out by looking, before and after.
+//! Detection of a call's effects, by a comparison of the state before and after it.
 
 use dispatch_runtime::{Generator, Operator, Tensor, Value};
 
-/// What a call may change without saying so.
+/// The versions of the arguments' storages, and the count of random draws, before a call.
 pub(super) struct Before {
     versions: Vec<(Tensor, u64)>,
     reservations: u64,
@@ -14,7 +14,7 @@ impl Before {
         let mut versions: Vec<_> = tensors.map(|tensor| (tensor.clone(), tensor.storage().version())).collect();
         for (value, described) in arguments.iter().zip(&operator.schema().arguments) {
             if described.is_written() {
-                // Where memory has no version, such as Meta's, the schema alone says it.
+                // Memory without versions, such as Meta's, counts as written if the schema says so.
                 for (_, version) in versions.iter_mut().filter(|(known, _)| value.tensors().any(|it| known.same(it))) {
                     *version = u64::MAX;
                 }

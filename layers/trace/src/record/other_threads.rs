@@ -1,6 +1,7 @@
-//! Calls on threads that a traced function starts.
+//! Detection of calls on threads that a traced function starts.
 //!
-//! These inherit the layer and not the trace, which is its thread's own. Their results would look like tensors from outside.
+//! Such threads inherit the layer but not the trace, which belongs to its thread. Without this check, their results would be recorded as
+//! constants.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -27,7 +28,7 @@ impl OtherThreadCall {
     }
 }
 
-/// From the first trace on, threads know whose functions started them.
+/// Makes threads inherit the traces of the threads that start them, from the first trace on.
 pub(super) fn take_along() {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| guard::take_along(pack));
@@ -42,7 +43,7 @@ fn pack() -> Unpack {
     })
 }
 
-/// Tells traces of other threads about a call on this one.
+/// Reports a call on this thread to the traces of the threads that started it.
 pub(super) fn heard(operator: &Operator) {
     STARTED_BY.with_borrow(|traces| {
         for OtherThreadCall(call) in traces {

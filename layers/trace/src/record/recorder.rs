@@ -1,7 +1,7 @@
-//! The graph that is being made, and the tensors that its values are.
+//! The recorder: the graph under construction, and the tensor of each of its values.
 //!
-//! Tensors are known by their identity. One that is not, but shows memory of one that is - autograd keeps such for its backward - is that
-//! one, or a view of it; all others come from outside.
+//! Tensors are recognised by their identity. An unknown tensor that shares memory with a known one is recorded as that value or as a view
+//! of it; autograd saves such tensors for its backward pass. All other unknown tensors become constants.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,17 @@ use crate::graph::{Effects, Graph, GraphBuilder, Input, Node, ValueInfo};
 
 #[derive(Default)]
 pub(super) struct Recorder {
-    /// The level that the function's tensors belong to; what is recorded are those below.
+    /// The level of the function's tensors. The recorded tensors are those below it.
     level: Option<Level>,
-    /// Whether autograd recorded when the function was called.
+    /// Whether autograd was recording when the function was called.
     grad: bool,
     builder: GraphBuilder,
-    /// The tensor of each value; kept, so that identities stay what they are.
+    /// The tensor of each value. They are kept alive, so that identities stay unique.
     tensors: Vec<Tensor>,
-    /// Others that are known to be one of them.
+    /// Other tensors that were recognised as one of the values, kept alive for the same reason.
     others: Vec<Tensor>,
     by_identity: HashMap<usize, Id>,
-    /// What operators gave inside of recorded calls.
+    /// The tensors that operators made inside of recorded calls, with the names of these operators.
     hidden: Vec<(Tensor, String)>,
 }
 
@@ -40,7 +40,7 @@ impl Recorder {
         recorder
     }
 
-    /// The graph of a function with these results.
+    /// Returns the graph of a function with these results.
     pub(super) fn finish(mut self, results: impl IntoIterator<Item = Tensor>) -> Result<Graph, TraceError> {
         for (output, tensor) in results.into_iter().enumerate() {
             let Argument::Tensor(id) = self.argument("the function", &tensor)? else {
@@ -51,12 +51,12 @@ impl Recorder {
         Ok(self.builder.finish())
     }
 
-    /// The tensor below the function's level.
+    /// Returns the tensor below the function's level.
     fn below(&self, tensor: &Tensor) -> Tensor {
         self.level.as_ref().map_or_else(|| tensor.clone(), |level| level.lower(tensor))
     }
 
-    /// A new value.
+    /// Adds a value for a tensor.
     fn define(&mut self, tensor: &Tensor) -> Id {
         let tensor = &self.below(tensor);
         let shares = self.tensors.iter().position(|known| known.storage().same(tensor.storage())).map(Id);
@@ -76,7 +76,7 @@ impl Recorder {
         }
     }
 
-    /// The argument that a tensor is.
+    /// Returns the argument for a tensor: a known value, a number, a view, or a new constant.
     fn argument(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
         let tensor = &self.below(tensor);
         if let Some(id) = self.by_identity.get(&tensor.identity()) {
@@ -112,8 +112,8 @@ impl Recorder {
             .ok_or_else(|| TraceError::Reinterpreted { operator: operator.to_owned() })
     }
 
-    /// A view that no operator made of a value, as `as_strided` makes it. An offset is counted from the value, which may be
-    /// elsewhere in its memory at another run.
+    /// Records a view that no operator made, as a call of `as_strided`. The offset is relative to the value `near`, which may be at another
+    /// offset of its memory in another run.
     fn strided(&mut self, near: Id, tensor: &Tensor) -> Option<Id> {
         let start = self.tensors[near.0].geometry().offset();
         let ahead = tensor.geometry().offset() - start;
@@ -126,7 +126,7 @@ impl Recorder {
             let inputs = vec![input("self", Argument::Tensor(row)), input("start", Argument::Int(ahead))];
             self.view(aten::slice::operator(), inputs, base);
         }
-        // What is before the value in its memory is found from the start of that.
+        // A view that begins before the value is recorded with its offset from the start of the memory.
         let offset = (ahead < 0).then(|| tensor.geometry().offset());
         Some(self.as_strided(base, tensor, offset))
     }
@@ -149,7 +149,7 @@ impl Recorder {
         self.builder.nodes.push(Node { operator, inputs, outputs, effects: Effects::default(), grad: None });
     }
 
-    /// A tensor from outside of the function.
+    /// Adds a constant for a tensor from outside of the function.
     fn constant(&mut self, tensor: &Tensor) -> Argument {
         let id = self.define(tensor);
         self.builder.constants.push((id, tensor.clone()));
@@ -213,7 +213,7 @@ fn input(name: &str, arg: Argument) -> Input {
     Input { name: name.to_owned(), arg, keyword: false }
 }
 
-/// The number that a tensor is.
+/// Returns the scalar of a number tensor.
 fn number(tensor: &Tensor) -> Option<Scalar> {
     if !tensor.is_number() {
         return None;

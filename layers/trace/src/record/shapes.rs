@@ -1,4 +1,4 @@
-//! What a call gives as far as shapes say: the call on Meta, which has no elements.
+//! Calls on Meta, which return the dtypes and sizes of results without computing elements.
 
 use dispatch_runtime::guard;
 use dispatch_runtime::{
@@ -9,11 +9,12 @@ use super::gives_tensors;
 use crate::error::TraceError;
 use crate::print::Kind;
 
-/// What the results look like; none where nobody knows without making the call. Of a call without elements, this is nothing.
+/// Calls an operator on Meta and returns its results. Returns `None` if only the real call can tell, and an empty list if there is nothing
+/// to check: all tensors are on Meta or, if the results are tensors, all are numbers.
 ///
 /// # Errors
 ///
-/// Where the arguments do not go together, and where what comes out depends on elements.
+/// Returns the operator's error if it refuses the arguments, and [`TraceError::DataDependent`] if its results depend on elements.
 pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let tensors = || arguments.iter().flat_map(Value::tensors);
     let on_devices = tensors().any(|tensor| tensor.device() != Device::META);
@@ -21,7 +22,8 @@ pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option
     if !on_devices || all_numbers && gives_tensors(operator) {
         return Ok(Some(Vec::new()));
     }
-    // A number promotes as no tensor does, so it stays one; but not where it is all that there could be to ask for elements.
+    // Number tensors follow their own promotion rules, so they stay number tensors. If all tensors are numbers, they become Meta tensors,
+    // so that an operator that reads elements fails.
     let shape = |tensor: &Tensor| {
         if tensor.is_number() && !all_numbers {
             return Some(tensor.clone());
@@ -41,7 +43,7 @@ pub(super) fn planned(operator: &Operator, arguments: &[Value]) -> Result<Option
     }
 }
 
-/// Whether the results look as planned.
+/// Returns an error if the results differ in dtype or sizes from those on Meta.
 pub(super) fn check(operator: &Operator, planned: &[Value], results: &[Value]) -> Result<(), TraceError> {
     for (at, (planned, result)) in planned.iter().zip(results).enumerate() {
         let differ = |(a, b): &(&Tensor, &Tensor)| a.dtype() != b.dtype() || a.sizes() != b.sizes();
@@ -57,7 +59,7 @@ pub(super) fn check(operator: &Operator, planned: &[Value], results: &[Value]) -
     Ok(())
 }
 
-/// Whether an error says that elements were asked for where there are none.
+/// Returns whether an error says that an operator tried to read elements on Meta.
 fn asks_for_elements(error: &Error) -> bool {
     let source = std::error::Error::source(error);
     let bad: Option<&BadArgument> = source.and_then(|source| source.downcast_ref());
@@ -69,7 +71,7 @@ fn asks_for_elements(error: &Error) -> bool {
         || access.is_some_and(|access| *access == AccessError::NotOnHost { device: Device::META })
 }
 
-/// Whether an error says no more than that Meta does not know: nobody said it, or an operator has tensors of its own.
+/// Returns whether an error only says that Meta cannot tell: the operator has no Meta kernel, or it uses tensors of another device.
 pub(crate) fn is_ignorance(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(error.kind(), ErrorKind::NoKernel(_) | ErrorKind::NoneFits { .. } | ErrorKind::NoShape { .. })

@@ -1,4 +1,4 @@
-//! Graphs as pictures. `UPDATE=1` writes the golden ones anew.
+//! Tests of drawings of graphs. `UPDATE=1` rewrites the golden files.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use kernels_cpu as _;
 
 use crate::drawing;
 
-/// Every kind of box and arrow: an input, a constant, calls, one that writes through a view, one that is random, and results.
+/// Returns a graph with every kind of box and arrow: an input, a constant, calls, a write through a view, a random call, and results.
 fn graph() -> Graph {
     let _alone = drawing();
     let weight = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);

@@ -1,4 +1,4 @@
-//! Functions, recorded and run again.
+//! Tests that trace functions and run their graphs.
 
 use std::sync::Mutex;
 
@@ -12,17 +12,17 @@ use kernels_cpu as _;
 
 use crate::drawing;
 
-/// What a crate of somebody else's brings: an operator with a kernel for the CPU alone.
+/// An operator of a user's crate with a kernel for the CPU only.
 #[op_def("shop::discount(Tensor self, *, float part=0.5) -> Tensor")]
 fn discount(this: &Tensor, part: f64) -> Result<Tensor>;
 
 #[op_impl(discount, CPU)]
 fn discount_cpu(this: &Tensor, part: f64) -> Result<Tensor> {
-    // A kernel that calls operators: they are a part of the call.
+    // The kernel calls operators, which are part of the recorded call.
     aten::mul(this, &Tensor::number((1.0 - part).into()))
 }
 
-/// And one that reads elements.
+/// An operator that reads elements.
 #[op_def("shop::total(Tensor self) -> float")]
 fn total(this: &Tensor) -> Result<f64>;
 
@@ -31,7 +31,7 @@ fn total_cpu(this: &Tensor) -> Result<f64> {
     Ok(this.read::<f64>()?.iter().sum())
 }
 
-/// And one that writes without saying so.
+/// An operator that writes to its argument without saying so in the schema.
 #[op_def("shop::restock(Tensor self) -> Tensor")]
 fn restock(this: &Tensor) -> Result<Tensor>;
 
@@ -42,7 +42,7 @@ fn restock_cpu(this: &Tensor) -> Result<Tensor> {
     aten::neg(this)
 }
 
-/// And one that takes a while, so that others draw random numbers meanwhile.
+/// An operator during which another thread draws random numbers.
 #[op_def("shop::wait(Tensor self) -> Tensor")]
 fn wait(this: &Tensor) -> Result<Tensor>;
 
@@ -52,7 +52,7 @@ fn wait_cpu(this: &Tensor) -> Result<Tensor> {
     aten::neg(this)
 }
 
-/// And one that gives as many as there are positive ones.
+/// An operator whose result has as many elements as the argument has positive ones.
 #[op_def("shop::positive(Tensor self) -> Tensor")]
 fn positive(this: &Tensor) -> Result<Tensor>;
 
@@ -62,7 +62,7 @@ fn positive_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&kept))
 }
 
-/// And one whose kernel does not do what it says.
+/// An operator whose kernel does not return the sizes of its shape word.
 #[op_def("shop::half(Tensor self) -> Tensor", shape = pointwise)]
 fn half(this: &Tensor) -> Result<Tensor>;
 
@@ -71,7 +71,7 @@ fn half_cpu(this: &Tensor) -> Result<Tensor> {
     aten::narrow(this, 0, 0, this.sizes()[0] / 2)
 }
 
-/// And one that keeps for itself what it made on the way.
+/// An operator that keeps a tensor that it made inside of the call.
 #[op_def("shop::keep(Tensor self) -> Tensor")]
 fn keep(this: &Tensor) -> Result<Tensor>;
 
@@ -97,7 +97,7 @@ fn operators(graph: &Graph) -> Vec<String> {
     graph.nodes().iter().map(|node| node.operator.name().to_string()).collect()
 }
 
-/// A graph and its text mean the same.
+/// Parses the text of a graph, and checks that the result equals the graph.
 fn reread(graph: &Graph) -> Graph {
     let text = graph.to_string();
     let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -135,7 +135,7 @@ fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
             trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
         assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
     }
-    // And the thread is as before.
+    // The thread's state is as before.
     assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
 }
 
@@ -143,7 +143,7 @@ fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
 fn what_is_as_large_as_elements_say_is_refused() {
     let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
     assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
-    // Nobody says so of this one, but when it runs.
+    // This operator has no Meta kernel, so only a run can notice it.
     let graph = trace(|x| Ok([positive(&x[0])?]), &[pair()]).unwrap();
     let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
     assert!(
@@ -177,7 +177,7 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
     .unwrap();
     let moved = reread(&graph.to(Device::CPU).unwrap());
     assert_eq!(numbers(&moved.run(&[pair()]).unwrap()[0]), [9.0, 12.0]);
-    // What names no device is told, too.
+    // A factory call that names no device gets the device, too.
     let graph = trace(|_| Ok([Tensor::ones(&[2], DType::F64)?]), &[]).unwrap();
     let moved = graph.to(Device::META).unwrap();
     assert_eq!(moved.run(&[]).unwrap()[0].device(), Device::META);
@@ -215,7 +215,7 @@ fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
     for graph in [graph.clean(), reread(&graph).clean(), reread(&graph.clean()), graph] {
         let results = graph.run(&[Tensor::from([1.0, 5.0])]).unwrap();
         assert_eq!(numbers(&results[0]), [0.0, 10.0]);
-        // Equal calls with a write between them stay two.
+        // Two equal calls with a write between them are not merged.
         assert!((numbers(&results[1])[0] - 2.0_f64.exp()).abs() < 1e-12);
         assert_eq!(numbers(&results[2])[..1], [1.0]);
     }

@@ -1,4 +1,4 @@
-//! Graphs: recorded, cleaned, printed, read back, drawn, and run.
+//! Tests of graphs: recording, cleaning, printing, parsing, drawing, and running.
 
 mod drawings;
 mod functions;
@@ -8,7 +8,7 @@ mod text;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Random numbers are everybody's, and some tests ask which were drawn: whoever draws does so alone.
+/// Locks the other tests out: they share the random stream, and some tests check which numbers were drawn.
 fn drawing() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,5 @@
-//! Whole programs: the graph of each does what the program does, on other inputs, under every layer, and traced under any.
+//! Tests with whole programs: the graph of each does what the program does, on other inputs, under every layer, and if it is traced under a
+//! layer.
 
 use aten::prelude::*;
 use dispatch_autocast as autocast;
@@ -11,14 +12,14 @@ use kernels_cpu as _;
 
 type Program = fn(&[Tensor]) -> Result<Vec<Tensor>>;
 
-/// Arguments of these sizes, other ones for each seed.
+/// Returns random inputs of these sizes, which depend on the seed.
 fn inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
     let own = Generator::new(Device::CPU, seed);
     let random = |sizes: &&[i64]| aten::randn_generator(sizes, Some(&own), Some(DType::F32), None, None, None).unwrap();
     sizes.iter().map(random).collect()
 }
 
-/// The network of the example `digits`: pictures, and two layers of a weight and a bias.
+/// The sizes of the network of the example `digits`: images, and two layers with a weight and a bias each.
 const DIGITS: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
 
 fn digits(x: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -31,7 +32,7 @@ fn loss(x: &[Tensor]) -> Result<Tensor> {
     aten::cross_entropy_loss!(&digits(x)?[0], &labels)
 }
 
-/// Its loss and gradients: what goes back is a part of the function.
+/// Returns the loss and the gradients by a backward pass, which is part of the function.
 fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let parameters: Vec<Tensor> = x[1..].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
     let given: Vec<Tensor> = x[..1].iter().chain(&parameters).cloned().collect();
@@ -41,7 +42,7 @@ fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(std::iter::once(loss.detach()?).chain(gradients).collect())
 }
 
-/// The same gradients by a transform.
+/// Returns the same gradients as `digits_and_back`, by the transform `grad`.
 fn slopes(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slope = |i: usize| {
         let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
@@ -50,7 +51,7 @@ fn slopes(x: &[Tensor]) -> Result<Vec<Tensor>> {
     (1..5).map(slope).collect()
 }
 
-/// A step of gradient descent with momentum: parameters and momenta are written.
+/// Makes a step of gradient descent with momentum, which writes to parameters and momenta.
 fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slopes = slopes(x)?;
     for (i, gradient) in slopes.iter().enumerate() {
@@ -64,14 +65,14 @@ fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
 
 const STEP: [&[i64]; 9] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10], &[128, 64], &[128], &[10, 128], &[10]];
 
-/// A block of a transformer: words, the projections to queries, keys and values, the one out, and a norm.
+/// The sizes of a transformer block: token vectors, the projections to queries, keys and values, the output projection, and a norm.
 const ATTENTION: [&[i64]; 6] = [&[2, 5, 12], &[36, 12], &[36], &[12, 12], &[12], &[12]];
 
 fn attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
     block(x, |queries, keys, values| aten::scaled_dot_product_attention!(queries, keys, values, is_causal = true))
 }
 
-/// The same out of products and a softmax.
+/// Computes `attention` with matrix products and a softmax.
 fn attention_in_parts(x: &[Tensor]) -> Result<Vec<Tensor>> {
     block(x, |queries, keys, values| {
         let scores = queries.matmul(&aten::transpose_int(keys, -2, -1)?)?.mul(&Tensor::number(0.5.into()))?;
@@ -98,11 +99,11 @@ const PROGRAMS: [(Program, &[&[i64]]); 6] = [
     (attention_in_parts, &ATTENTION),
 ];
 
-/// Those that can be transformed: what remembers by itself what it does, such as `requires_grad_`, cannot.
+/// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
 const TRANSFORMED: [(Program, &[&[i64]]); 5] =
     [(digits, &DIGITS), (slopes, &DIGITS), (step, &STEP), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
 
-/// The graph, the clean one, and what their texts say.
+/// Returns the graph, the clean graph, and the graphs parsed from their texts.
 fn variants(graph: &Graph) -> Vec<Graph> {
     let reread = |graph: &Graph| {
         let text = graph.to_string();
@@ -120,7 +121,7 @@ fn bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
     tensors.iter().map(one).collect()
 }
 
-/// Both, on inputs of their own, give the same and leave the same behind.
+/// Checks that both functions return the same results and leave the same elements in their inputs.
 fn agree(
     one: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     other: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
@@ -190,7 +191,8 @@ fn a_graph_is_differentiated() {
 
 #[test]
 fn a_graph_is_cast() {
-    // What goes back was recorded in single precision, and a program under autocast goes back in what its forward computed in.
+    // Programs with a backward pass are excluded: their graphs recorded it in single precision, and under autocast it runs in the dtype of
+    // the forward pass.
     let forward = [(digits as Program, &DIGITS[..]), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
     for (program, sizes) in forward {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
@@ -215,7 +217,7 @@ fn a_program_is_traced_inside_of_a_mapped_function() {
     for (program, sizes) in TRANSFORMED {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
-        // Its graph is that of one slice.
+        // The traced function sees one slice of the batch.
         let traced = |x: &[Tensor]| {
             let copies: Vec<Tensor> = x.iter().map(|x| aten::clone(x, None)).collect::<Result<_>>()?;
             trace(program, &copies)

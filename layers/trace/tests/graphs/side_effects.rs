@@ -1,5 +1,5 @@
-//! What a function may do besides computing, and its graphs have to do, too: all of them, fused ones included, on inputs that lie and
-//! meet otherwise than those that were traced.
+//! Tests of functions with side effects. Their graphs must have the same effects, cleaned, parsed and fused, on inputs with other strides
+//! and other shared memory than those that were traced.
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, grad};
@@ -12,7 +12,7 @@ use crate::drawing;
 
 type Row = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
 
-/// Elements by their bits, where a NaN is any other.
+/// Returns the bits of every element. All NaNs are equal.
 fn bits(tensors: &[Tensor]) -> Vec<Row> {
     let one = |tensor: &Tensor| {
         let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
@@ -34,8 +34,8 @@ fn variants(graph: &Graph) -> Vec<Graph> {
     vec![reread(graph), reread(&clean), clean, graph.clone()]
 }
 
-/// Holds the graphs of a function, traced with some tensors, to what it does with others: results and the memory that they share, and
-/// what is left in the inputs.
+/// Compares the graphs of a function that was traced with some tensors with the function on other tensors: results, the memory that they
+/// share with the inputs, and the elements of the inputs afterwards.
 fn agree(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
     let graph = trace(&f, with).unwrap_or_else(|error| panic!("{error}"));
     let made = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
@@ -68,7 +68,7 @@ fn number(value: impl Into<Scalar>) -> Tensor {
 fn what_is_handed_on_where_nothing_is_to_copy_is_copied_where_there_is() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let turned = || vec![square().t().unwrap()];
-    // The tensor that was given and the one that came out are one here, and two there.
+    // The argument and the result are the same tensor in the trace, and two tensors in the run.
     let write = |x: &[Tensor]| {
         let packed = x[0].contiguous()?;
         x[0].clone().add_(&number(1))?;
@@ -121,7 +121,7 @@ fn what_a_function_keeps_from_autograd_is_kept_from_it_at_replay() {
         };
         Ok(vec![kept.mul(&x[0])?])
     };
-    // What goes back is not gone back through.
+    // The backward pass is not differentiated itself.
     let backward: Function = |x| {
         let leaf = x[0].detach()?.requires_grad_(true)?;
         let slope = grad(&[&leaf.mul(&x[1])?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
@@ -200,7 +200,7 @@ fn numbers_promote_as_they_do_outside() {
     agree(|x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]), &single(), single);
     let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
     agree(turned, &single(), single);
-    // An input may be any number.
+    // In another run, the input may be any number.
     let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number(2.0)]).unwrap_err();
     assert!(error.to_string().contains("reads elements"), "{error}");
 }
@@ -283,7 +283,7 @@ fn calls_on_a_thread_that_the_function_starts_are_no_constants() {
     .unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     assert_eq!(cause, Some(&TraceError::OtherThread { operator: "aten::exp".to_owned() }));
-    // What such a thread does afterwards concerns nobody.
+    // Calls on such a thread after the trace are not reported.
     let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
 }

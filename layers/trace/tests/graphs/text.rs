@@ -1,4 +1,4 @@
-//! The text of graphs, and the mistakes in it.
+//! Tests of the text of graphs, and of the errors of the parser.
 
 use std::collections::HashSet;
 
@@ -78,7 +78,7 @@ fn each_mistake_is_named() {
 
 #[test]
 fn memory_that_is_shared_is_said_to_be() {
-    // Two equal calls with a write between them, of which nobody would know.
+    // Two equal calls with a write between them, which the text does not reveal.
     let text = |kind: &str| {
         format!(
             "fn graph(x: f32[2]) {{
@@ -139,7 +139,7 @@ fn every_kind_of_argument_reads_back() {
     assert_eq!(read, graph);
 }
 
-/// A graph with something of everything, to be broken.
+/// A graph with every kind of syntax, in which tests make mistakes.
 const WHOLE: &str = "\
 fn graph(v0: f32[2, 2]) {
     const v1: f32[2, 2];
@@ -193,7 +193,7 @@ fn the_graph_that_is_broken_is_whole() {
     assert_eq!(graph.to_string(), WHOLE);
 }
 
-/// One step of a made-up function over the values so far.
+/// One step of a generated function, on the values so far.
 #[derive(Clone, Debug)]
 enum Step {
     Unary(usize, usize),
@@ -249,12 +249,12 @@ fn follow(steps: &[Step], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
 
 fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
     let one = |tensor: &Tensor| aten::contiguous(tensor, MemoryFormat::Contiguous).unwrap();
-    // A NaN is one, whatever its bits.
+    // All NaNs are equal, whatever their bits.
     let bits = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     tensors.iter().map(|tensor| one(tensor).read::<f64>().unwrap().iter().map(bits).collect()).collect()
 }
 
-/// The bits of two gradients, where there are such, or an error.
+/// The bits of two gradients, each of which may be missing, or an error.
 type Slopes = std::result::Result<Vec<Option<Vec<Vec<u64>>>>, String>;
 
 fn two(start: f64) -> [Tensor; 2] {
@@ -312,8 +312,8 @@ proptest! {
             prop_assert_eq!(&mapped(&|x| graph.run(x)), &expected, "{}", graph);
         }
         prop_assert_eq!(&slopes(&|x| graph.run(x)), &expected_slopes, "{}", graph);
-        // Where equal calls become one, their gradients are added up in another order, and huge ones may be anything; and another call may
-        // be the first that misses what was written over.
+        // Merging equal calls changes the order in which their gradients are added, so huge gradients may differ. Another call may also be
+        // the first that fails because a saved tensor was overwritten.
         let which = |slopes: &Slopes| slopes.as_ref().ok().map(|all| all.iter().map(Option::is_some).collect::<Vec<_>>());
         let of_clean = slopes(&|x| clean.run(x));
         prop_assert_eq!(which(&of_clean), which(&expected_slopes), "{}", clean);

@@ -1,4 +1,4 @@
-//! Attention in blocks: the batch is more items.
+//! Batch rules of fused attention: the batch of vmap is folded into dimension 0, the operator's own batch dimension.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
@@ -6,7 +6,7 @@ use dispatch_runtime::{Result, Tensor};
 use crate::batch::{Batch, Mapped};
 use crate::shape_words::{fold_batch, unfold_batch_at};
 
-/// One slice says for all, as elements have no part in it.
+/// Chooses the attention kernel for the first slice, as the choice does not depend on element values.
 #[op_vmap(aten::_fused_sdp_choice)]
 fn _fused_sdp_choice(_: &Batch, _: ...) -> Result<i64> {
     let mask = attn_mask.map(|mask| mask.first()).transpose()?;
@@ -14,7 +14,7 @@ fn _fused_sdp_choice(_: &Batch, _: ...) -> Result<i64> {
     aten::_fused_sdp_choice(&query, &key, &value, mask.as_ref(), dropout_p, is_causal, scale, enable_gqa)
 }
 
-/// The masks of all items of all slices.
+/// Returns the masks of all slices, with the batch folded into dimension 0.
 fn masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
     let repeats = mask.rank() == 2 || mask.first()?.sizes().first() == Some(&1);
     if !mask.is_mapped() && repeats {

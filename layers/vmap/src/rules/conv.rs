@@ -1,4 +1,4 @@
-//! What works on images: the batch is more images, or, where each slice has weights of its own, more groups of channels.
+//! Batch rules of convolutions. The batch is folded into the images, or into the channel groups if the weight or bias is batched.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
@@ -41,7 +41,7 @@ fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped
         groups.saturating_mul(batch.size()),
         output_mask,
     )?;
-    // A gradient that nobody asked for has no elements, and one dimension.
+    // A gradient that is not requested has one dimension and no elements.
     let of_input = unfold_batch_at(batch, &grad_input, usize::from(output_mask[0]))?;
     Ok((of_input, unfold_batch_at(batch, &grad_weight, 0)?, unfold_batch_at(batch, &grad_bias, 0)?))
 }

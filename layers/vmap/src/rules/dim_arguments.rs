@@ -1,4 +1,4 @@
-//! Operators that work along dimensions, which the batch in front only counts on.
+//! Batch rules of operators with dimension arguments, which are shifted by the batch dimension in front.
 
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Result, Tensor, Value};
@@ -8,16 +8,16 @@ use crate::batch::Batch;
 use crate::call;
 use crate::shape_words::shift_dim;
 
-/// Which dimensions there are to name: those of the first tensor, or one more, which is made.
+/// The meaning of an operator's dimension arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DimKind {
     Existing,
     New,
-    /// Those of the first tensor, which are gone; all, where none is listed.
+    /// Dimensions of the first tensor that are reduced. An empty list reduces all.
     Reduced,
-    /// The same, where an empty list is no dimension.
+    /// Dimensions of the first tensor that are reduced. An empty list reduces none.
     ReducedIfListed,
-    /// Those of the first tensor, at places that one index for all slices lists.
+    /// A dimension of the first tensor, with one index tensor for all slices.
     Indexed,
 }
 
@@ -31,7 +31,7 @@ fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind)
     let Some((values, rank)) = behind_the_batch(batch, operator, kind, arguments)? else { return Ok(None) };
     let mut results = operator.call(values)?;
     if rank == 0 && kind != DimKind::New {
-        // Of one element there is one, or as many as were asked for.
+        // A slice without dimensions was computed as a row of one element. The row is removed, if the result has one element too.
         for result in &mut results {
             match result {
                 Value::Tensor(tensor) if tensor.geometry().count() == batch.size() => {
@@ -44,7 +44,7 @@ fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind)
     call::finish(batch, operator, arguments, results).map(Some)
 }
 
-/// All elements of each slice along one dimension, for an operator that takes one or all.
+/// Reduces all elements of each slice as one row, for an operator that reduces one dimension or all.
 fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
     let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::lost()) };
     let mapped = batch.mapped(tensor);
@@ -64,8 +64,8 @@ fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize)
     call::finish(batch, operator, arguments, results.collect::<Result<_>>()?)
 }
 
-/// The arguments with the batch in front of every tensor, and how many dimensions slices have; none where that is not the same number.
-/// A slice of one element is a line of one.
+/// Returns the arguments with the batch in front of every tensor, and the number of dimensions of a slice. `None` if the slices differ in
+/// that number. A slice without dimensions becomes a row of one element.
 fn behind_the_batch(
     batch: &Batch,
     operator: &Operator,
@@ -84,7 +84,7 @@ fn behind_the_batch(
             Ok(Some(if mapped.rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
         };
         let value = match value {
-            // One index for all slices is one for the batch.
+            // An index tensor for all slices is passed unchanged.
             Value::Tensor(tensor) if kind == DimKind::Indexed && argument.name == "index" => {
                 (!batch.maps(value)).then(|| tensor.into())
             }

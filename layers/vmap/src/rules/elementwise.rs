@@ -1,4 +1,4 @@
-//! Operators whose elements meet one by one though no word says so.
+//! Batch rules of elementwise operators without a pointwise shape word.
 
 use dispatch_runtime::{Operator, Promotion, Result, Value};
 
@@ -11,7 +11,7 @@ fn pointwise(
     arguments: &[Value],
     operands: &[usize],
 ) -> Result<Option<Vec<Value>>> {
-    // A quotient that is not rounded has a fraction.
+    // A quotient without rounding is computed as a float.
     let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
     let results = shape_words::pointwise(batch, operator, operands, promotion, arguments)?;
     results.map(|results| call::finish(batch, operator, arguments, results)).transpose()

@@ -1,11 +1,11 @@
-//! Tensors made like others: those of a batch have the batch, so that each slice can write to its own.
+//! Batch rules of factories that take a tensor as a model. A batched model gives a batched result, so that each slice can be written.
 
 use dispatch_runtime::{Geometry, MemoryFormat, Operator, Result, Value};
 
 use crate::batch::Batch;
 use crate::call;
 
-/// The order in memory that a slice has does not say which one the batch has.
+/// Batches the `*_like` operators. A channels-last format of a slice is dropped, as it does not apply to the batch.
 fn like(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
     let mut values = arguments.to_vec();
@@ -20,7 +20,7 @@ fn like(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Optio
 
 by_values! { like => _to_copy empty_like full_like ones_like zeros_like }
 
-/// Sizes, and strides where they are given, are those of a slice.
+/// Batches the `new_*` operators. The given sizes and strides are those of a slice.
 fn new(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
     let mut values = arguments.to_vec();

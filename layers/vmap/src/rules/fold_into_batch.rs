@@ -1,4 +1,5 @@
-//! Operators on items, which are images, volumes or lines of sound: the batch is more items.
+//! Batch rules of operators on images, volumes or signals: the batch of vmap is folded into dimension 0, the operator's own batch
+//! dimension.
 
 use dispatch_runtime::{Operator, Result, Value};
 
@@ -6,7 +7,8 @@ use crate::batch::Batch;
 use crate::call;
 use crate::shape_words::{fold_batch, unfold_batch};
 
-/// `rank` is that of a tensor of items; one dimension fewer is one item, and the batch is the items.
+/// Batches an operator whose tensors have `rank` dimensions, with items along dimension 0. The batch is folded into the items. If slices
+/// have one dimension fewer, each slice is one item.
 fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
     let mut several = None;
     let mut values = arguments.to_vec();
@@ -24,7 +26,7 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
             Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
                 sizes[0] = sizes[0].saturating_mul(batch.size());
             }
-            // Who does not want a result gets one without items.
+            // A result that is not requested has no items.
             Value::Bools(wanted) if wanted.contains(&false) => return Ok(None),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Indexing: elements at positions that tensors list, along one dimension or several.
+//! Batch rules of indexing operators, with indices along one dimension or several.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Scalar, Tensor};
@@ -7,13 +7,13 @@ use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 use crate::shape_words::{aligned, shift_dim};
 
-/// The number of each slice.
+/// Returns the slice indices, from 0 to the batch size minus 1.
 fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
     aten::arange(batch.size().into(), Some(DType::I64), None, Some(on.device()), None)
 }
 
-/// The row of a table that each index of a slice asks for, as `gather` and `scatter` take it: once for each of `columns`. What no table of
-/// a slice has, the table of another one does not stand in for.
+/// Expands the row indices of each slice to `columns`, as `gather` and `scatter` need them. An index out of range of its own table stays
+/// out of range, so it never reads the table of another slice.
 fn rows(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
     let list = aten::to_dtype(
         &aten::reshape(indices, &[batch.size(), indices.geometry().count() / batch.size(), 1])?,
@@ -45,7 +45,7 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     }
     let (grad, indices) = (batch.each(&grad_output)?, batch.each(&indices)?);
     let columns = grad.sizes().last().copied().unwrap_or(0);
-    // What would go to the row of padding is nothing, wherever that is.
+    // The padding row receives no gradient. Its index may be out of range, so it is replaced by 0, with gradient zero.
     let padding = aten::eq_scalar(&indices, padding_idx.into())?;
     let places = aten::masked_fill_scalar(&indices, &padding, 0.into())?;
     let grad = aten::masked_fill_scalar(&grad, &aten::unsqueeze(&padding, -1)?, 0.into())?;
@@ -54,12 +54,12 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     Ok(Some(Mapped::in_front(aten::scatter_add(&none, 1, &rows(batch, &places, columns)?, &grad)?)))
 }
 
-/// Indices of an operator such as `index`, where masks are lists of places.
+/// The indices of an operator such as `index`, with each mask converted to index tensors.
 struct Places {
     indices: Vec<Option<Mapped>>,
-    /// How many dimensions they have together.
+    /// The number of dimensions to which the indices broadcast.
     rank: usize,
-    /// How many dimensions come before theirs in the result of one slice.
+    /// The number of dimensions in front of those in the result of one slice.
     before: usize,
 }
 
@@ -68,7 +68,7 @@ fn is_mask(index: &Mapped) -> bool {
 }
 
 impl Places {
-    /// None where a mask does not have the sizes of what it covers, of `sizes`.
+    /// Converts the indices for a tensor of these sizes. Returns `None` if a mask differs in size from the dimensions that it covers.
     fn new(operator: &Operator, sizes: &[i64], indices: Vec<Option<Mapped>>) -> Result<Option<Self>> {
         let mut all = Vec::new();
         for index in indices {
@@ -98,7 +98,7 @@ impl Places {
         self.indices.iter().flatten().any(Mapped::is_mapped)
     }
 
-    /// The same places in a batch, whose number is one more index.
+    /// Returns the indices for the tensor with the batch in front, whose first index is the slice number.
     fn in_batch(&self, batch: &Batch, each: &Tensor) -> Result<Vec<Option<Tensor>>> {
         let mut column = vec![1; self.rank + 1];
         column[0] = batch.size();
@@ -114,7 +114,7 @@ impl Places {
         if index.is_mapped() { aligned(index, self.rank) } else { Ok(index.tensor().clone()) }
     }
 
-    /// The dimensions that the places have, as the batch leaves them, and where a slice has them.
+    /// Returns the dimensions of the indices in the batched result, and where they belong.
     fn moved(&self) -> (Vec<i64>, Vec<i64>) {
         let dims = |from: usize| (from..from + self.rank).filter_map(|dim| i64::try_from(dim).ok()).collect();
         (dims(1), dims(1 + self.before))
@@ -134,7 +134,7 @@ fn index_of(operator: &Operator, batch: &Batch, this: &Mapped, indices: Vec<Opti
     Ok(Some(Mapped::in_front(aten::movedim_intlist(&found, &here, &there)?)))
 }
 
-/// How many places a mask has, each slice may say for itself: what is put there is as large as before. So masks are left to the loop.
+/// Batches `index_put` and its variants. Returns `None` for masks: each slice may select another number of elements.
 fn put(
     operator: &Operator,
     batch: &Batch,
@@ -178,7 +178,7 @@ by_indices! {
     _unsafe_index _unsafe_index_put
 }
 
-/// A list of places for each slice, as `gather` and `scatter` take them: one for each element beside the dimension, too.
+/// Expands the indices of each slice to all other dimensions, as `gather` and `scatter` need them.
 fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tensor> {
     let count = dispatch_runtime::element_count(index.first()?.sizes());
     let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -189,7 +189,7 @@ fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tenso
     aten::expand(&aten::reshape(&index.front()?, &column)?, &all, false)
 }
 
-/// Places below zero, which count from the end, as the others.
+/// Adds the size to negative indices, which count from the end.
 fn counted_from_the_end(places: &Tensor, size: i64) -> Result<Tensor> {
     let below = aten::lt_scalar(places, 0.into())?;
     aten::where_self(&below, &aten::add_scalar(places, size.into(), 1.into())?, places)

@@ -1,4 +1,4 @@
-//! Operators that do to a batch what they do to a slice, and those that make tensors like others.
+//! Batch rules of operators that ignore leading dimensions, so the batch dimension is put in front.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result, Value};
@@ -23,7 +23,7 @@ batch_in_front! {
     constant_pad_nd(this, pad: &[i64], value: dispatch_runtime::Scalar);
 }
 
-/// The order in memory that a slice has does not say which one the batch has.
+/// Clones the batch. A channels-last format of a slice is dropped, as it does not apply to the batch.
 #[op_vmap(aten::clone)]
 fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result<Mapped> {
     let plain =
@@ -31,7 +31,7 @@ fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result
     Ok(Mapped::in_front(aten::clone(&this.front()?, plain)?))
 }
 
-/// The elements are a slice's alone, whatever their order in memory.
+/// Reshapes each slice, whatever its strides.
 #[op_vmap(aten::_unsafe_view)]
 fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
     let mut sizes = vec![batch.size()];
@@ -39,7 +39,7 @@ fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
     Ok(Mapped::in_front(aten::reshape(&this.front()?, &sizes)?))
 }
 
-/// What is written is the batch below, at its own place; what comes out is the very tensor that went in.
+/// Copies to the batched tensor below, and returns the tensor that was passed.
 fn copied(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let [Value::Tensor(written), Value::Tensor(src), Value::Bool(non_blocking)] = arguments else { return Ok(None) };
     let (this, src) = (batch.mapped(written), batch.mapped(src));
@@ -50,7 +50,7 @@ fn copied(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
 
 by_values! { |batch, _, arguments| copied(batch, arguments) => copy_ }
 
-/// A value for each slice is one for each element, and no longer the one that the operator takes.
+/// Batches `masked_fill`. A batched value is no scalar any more, so it is selected with `where`.
 #[op_vmap(aten::masked_fill)]
 fn masked_fill(_: &Batch, this: Mapped, mask: Mapped, value: Mapped) -> Result<Option<Mapped>> {
     let rank = this.rank().max(mask.rank());
@@ -67,7 +67,7 @@ fn masked_fill(_: &Batch, this: Mapped, mask: Mapped, value: Mapped) -> Result<O
     Ok(Some(Mapped::in_front(aten::where_self(&mask, &value, &each)?)))
 }
 
-/// A slice repeats along its own dimensions, and along those that are put before them.
+/// Repeats each slice along its own dimensions, and along new dimensions in front of them.
 #[op_vmap(aten::repeat)]
 fn repeat(_: &Batch, this: Mapped, repeats: &[i64]) -> Result<Option<Mapped>> {
     if repeats.len() < this.rank() {
@@ -87,7 +87,7 @@ fn diag_embed(_: &Batch, this: Mapped, offset: i64, dim1: i64, dim2: i64) -> Res
     Ok(Some(Mapped::in_front(aten::diag_embed(&this.front()?, offset, dim1, dim2)?)))
 }
 
-/// Channels become places, in whatever number of images.
+/// Moves channels into pixels. Any number of leading dimensions is allowed.
 #[op_vmap(aten::pixel_shuffle)]
 fn pixel_shuffle(_: &Batch, this: Mapped, upscale_factor: i64) -> Result<Option<Mapped>> {
     (this.rank() >= 3).then(|| Ok(Mapped::in_front(aten::pixel_shuffle(&this.front()?, upscale_factor)?))).transpose()

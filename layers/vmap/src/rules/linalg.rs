@@ -1,4 +1,4 @@
-//! Products of which each slice has both sides.
+//! Batch rules of matrix and vector products.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Scalar, Tensor};
@@ -6,11 +6,11 @@ use dispatch_runtime::{Result, Scalar, Tensor};
 use crate::batch::{Batch, Mapped};
 use crate::shape_words::{self, aligned};
 
-/// A matrix for each slice, or one for all.
+/// Batches `mm`: a batched product if both operands are batched, otherwise one product of a larger matrix.
 #[op_vmap(aten::mm)]
 fn mm(batch: &Batch, this: Mapped, mat2: Mapped) -> Result<Mapped> {
     if !this.is_mapped() || !mat2.is_mapped() {
-        // The columns, or the rows, of all slices side by side.
+        // The rows or columns of all slices form one matrix.
         let at = usize::from(mat2.is_mapped());
         let (mapped, size) =
             if at == 0 { (&this, this.front()?.sizes()[1]) } else { (&mat2, mat2.front()?.sizes()[2]) };
@@ -34,7 +34,7 @@ fn dot(batch: &Batch, this: Mapped, tensor: Mapped) -> Result<Mapped> {
     Ok(Mapped::in_front(aten::flatten_using_ints(&aten::bmm(&row, &column)?, 0, -1)?))
 }
 
-/// A product of matrices of each slice, and what is added to it. That broadcasts, and has the batch in front.
+/// Computes a batched matrix product plus a summand, which broadcasts to a slice.
 fn plus(batch: &Batch, this: &Mapped, [left, right]: [Tensor; 2], beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     let added = aligned(&Mapped::in_front(batch.each(this)?), 2)?;
     aten::baddbmm(&added, &left, &right, beta, alpha)
@@ -54,7 +54,7 @@ fn addmv(batch: &Batch, this: Mapped, mat: Mapped, vec: Mapped, beta: Scalar, al
 
 #[op_vmap(aten::addbmm)]
 fn addbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
-    // The sum of products is the product of all columns and all rows.
+    // The sum of products is one product of the concatenated columns and rows.
     let columns = aten::movedim_int(&batch.each(&batch1)?, 1, 2)?;
     let sides = [aten::flatten_using_ints(&columns, 2, 3)?, aten::flatten_using_ints(&batch.each(&batch2)?, 1, 2)?];
     Ok(Mapped::in_front(plus(batch, &this, sides, beta, alpha)?))

@@ -1,4 +1,4 @@
-//! Losses: one number for each element or sample, and what is left of those of a slice.
+//! Batch rules of losses: unreduced losses for all slices, then the reduction of each slice.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result_dtype};
@@ -7,12 +7,12 @@ use crate::batch::{Batch, Mapped};
 use crate::call;
 use crate::shape_words::{aligned, promoted};
 
-/// How `reduction` says that all losses, their mean, or their sum are wanted.
+/// The values of `reduction`: none, mean, sum.
 const ALL: i64 = 0;
 const MEAN: i64 = 1;
 const SUM: i64 = 2;
 
-/// What is left of the losses of each slice, which have the batch in front.
+/// Reduces the losses of each slice, whose batch dimension is 0.
 fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
     let dims: Vec<i64> = (1..losses.sizes().len()).filter_map(|dim| i64::try_from(dim).ok()).collect();
     match reduction {
@@ -23,8 +23,8 @@ fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
     }
 }
 
-/// Losses whose elements meet one by one, none reduced: the arguments with the batch in front, each with all sizes, as a mean is over what
-/// there is after broadcasting.
+/// Returns the arguments of an elementwise loss for all slices without reduction. All tensors are expanded to the broadcast sizes, because
+/// a mean counts these elements.
 fn unreduced(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
     let given = || arguments.iter().filter_map(Value::as_tensor);
     let common = result_dtype(given());
@@ -61,7 +61,7 @@ by_values! {
     mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits
 }
 
-/// Gradients of such losses. Of a mean, each is divided by how many elements a slice has, and not by those of the batch.
+/// Batches the gradients of elementwise losses. For a mean, each gradient is divided by the number of elements of one slice.
 fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let (Some((at, reduction)), Some(this)) = (reduction_of(operator, arguments), arguments[1].as_tensor()) else {
         return Ok(None);
@@ -80,15 +80,15 @@ by_values! {
     mse_loss_backward huber_loss_backward smooth_l1_loss_backward soft_margin_loss_backward binary_cross_entropy_backward
 }
 
-/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is ignored.
+/// The samples of all slices as rows of class scores, with the weight of each sample. An ignored sample has weight 0.
 struct Samples {
     scores: Tensor,
     classes: Tensor,
     weights: Tensor,
     ignored: Tensor,
-    /// The sizes of the batch and of the samples of one slice.
+    /// The batch size, and the sizes of one slice's samples.
     sizes: Vec<i64>,
-    /// Where classes are in a slice of scores.
+    /// The class dimension in a slice of scores.
     dim: usize,
 }
 
@@ -124,12 +124,12 @@ impl Samples {
         })
     }
 
-    /// Weighted numbers of samples. What is ignored is nothing, even where it is not finite.
+    /// Multiplies the values of samples by their weights. An ignored sample gives 0, even if its value is not finite.
     fn weighted(&self, numbers: &Tensor) -> Result<Tensor> {
         aten::masked_fill_scalar(&aten::mul(numbers, &self.weights)?, &self.ignored, 0.into())
     }
 
-    /// One for each slice, for each of its samples.
+    /// Reshapes one value per slice so that it broadcasts to the slice's samples.
     fn stretched(&self, of_slice: &Tensor) -> Result<Tensor> {
         let mut column = vec![1; self.sizes.len()];
         column[0] = self.sizes[0];
@@ -191,7 +191,7 @@ fn likelihood_backward(
     Ok(Mapped::in_front(aten::movedim_int(&back, -1, i64::try_from(samples.dim).unwrap_or(1))?))
 }
 
-/// The losses of one sample alone are their own sum.
+/// Returns the reduction of a slice. The unreduced loss of a single sample is computed as its sum.
 fn of_one(this: &Mapped, reduction: i64) -> i64 {
     if reduction == ALL && this.rank() == 1 { SUM } else { reduction }
 }

@@ -1,5 +1,5 @@
-//! Normalisation: of each slice, and of parts of it. Where each slice has weights of its own, they come after, and their gradients are
-//! sums of products.
+//! Batch rules of normalizations. Batched weights are applied after the normalization, and their gradients are computed as sums of
+//! products.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
@@ -11,7 +11,7 @@ fn is_mapped(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)
 }
 
-/// Numbers of few bits in single precision, in which kernels compute with them: between the parts of a rule nothing is rounded to them.
+/// Casts half-precision tensors to single precision, as kernels do internally, so that intermediate results are not rounded.
 fn wide(tensor: &Tensor) -> Result<Tensor> {
     match tensor.dtype() {
         DType::F16 | DType::BF16 => cast(tensor, DType::F32),
@@ -23,7 +23,7 @@ fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     aten::to_dtype(tensor, dtype, false, false, None)
 }
 
-/// `y * weight + bias`, each with these sizes.
+/// Returns `y * weight + bias`, both reshaped to these sizes.
 fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], sizes: &[i64]) -> Result<Tensor> {
     let mut y = y;
     if let Some(weight) = weight {
@@ -35,17 +35,17 @@ fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], size
     Ok(y)
 }
 
-/// The dtype of what a slice is normalised with.
+/// Returns the dtype of the statistics: that of the weight or bias, otherwise that of the input.
 fn of_statistics(input: &Tensor, parameters: [Option<&Mapped>; 2]) -> DType {
     parameters.into_iter().flatten().next().map_or_else(|| input.dtype(), |parameter| parameter.tensor().dtype())
 }
 
-/// A weight for each slice, with these sizes.
+/// Reshapes the weight of each slice to these sizes.
 fn placed(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
     wide(&aten::reshape(&batch.each(weight)?, sizes)?)
 }
 
-/// The batch, 1 in place of the dimensions before, and those that are normalised.
+/// Returns the sizes of batched weights: the batch size, ones, and the normalized dimensions.
 fn behind_ones(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64> {
     let mut sizes = vec![batch.size()];
     sizes.resize(1 + rank - normalized_shape.len(), 1);
@@ -71,7 +71,7 @@ fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
     Ok(Some((Mapped::in_front(y), Mapped::in_front(mean), Mapped::in_front(rstd))))
 }
 
-/// The parts along a dimension of all slices are as many parts, each with a norm of its own.
+/// Batches `renorm` by folding the batch into the dimension: each part has its own norm.
 #[op_vmap(aten::renorm)]
 fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Mapped> {
     let front = this.front()?;
@@ -97,7 +97,7 @@ fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, M
         None => grad.clone(),
     };
     let asked = [output_mask[0], false, false];
-    // Those that are not asked for look as they do of one slice.
+    // Gradients that are not requested have the sizes that they have for one slice.
     let (of_input, no_weight, no_bias) =
         aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &asked)?;
     let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast(&gradient, dtype));
@@ -143,10 +143,10 @@ fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> 
     Ok((Mapped::in_front(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
-/// Channels are normalised each by itself: the batch is more channels.
+/// Batches batch normalization by folding the batch into the channels, which are normalized separately.
 #[op_vmap(aten::native_batch_norm)]
 fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
-    // Running statistics are written to: each slice by itself.
+    // A call that writes running statistics is a loop over slices.
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
     }
@@ -184,7 +184,7 @@ fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, 
         eps,
         output_mask,
     )?;
-    // A gradient that nobody asked for has no elements, and one dimension.
+    // A gradient that is not requested has one dimension and no elements.
     let of_input = unfold_batch_at(batch, &of_input, usize::from(output_mask[0]))?;
     Ok((of_input, unfold_batch_at(batch, &of_weight, 0)?, unfold_batch_at(batch, &of_bias, 0)?))
 }

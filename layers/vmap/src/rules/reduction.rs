@@ -1,11 +1,11 @@
-//! What is left of all elements of a slice.
+//! Batch rules of reductions over all elements of a slice.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
 
-/// The elements of each slice in a row.
+/// Flattens each slice to one row.
 pub(super) fn rows(batch: &Batch, mapped: &Mapped) -> Result<Tensor> {
     let front = mapped.front()?;
     let count = dispatch_runtime::element_count(&front.sizes()[1..]);
@@ -38,7 +38,7 @@ macro_rules! middle_of_rows {
         #[op_vmap(aten::$operator)]
         fn $operator(batch: &Batch, this: Mapped) -> Result<Option<Mapped>> {
             let rows = rows(batch, &this)?;
-            // Among no elements there is none in the middle, which only the whole of a slice can be without.
+            // `median_dim` rejects an empty dimension, `median` does not. So an empty slice is left to the loop over slices.
             if rows.sizes()[1] == 0 {
                 return Ok(None);
             }

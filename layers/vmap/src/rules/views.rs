@@ -1,5 +1,5 @@
-//! Views that are not a change of strides for all slices: handles that are bound to a view, views as another dtype, `as_strided_copy`.
-//! And the operators that put a part into a whole, which the gradients of views are made of.
+//! Batch rules of views that are no change of strides: in-place views, views as another dtype, `as_strided_copy`. Also of the scatter
+//! operators that are the gradients of views.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Value};
@@ -8,7 +8,7 @@ use crate::batch::{Batch, Mapped};
 use crate::shape_words::{aligned, shift_dim};
 use crate::{call, views};
 
-/// A handle that is bound to a view of what it was is bound to the view for all slices.
+/// Defines batch rules of in-place views: the handle is bound to the view of all slices.
 macro_rules! rebound_to_view {
     ($($operator:ident: $view:ident;)*) => {$(
         by_values! {
@@ -27,20 +27,20 @@ rebound_to_view! {
     unsqueeze_: unsqueeze;
 }
 
-/// Sizes and strides of a slice as those of all, with the batch in front; none where there is one slice for all.
+/// Returns the sizes and strides of all slices, given those of one slice. `None` if the tensor is not batched.
 fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
     let between = *this.tensor.strides().get(this.dim?)?;
     Some(([&[batch.size()], size].concat(), [&[between], stride].concat()))
 }
 
-/// What all slices show of their memory is one view of the memory of all.
+/// Batches `as_strided_copy`: the elements of all slices are one strided view.
 #[op_vmap(aten::as_strided_copy)]
 fn as_strided_copy(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     Ok(Some(Mapped::in_front(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
 }
 
-/// The same, and what it replaces is theirs alone where they have their own.
+/// Batches `as_strided_scatter`: each slice replaces its own elements.
 #[op_vmap(aten::as_strided_scatter)]
 fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
@@ -48,10 +48,10 @@ fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     Ok(Some(Mapped { tensor, dim: this.dim }))
 }
 
-/// The last dimension changes, and the batch is not the last.
+/// Batches `view_as_complex`, which changes only the last dimension.
 #[op_vmap(aten::view_as_complex)]
 fn view_as_complex(_: &Batch, this: Mapped) -> Result<Mapped> {
-    // What a slice alone cannot be, the batch would make possible.
+    // An error for one slice must be an error here, although the batch may be valid.
     aten::view_as_complex(&this.first()?)?;
     Ok(Mapped::in_front(aten::view_as_complex(&this.front()?)?))
 }
@@ -67,7 +67,7 @@ fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
     Ok(Mapped::in_front(aten::view_dtype(&this.front()?, dtype)?))
 }
 
-/// The dimensions are those of the whole: the sizes that are given, or the first tensor.
+/// Batches operators that write a part into a larger tensor. Their dimensions are those of the larger tensor.
 fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let rank = match (&arguments[0], &arguments[1]) {
         (_, Value::Ints(sizes)) => sizes.len(),

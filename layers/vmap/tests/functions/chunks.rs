@@ -1,4 +1,4 @@
-//! The function run for some slices at a time.
+//! Tests of `chunk_size`: the function runs for some slices at a time.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use dispatch_vmap::{Randomness, Vmap, VmapError};
 
 use crate::{assert_close, cause, numbers, slice};
 
-/// How often the function runs, and that it gives what the whole gives.
+/// Checks the chunked result against the whole, and returns how often the function ran.
 fn runs(chunk_size: i64) -> usize {
     let (x, count) = (numbers(&[7, 3]), Cell::new(0));
     let f = |row: &Tensor| {

@@ -1,4 +1,4 @@
-//! Which dimensions are mapped, and where the batch goes.
+//! Tests of mapped input dimensions and batch dimensions of results.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

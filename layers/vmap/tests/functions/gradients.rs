@@ -1,4 +1,4 @@
-//! Maps of derivatives, and derivatives of maps.
+//! Tests of vmap of gradients, and of gradients of vmap.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
@@ -13,7 +13,7 @@ fn loss(w: &Tensor, x: &Tensor) -> Result<Tensor> {
     x.matmul(w)?.tanh()?.square()?.sum()
 }
 
-/// The parameters of a small network, and its loss for one sample.
+/// Returns the parameters of a small network.
 fn network() -> [Tensor; 4] {
     [numbers(&[5, 4]), numbers(&[5]), numbers(&[3, 5]), numbers(&[3])]
 }
@@ -137,7 +137,7 @@ fn second_derivatives_of_each_sample() {
 #[test]
 fn a_gradient_of_a_map_of_a_gradient() {
     let (x, y) = (numbers(&[3]), numbers(&[4]));
-    // The sum over y of the derivative of x^2 y^2 in x, differentiated in x again.
+    // The function is the sum over y of the derivative of x^2 y^2 with respect to x. It is differentiated with respect to x again.
     let f = |x: &Tensor| vmap(|y| grad(|x| (x * y)?.square()?.sum(), x), &y)?.sum();
     let found = grad(f, &x).unwrap();
     let expected = (x.ones_like().unwrap() * (y.square().unwrap().sum().unwrap() * 2.0).unwrap()).unwrap();

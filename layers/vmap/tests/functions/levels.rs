@@ -1,4 +1,4 @@
-//! Maps in maps, and threads.
+//! Tests of nested vmaps and of threads.
 
 use aten::prelude::*;
 use dispatch_runtime::guard;

@@ -1,4 +1,4 @@
-//! What people do with mapped functions, and what they are told when it cannot be done. A file for each of their concerns.
+//! Tests of mapped functions and their errors, one file per topic.
 
 mod chunks;
 mod dims;
@@ -17,7 +17,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Vmap, VmapError};
 use kernels_cpu as _;
 
-/// Numbers that differ, around zero.
+/// Returns a tensor of different values around zero.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers: Vec<f64> =
@@ -41,7 +41,7 @@ fn assert_close(found: &Tensor, expected: &Tensor) {
     }
 }
 
-/// Holds a function that is mapped over these dimensions to a loop over the slices.
+/// Compares a function mapped over these dimensions with a loop over the slices.
 fn check<const N: usize>(inputs: [(&Tensor, Option<i64>); N], f: impl Fn(&[Tensor]) -> Result<Tensor>) {
     let tensors = inputs.map(|(tensor, _)| tensor);
     let dims = inputs.map(|(_, dim)| dim);
@@ -58,7 +58,7 @@ fn check<const N: usize>(inputs: [(&Tensor, Option<i64>); N], f: impl Fn(&[Tenso
     assert_close(&mapped, &looped);
 }
 
-/// The layer's error that is the cause of another.
+/// Returns the [`VmapError`] among the sources of an error.
 fn cause(error: &Error) -> &VmapError {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {

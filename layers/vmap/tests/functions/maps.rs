@@ -1,4 +1,4 @@
-//! Mapped functions, levels in levels, and what cannot be mapped.
+//! Tests of mapped functions, nested levels, and errors.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;

@@ -1,4 +1,4 @@
-//! Layers of networks, with weights for all slices and with weights for each.
+//! Tests of network layers with shared weights and with batched weights.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -8,7 +8,7 @@ use crate::{assert_close, check, numbers};
 
 type Function = fn(&[Tensor]) -> Result<Tensor>;
 
-/// A function of an input and a weight, where the input, the weight, or both are mapped.
+/// Checks a function of an input and a weight with the input, the weight, or both batched.
 fn check_both(input: &[i64], weight: &[i64], f: Function) {
     let with_batch = |sizes: &[i64]| numbers(&[&[3], sizes].concat());
     check([(&with_batch(input), Some(0)), (&numbers(weight), None)], f);

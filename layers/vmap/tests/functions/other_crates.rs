@@ -1,4 +1,4 @@
-//! Operators, layers and kernels of other crates.
+//! Tests of operators, layers and kernels of other crates.
 
 use std::cell::Cell;
 use std::process::Command;
@@ -14,14 +14,14 @@ thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How often the kernel runs while a function does.
+/// Returns how often the kernel runs during a function.
 fn calls(f: impl FnOnce()) -> usize {
     let before = CALLS.get();
     f();
     CALLS.get() - before
 }
 
-/// The first element less the last one, along the last dimension.
+/// Subtracts the last element from the first, along the last dimension.
 #[op_def("fall(Tensor self) -> Tensor")]
 pub fn fall(this: &Tensor) -> Result<Tensor>;
 
@@ -31,7 +31,7 @@ fn fall_cpu(this: &Tensor) -> Result<Tensor> {
     this.select_int(-1, 0)? - this.select_int(-1, -1)?
 }
 
-/// The same, with a rule.
+/// Computes `fall`. It has a batch rule.
 #[op_def("ruled_fall(Tensor self) -> Tensor")]
 pub fn ruled_fall(this: &Tensor) -> Result<Tensor>;
 
@@ -45,7 +45,7 @@ fn ruled_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::in_front(ruled_fall(&this.front()?)?))
 }
 
-/// The same, with a rule that knows matrices alone.
+/// Computes `fall`. Its batch rule covers only matrices.
 #[op_def("choosy_fall(Tensor self) -> Tensor")]
 pub fn choosy_fall(this: &Tensor) -> Result<Tensor>;
 
@@ -62,7 +62,7 @@ fn choosy_fall_of_matrices(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
     Ok(Some(Mapped::in_front(choosy_fall(&this.front()?)?)))
 }
 
-/// A word is all that it says.
+/// Doubles each element. It has a shape word and no batch rule.
 #[op_def("twice(Tensor self) -> Tensor", shape = pointwise, inplace)]
 pub fn twice(this: &Tensor) -> Result<Tensor>;
 
@@ -72,7 +72,7 @@ fn twice_cpu(this: &Tensor) -> Result<Tensor> {
     this + this
 }
 
-/// Its kernel maps.
+/// Computes `fall` for each row. Its kernel calls `vmap`.
 #[op_def("mapped_fall(Tensor self) -> Tensor")]
 pub fn mapped_fall(this: &Tensor) -> Result<Tensor>;
 
@@ -81,13 +81,13 @@ fn mapped_fall_cpu(this: &Tensor) -> Result<Tensor> {
     vmap(fall, this)
 }
 
-/// A composite.
+/// Computes `fall` of the doubled tensor. It is a composite.
 #[op_def("twice_fall(Tensor self) -> Tensor")]
 pub fn twice_fall(this: &Tensor) -> Result<Tensor> {
     ruled_fall(&twice(this)?)
 }
 
-/// A composite with a rule, which is preferred to its parts.
+/// Computes `fall` of the doubled tensor. It is a composite with a batch rule, which takes precedence over the decomposition.
 #[op_def("ruled_twice_fall(Tensor self) -> Tensor")]
 pub fn ruled_twice_fall(this: &Tensor) -> Result<Tensor> {
     ruled_fall(&twice(this)?)
@@ -98,7 +98,7 @@ fn ruled_twice_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::in_front((ruled_fall_cpu(&this.front()?)? * 2.0)?))
 }
 
-/// Two results and a list.
+/// Returns the first element of a tensor, and a list of the last elements of others.
 #[op_def("ends(Tensor self, Tensor[] others) -> (Tensor first, Tensor[] lasts)")]
 pub fn ends(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)>;
 
@@ -108,7 +108,7 @@ fn ends_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
 
-/// What was not given comes back as nothing.
+/// Computes `fall` of two tensors. The result of a missing argument is missing too.
 #[op_def("both_fall(Tensor self, Tensor? other=None) -> (Tensor, Tensor?)")]
 pub fn both_fall(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)>;
 
@@ -117,7 +117,7 @@ fn both_fall_cpu(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Optio
     Ok((fall_cpu(this)?, other.map(fall_cpu).transpose()?))
 }
 
-/// A rule that leaves no batch.
+/// Computes `fall`. Its batch rule returns a tensor without the batch dimension, which is an error.
 #[op_def("lost_fall(Tensor self) -> Tensor")]
 pub fn lost_fall(this: &Tensor) -> Result<Tensor>;
 
@@ -131,7 +131,7 @@ fn lost_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::in_front(this.front()?.sum()?))
 }
 
-/// No tensor comes of it.
+/// Returns the first size. It returns no tensor, so it cannot be batched.
 #[op_def("size_of_first(Tensor self) -> int")]
 pub fn size_of_first(this: &Tensor) -> Result<i64>;
 
@@ -140,7 +140,7 @@ fn size_of_first_cpu(this: &Tensor) -> i64 {
     this.sizes()[0]
 }
 
-/// A view that nobody described.
+/// Returns a view of all elements but the first along dimension 0. Only the schema declares it as a view.
 #[op_def("from_second(Tensor(a) self) -> Tensor(a)")]
 pub fn from_second(this: &Tensor) -> Result<Tensor>;
 
@@ -149,7 +149,7 @@ fn from_second_any(this: &Tensor) -> Result<Tensor> {
     this.narrow(0, 1, this.sizes()[0] - 1)
 }
 
-/// A kernel that takes its arguments from the stack.
+/// Computes `fall`. Its kernel is boxed.
 #[op_def("boxed_fall(Tensor self) -> Tensor")]
 pub fn boxed_fall(this: &Tensor) -> Result<Tensor>;
 
@@ -282,7 +282,7 @@ fn a_boxed_call_is_a_call() {
     });
 }
 
-/// Above everything: it sees what the function calls.
+/// A layer above all others, which sees the calls of the function.
 #[dispatch_key(layer, above = Everything)]
 static Watch: Key;
 

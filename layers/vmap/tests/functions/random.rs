@@ -1,4 +1,4 @@
-//! Random numbers: nobody's, the same for all, each slice's own.
+//! Tests of random operators in mapped functions: errors, same numbers, different numbers.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -9,7 +9,7 @@ use crate::{cause, slice, values};
 
 type Draw = fn(&Tensor) -> Result<Tensor>;
 
-/// Each draws numbers for one slice of 8 halves.
+/// Random operators, each drawing for one slice of 8 elements.
 const DRAWS: [(&str, Draw); 18] = [
     ("rand", |_| Tensor::rand(&[8], DType::F64)),
     ("randn", |_| Tensor::randn(&[8], DType::F64)),

@@ -1,4 +1,4 @@
-//! What a mapped function cannot do, and that nothing is left of it where it fails.
+//! Tests of errors of mapped functions, and that an error leaves no level behind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -143,7 +143,7 @@ fn every_error_says_what_to_do() {
     assert!(shared.to_string().contains("map over"), "{shared}");
 }
 
-/// Each fails for one slice, of these sizes, and a batch could be taken for what the operator takes.
+/// Each call fails for one slice of these sizes, although a batch of such slices would be a valid argument.
 #[test]
 fn what_a_slice_cannot_be_no_batch_makes_possible() {
     type Call = fn(&Tensor) -> Result<Tensor>;
@@ -206,6 +206,6 @@ fn numbers_that_no_batch_multiplies_are_refused_or_not_looked_at() {
         )
     };
     assert_eq!(convolved(1).unwrap().sizes(), [2, 1, 0, 2]);
-    // No channel is in any group, so the number of groups does not matter.
+    // There are no channels to group, so the number of groups does not matter.
     assert_eq!(convolved(i64::MAX).unwrap().sizes(), [2, 1, 0, 2]);
 }

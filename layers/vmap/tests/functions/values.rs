@@ -1,4 +1,4 @@
-//! Dtypes, numbers beside tensors, masks, and whatever else elements are.
+//! Tests of dtypes, scalars, masks and special values in mapped functions.
 
 use aten::prelude::*;
 use dispatch_runtime::MemoryFormat;

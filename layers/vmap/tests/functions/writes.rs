@@ -1,4 +1,4 @@
-//! Views of batched tensors, and writing to them.
+//! Tests of views of batched tensors, and of writes to them.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

@@ -1,4 +1,4 @@
-//! A mapped call gives what the calls of its slices give, for many operators, wherever the batch is and whatever is mapped.
+//! Tests that a mapped call equals the calls of its slices, for many operators and batch dimensions.
 
 mod rules;
 
@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Slow, Vmap, VmapError, set_slow, vmap};
 use kernels_cpu as _;
 
-/// Numbers that differ.
+/// Returns a tensor of different values.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers: Vec<f64> =
@@ -25,7 +25,7 @@ fn places(sizes: &[i64], below: i64) -> Tensor {
 
 const BATCH: i64 = 3;
 
-/// What becomes of operators without a rule, for one test at a time.
+/// Sets the treatment of operators without a batch rule, for one test at a time.
 fn slow(slow: Slow) -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ fn slow(slow: Slow) -> MutexGuard<'static, ()> {
     one
 }
 
-/// What one argument is for each slice: a tensor of these sizes, or a value.
+/// One argument of a slice: a tensor of these sizes, or another value.
 #[derive(Clone)]
 enum Given {
     Numbers(Vec<i64>),
@@ -58,7 +58,7 @@ fn none() -> Given {
     Given::Value(Value::None)
 }
 
-/// Where the batch is in one tensor, if anywhere.
+/// Inserts the batch size into the sizes of a slice, at a dimension.
 fn with_batch(sizes: &[i64], dim: Option<usize>) -> Vec<i64> {
     let mut sizes = sizes.to_vec();
     if let Some(dim) = dim {
@@ -73,7 +73,7 @@ struct Call {
 }
 
 impl Call {
-    /// How many tensors it takes.
+    /// Returns the number of tensors among the arguments.
     fn tensors(&self) -> usize {
         self.given
             .iter()
@@ -85,7 +85,7 @@ impl Call {
             .sum()
     }
 
-    /// All tensors, with the batch where `dims` says.
+    /// Makes all tensors, with the batch at the given dimensions.
     fn made(&self, dims: &[Option<usize>]) -> Vec<Tensor> {
         let mut dims = dims.iter().copied();
         let mut made = Vec::new();
@@ -123,7 +123,7 @@ impl Call {
         Ok(results)
     }
 
-    /// Holds a mapped call to the calls of its slices.
+    /// Compares a mapped call with the calls of its slices.
     fn check(&self, dims: &[Option<usize>]) {
         let what = format!("{} mapped over {dims:?}", self.operator);
         let tensors = self.made(dims);
@@ -167,7 +167,7 @@ impl Close for Tensor {
     }
 }
 
-/// Every choice of what is mapped, with the batch in front, and once with all batches elsewhere.
+/// Checks an operator with every subset of its tensors batched at dimension 0, and with all batched at other dimensions.
 fn check(operator: &'static Operator, given: impl Into<Vec<Given>>) {
     let call = Call { operator, given: given.into() };
     let count = call.tensors();
@@ -332,14 +332,14 @@ fn one_slice_is_enough_without_elements_however_many_there_are() {
 fn one_slice_is_enough_if_all_are_the_same() {
     let _slow = slow(Slow::Allow);
     let many = 1_i64 << 40;
-    // A number is on the CPU, whatever the other arguments are.
+    // A scalar is on the CPU, whatever the device of the other arguments.
     let meta = Spec::contiguous(DType::I32, &[many]).on(Device::META).unwrap();
     let found = vmap(|x| aten::isin_scalar_tensor(2.into(), x, false, false), &meta).unwrap();
     assert_eq!((found.sizes(), found.device()), (&[many][..], Device::META));
-    // Results that no memory holds are refused, and not gathered one by one.
+    // Results that do not fit in memory are an error before any slice is computed.
     let none = Tensor::zeros(&[many, 0], DType::F32).unwrap();
     assert!(vmap(aten::median, &none).unwrap_err().to_string().contains("bytes of memory"));
-    // One call draws one number, and each slice has its own.
+    // A random call must run for each slice, as each draws other numbers.
     let x = numbers(&[1, 2]).expand(&[many, 2]).unwrap();
     assert!(vmap(aten::median, &x).unwrap_err().to_string().contains("bytes of memory"));
     let few = x.i(..9).unwrap();

@@ -1,4 +1,4 @@
-//! Operators with rules of their own, none of which may loop.
+//! Tests of operators with batch rules, none of which may loop.
 
 use super::*;
 
@@ -158,7 +158,7 @@ fn places_that_indices_list() {
     check(aten::scatter_reduce_two::operator(), [x(&[4, 2]), v(0_i64), at(&[3, 2], 4), x(&[3, 2]), v("sum"), v(true)]);
 }
 
-/// A call of an operator of indices: the tensor, two indices at these places among others that take all, and values.
+/// Checks an indexing operator with index tensors at two of three positions, the tensor and indices batched or not.
 fn indexed(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
     let sizes = [4, 3, 5];
     let tensors = [

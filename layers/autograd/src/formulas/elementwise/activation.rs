@@ -1,4 +1,4 @@
-//! Activation functions, and the gradients of their gradients.
+//! Gradient formulas of activation functions, first and second order.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
@@ -8,14 +8,14 @@ use dispatch_runtime::prelude::*;
 use crate::complex::conj;
 use crate::{Gradient, op_grad};
 
-/// The second derivative of `x * Phi(x)`, which is `phi(x) * (2 - x^2)`.
+/// Returns the second derivative of `x * Phi(x)`, which is `phi(x) * (2 - x^2)`.
 fn gelu_second_derivative(x: &Tensor) -> Result<Tensor> {
     let square = (x * x)?;
     let density = ((&square * -0.5)?.exp()? * (0.5 * FRAC_2_SQRT_PI * FRAC_1_SQRT_2))?;
     density * (2 - square)?
 }
 
-/// That of `x / 2 * (1 + tanh(inner(x)))`.
+/// Returns the second derivative of `x / 2 * (1 + tanh(inner(x)))`.
 fn gelu_tanh_second_derivative(x: &Tensor) -> Result<Tensor> {
     const SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
     const CUBIC: f64 = 0.044_715;
@@ -41,7 +41,7 @@ derivatives! {
                 if approximate == "tanh" { gelu_tanh_second_derivative(this)? } else { gelu_second_derivative(this)? };
             (grad * grad_output)? * second
         };
-    // The slope is multiplied as it is, where a gradient wants the conjugate.
+    // `silu_backward` multiplies by the derivative, but a gradient needs its conjugate.
     silu(grad, this) => conj(&aten::silu_backward(&conj(grad)?, this)?);
     silu_backward(grad, grad_output, this) =>
         silu(grad, this),
@@ -103,7 +103,7 @@ fn leaky_relu_backward(grad: &Tensor, this: &Tensor, negative_slope: Scalar) -> 
     (move || aten::leaky_relu_backward(grad, this, negative_slope, false), None::<Tensor>)
 }
 
-/// Functions of straight pieces: their slope is constant between steps, and has none itself.
+/// Defines the derivatives of piecewise linear functions, whose second derivative is zero.
 macro_rules! straight_pieces {
     ($($function:ident $backward:ident($($bound:ident),*);)*) => {$(
         derivatives! {

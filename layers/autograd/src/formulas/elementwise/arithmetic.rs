@@ -1,4 +1,4 @@
-//! Sums, products, and what is made of them.
+//! Gradient formulas of sums, products and functions of two operands.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use crate::complex::conj;
 use crate::formulas::unknown;
 use crate::{Gradient, not_differentiable, op_grad};
 
-/// `grad * factor`, where the factor is not one, conjugated as factors are.
+/// Returns `grad` times the conjugate of `factor`, or `grad` itself if the factor is one.
 pub(crate) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     match factor {
         Scalar::Complex(factor) => grad * factor.conj(),
@@ -16,17 +16,17 @@ pub(crate) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     }
 }
 
-/// [`scaled`], with the other sign.
+/// Returns the negative of [`scaled`].
 fn scaled_away(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     scaled(grad, factor)?.neg()
 }
 
-/// The density of a gamma distribution, as its share has no known slope in the shape.
+/// Returns the density of a gamma distribution: the derivative of `igamma` with respect to `x`.
 fn gamma_density(shape: &Tensor, x: &Tensor) -> Result<Tensor> {
     ((((shape - 1)? * x.log()?)? - x)? - shape.lgamma()?)?.exp()
 }
 
-/// The reciprocal of `x^2 + y^2`. Where both are zero there is no direction, and no slope.
+/// Returns the reciprocal of `x^2 + y^2`, and zero if both are zero.
 fn inverse_square(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let square = ((x * x)? + (y * y)?)?;
     square.reciprocal()?.masked_fill_scalar(&square.eq_scalar(0)?, 0)

@@ -1,4 +1,4 @@
-//! Complex numbers and their parts.
+//! Gradient formulas of conversions between complex and real tensors.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

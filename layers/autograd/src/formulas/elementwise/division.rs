@@ -1,4 +1,4 @@
-//! Quotients, remainders and powers.
+//! Gradient formulas of quotients, remainders and powers.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -18,9 +18,9 @@ fn of_base(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
     (grad * conj(&slope)?)?.masked_fill_scalar(&exponent.eq_scalar(0)?, 0)
 }
 
-/// A power of zero is zero for every exponent that is not negative; complex ones go by their real part.
+/// Returns the gradient of a power's exponent. It is zero if the base is zero and the exponent's real part is not negative.
 ///
-/// The result is computed again: this gradient is seldom asked for, and so a power can be written over.
+/// The power is computed again and not saved: this gradient is rarely requested, and an in-place power stays possible.
 fn of_exponent(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
     let result = this.pow_tensor_tensor(exponent)?;
     let flat = this.eq_scalar(0)?.logical_and(&real(exponent)?.ge_scalar(0)?)?;
@@ -33,7 +33,7 @@ derivatives! {
     remainder(grad, this, other) =>
         Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("floor"))?)?.neg();
     fmod(grad, this, other) => Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?.neg();
-    // Of a rounded quotient there is no slope.
+    // A rounded quotient has gradient zero.
     div_tensor_mode(grad, this, other; rounding_mode: Option<&str>) =>
         if rounding_mode.is_none() { of_dividend(grad, other) } else { grad.zeros_like() },
         if rounding_mode.is_none() { of_divisor(grad, this, other) } else { grad.zeros_like() };

@@ -1,4 +1,4 @@
-//! Activations that are gated.
+//! Gradient formulas of gated linear units.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

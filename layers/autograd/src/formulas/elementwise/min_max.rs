@@ -1,11 +1,11 @@
-//! Maximum, minimum and clamp, and what chooses by a mask: `where` and `masked_fill`.
+//! Gradient formulas of maximum, minimum and clamp, and of selection by a mask (`where`, `masked_fill`).
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-/// The gradient where a choice fell on one of two, half of it where they were equal, and none where it did not.
+/// Returns the gradient of one operand of a minimum or maximum: half if the operands are equal, zero if the other was selected.
 fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
     aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
 }
@@ -14,7 +14,7 @@ fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
     a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
 }
 
-/// The gradient of what has one bound, from below or from above.
+/// Returns the gradient of a tensor clamped by one bound. `below` is true for a lower bound.
 fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
     if bound.is_number() {
         let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
@@ -43,7 +43,8 @@ derivatives! {
         of_bounded(grad, this, max, false), share(grad, &this.eq(max)?, &this.lt(max)?);
 }
 
-/// Between plain numbers, what is on a bound belongs to the bound. Between tensors, both have half of it.
+/// Gradients of `clamp`. If an element equals a scalar bound, its gradient is zero. If it equals a tensor bound, element and bound get half
+/// each.
 #[op_grad(aten::clamp_tensor)]
 fn clamp(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     (

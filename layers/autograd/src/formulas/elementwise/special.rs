@@ -1,4 +1,4 @@
-//! Special functions.
+//! Gradient formulas of special functions.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI};
 
@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use crate::formulas::unknown;
 use crate::not_differentiable;
 
-/// The slope of a function of order one, from that of order zero; at zero it is a half.
+/// Returns the derivative of a Bessel function of order one, given the function of order zero. It is 0.5 at zero.
 fn bessel_one_derivative(this: &Tensor, order_zero: &Tensor, result: &Tensor) -> Result<Tensor> {
     (order_zero - (result / this)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0.5)
 }

@@ -1,4 +1,4 @@
-//! Functions of one number, signs, magnitudes and integer parts.
+//! Gradient formulas of unary functions, signs, magnitudes and rounding.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
@@ -7,12 +7,12 @@ use dispatch_runtime::prelude::*;
 
 use crate::complex::{conj, real};
 
-/// `1 / sqrt(1 - x^2)`
+/// Returns the conjugate of `1 / sqrt(1 - x^2)`.
 fn inverse_sqrt_one_minus_square(x: &Tensor) -> Result<Tensor> {
     conj(&(1 - (x * x)?)?.rsqrt()?)
 }
 
-/// The derivative of the error function.
+/// Returns the derivative of the error function.
 fn erf_derivative(x: &Tensor) -> Result<Tensor> {
     (-(x * x)?)?.exp()? * FRAC_2_SQRT_PI
 }
@@ -25,7 +25,7 @@ derivatives! {
         if !this.dtype().is_complex() {
             return grad.zeros_like();
         }
-        // Only what is across the direction turns it.
+        // Only the component orthogonal to `this` changes its direction.
         let along = real(&(grad * aten::conj(result)?)?)?;
         let length = real(&(this * aten::conj(result)?)?)?;
         let slope = ((grad - (result * along)?)? / &length)?;
@@ -59,7 +59,7 @@ derivatives! {
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
     tanh(grad, result) => aten::tanh_backward(grad, result);
     asinh(grad, this) => grad * conj(&((this * this)? + 1)?.rsqrt()?)?;
-    // The two roots of complex numbers have branches of their own.
+    // The product of two roots has the branch cuts of the complex function, the root of the product does not.
     acosh(grad, this) =>
         if this.dtype().is_complex() {
             grad * conj(&((this + 1)?.rsqrt()? * (this - 1)?.rsqrt()?)?)?

@@ -1,4 +1,4 @@
-//! Bags of rows.
+//! Gradient formula of `_embedding_bag`.
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Elements at positions.
+//! Gradient formulas of operators that index elements: `index`, `gather`, `take`, `put`, `embedding` and masks.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use crate::{Outline, not_differentiable};
 
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 
-/// What was taken from a source, which may have had no dimension, and broadcasts.
+/// Returns the gradient of a source that was written to slices. The source may have no dimensions, and broadcasts.
 fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
     if source.rank() == 0 {
         return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);
@@ -34,7 +34,7 @@ derivatives! {
     };
     index_select(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
         aten::index_select_backward(grad, this.sizes(), dim, index);
-    // It takes small positions too.
+    // `gather` accepts 32-bit indices, `scatter_add` does not.
     gather(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad);
     take(grad; this: &Outline, index: &Tensor), not_differentiable(index) =>
@@ -49,7 +49,7 @@ derivatives! {
         aten::index(grad, indices);
     index_fill_int_scalar(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0);
-    // A position that is listed twice is filled once.
+    // The value fills a repeated index only once.
     index_fill_int_tensor(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0),
         {

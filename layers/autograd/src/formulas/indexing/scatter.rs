@@ -1,4 +1,4 @@
-//! Elements put to positions.
+//! Gradient formulas of scatter operators.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -43,7 +43,7 @@ fn scatter_by(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)
     reduction.gradients(grad, this, src, result)
 }
 
-/// What `scatter_reduce` calls a reduction of `scatter`.
+/// Returns the name that `scatter_reduce` uses for a reduction of `scatter`.
 fn long_name(reduce: &str) -> Result<&'static str> {
     match reduce {
         "add" => Ok("sum"),
@@ -52,7 +52,7 @@ fn long_name(reduce: &str) -> Result<&'static str> {
     }
 }
 
-/// What came from a source, which may be larger than the index.
+/// Returns the gradient of a scattered source, padded with zeros where the source is larger than the index.
 fn gathered(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Tensor> {
     let grad = grad.gather(dim, index)?;
     let more = src.sizes().iter().zip(index.sizes()).rev().flat_map(|(size, taken)| [0, size - taken]);
@@ -69,7 +69,7 @@ fn as_strided_scatter(grad: &Tensor, this: &Outline, _: ...) -> Result<(Tensor, 
     aten::copy_(&mut whole, grad, false)?;
     let place = this.with(geometry);
     let of_src = aten::clone(&this.part(&whole, &place)?, None)?;
-    // PyTorch gives `self` the gradient of what is written over, and none of what stays.
+    // As in PyTorch, `self` receives the gradient of the overwritten elements and zero for all others.
     let of_self = this.zeros_as_it_lies(grad)?;
     aten::copy_(&mut this.part(&of_self, &place)?, &of_src, false)?;
     Ok((of_self, of_src))

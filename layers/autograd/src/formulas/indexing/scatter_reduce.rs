@@ -1,4 +1,4 @@
-//! Reductions of what goes to the same position: `scatter_reduce` and `index_reduce`.
+//! Gradient formulas of `scatter_reduce` and `index_reduce`.
 
 use aten::prelude::*;
 use dispatch_runtime::BadArgument;
@@ -6,22 +6,22 @@ use dispatch_runtime::prelude::*;
 
 use crate::op_grad;
 
-/// How elements of a source get to positions.
+/// How the elements of a source are mapped to positions of the target.
 pub(super) trait ScatterKind {
-    /// For each element of the source, what is at its position.
+    /// Returns, for each element of the source, the element of `tensor` at its position.
     fn pick(&self, tensor: &Tensor) -> Result<Tensor>;
 
-    /// Adds the source.
+    /// Adds each element of the source to its position.
     fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
 
-    /// The operator whose gradient is asked for.
+    /// Calls the reduction operator of this kind.
     fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
 
-    /// Zeros at all positions that an element goes to.
+    /// Fills all targeted positions with zeros.
     fn clear(&self, tensor: &Tensor) -> Result<Tensor>;
 }
 
-/// A position for each element.
+/// A mapping with one index per source element (`scatter_reduce`).
 pub(super) struct Gathered<'a> {
     pub(super) dim: i64,
     pub(super) index: &'a Tensor,
@@ -45,7 +45,7 @@ impl ScatterKind for Gathered<'_> {
     }
 }
 
-/// A position for each slice along a dimension.
+/// A mapping with one index per slice along a dimension (`index_reduce`).
 struct Indexed<'a> {
     dim: i64,
     index: &'a Tensor,
@@ -75,7 +75,7 @@ fn index_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tenso
     reduction.gradients(grad, this, source, result)
 }
 
-/// One of the reductions.
+/// A reduction of source elements into positions of a tensor.
 pub(super) struct Reduction<'a, K> {
     pub(super) kind: K,
     pub(super) name: &'a str,
@@ -83,7 +83,7 @@ pub(super) struct Reduction<'a, K> {
 }
 
 impl<K: ScatterKind> Reduction<'_, K> {
-    /// The gradients of what was there before, and of the source.
+    /// Returns the gradients of the tensor before the reduction and of the source.
     pub(super) fn gradients(
         &self,
         grad: &Tensor,
@@ -109,7 +109,8 @@ impl<K: ScatterKind> Reduction<'_, K> {
         Ok(((grad / &count)?, (self.kind.pick(grad)? / self.kind.pick(&count)?)?))
     }
 
-    /// A product without one of its factors: divided by that, or, where it is a single zero, computed again.
+    /// Returns the gradients of a product. Each factor is divided out of the result. If it is the only zero of its product, the product is
+    /// computed again without it.
     fn of_product(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
         let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
         let before = ((grad * self.kind.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;

@@ -1,4 +1,4 @@
-//! Segments of a dimension.
+//! Gradient formula of `segment_reduce`.
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Indexing that looks where a mask lets it, and what leaves the tensors.
+//! Gradient formulas of unchecked and masked indexing. `_local_scalar_dense` is not differentiable.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

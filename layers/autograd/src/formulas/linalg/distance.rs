@@ -1,4 +1,4 @@
-//! Distances of rows.
+//! Gradient formulas of pairwise distances between rows.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -27,7 +27,7 @@ fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradien
 
 #[op_grad(aten::_euclidean_dist)]
 fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    // What lies in one place has no direction.
+    // The distance of equal points has gradient zero.
     let ratio = move || (grad / result)?.masked_fill_scalar(&result.eq_scalar(0)?, 0);
     let pulled = |ratio: &Tensor, near: &Tensor, far: &Tensor| {
         (near * ratio.sum_dim_intlist(Some(&[-1]), true)?)? - ratio.matmul(far)?
@@ -45,7 +45,7 @@ fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradien
     Ok((second_order.grad, of_first.index_add(0, &second, &second_order.apart.neg()?)?, second_order.distance))
 }
 
-/// The gradients of a gradient of distances: of what it was multiplied with, of each difference, and of the distances.
+/// The second-order gradients of distances: of the incoming gradient, of each difference, and of the distances.
 struct SecondOrder {
     grad: Tensor,
     apart: Tensor,
@@ -53,7 +53,7 @@ struct SecondOrder {
 }
 
 impl SecondOrder {
-    /// `outer` is what came for the difference of two ends, which is as the difference of what came for them.
+    /// Computes the second-order gradients. `outer` is the difference of the gradients that arrived for the two points.
     fn new(outer: &Tensor, grad: &Tensor, apart: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
         let (sign, size) = (apart.sign()?, apart.abs()?);
         let straight = |slope: &Tensor| {
@@ -66,7 +66,7 @@ impl SecondOrder {
         if p == f64::INFINITY {
             return straight(&sign.masked_fill_scalar(&size.ne(&distance.unsqueeze(-1)?)?, 0)?);
         }
-        // What lies in one place has no direction.
+        // The distance of equal points has gradient zero.
         let nowhere = distance.eq_scalar(0)?;
         let far = distance.masked_fill_scalar(&nowhere, 1)?;
         let (share, level) = ((size / far.unsqueeze(-1)?)?, apart.eq_scalar(0)?);
@@ -83,7 +83,7 @@ impl SecondOrder {
     }
 }
 
-/// The products of rows.
+/// Returns the inner products along the last dimension.
 fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     (a * b)?.sum_dim_intlist(Some(&[-1]), false)
 }

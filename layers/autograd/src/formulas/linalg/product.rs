@@ -1,4 +1,4 @@
-//! Products of matrices and vectors.
+//! Gradient formulas of matrix and vector products.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,13 +7,13 @@ use crate::complex::conj;
 use crate::formulas::elementwise::arithmetic::scaled;
 use crate::{Gradient, op_grad};
 
-/// The conjugate transpose.
+/// Returns the conjugate transpose of a matrix.
 fn adjoint(matrix: &Tensor) -> Result<Tensor> {
     conj(&matrix.transpose_int(-2, -1)?)
 }
 
-/// A product whose elements lie as those of `like` do. A weight is used transposed; its gradient, transposed back, lies as it does then,
-/// and is added to it line by line.
+/// Multiplies two matrices. The result is column-major if `like` is: a transposed weight then gets a gradient with the same strides, so
+/// that both are added row by row without a copy.
 fn product(like: &Tensor, rows: &Tensor, columns: &Tensor) -> Result<Tensor> {
     if let ([height, _], [1, stride]) = (like.sizes(), like.geometry().strides())
         && stride == height
@@ -43,7 +43,7 @@ derivatives! {
 
 #[op_grad(aten::addbmm)]
 fn addbmm(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
-    // Each of the matrices that were added up has the gradient of the sum.
+    // Each matrix of the sum receives the gradient of the sum.
     let each = move || grad.unsqueeze(0)?.expand(&[batch1.sizes()[0], grad.sizes()[0], grad.sizes()[1]]);
     (
         move || scaled(grad, beta),

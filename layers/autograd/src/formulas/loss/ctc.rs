@@ -1,4 +1,4 @@
-//! Sequences of labels.
+//! Gradient formula of the CTC loss.
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Normalisation of channels, over all pictures.
+//! Gradient formulas of batch normalization.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,8 +7,8 @@ use super::normalized::{Normalized, Three, mask, wanted};
 use crate::formulas::missing;
 use crate::{Gradient, op_grad};
 
-/// The forms of batch normalisation: what each takes between the weight and `eps`, and which of that are running statistics and whether it
-/// trains.
+/// Defines the derivatives of the variants of batch normalization. Each row lists the arguments between the weight and `eps`, then the
+/// running statistics and whether the call trains.
 macro_rules! batch_norms {
     ($(
         $operator:ident($($argument:ident: $ty:ty),*), not_differentiable($($fixed:ident),*) =>
@@ -41,7 +41,7 @@ batch_norms! {
         not_differentiable(running_mean, running_var, result1, result2, result3) => [None, None], true;
 }
 
-/// The gradients of input, weight and bias, by statistics of before or those of the call itself.
+/// Returns the gradients of input, weight and bias, computed with the running statistics or with those of the batch.
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn back(
     grad: &Tensor,

@@ -1,4 +1,4 @@
-//! Normalisation over groups of channels.
+//! Gradient formulas of group normalization.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use super::normalized::{Normalized, mask, wanted};
 use crate::formulas::reduction::sums::sum_of;
 use crate::{Gradient, op_grad};
 
-/// The mean and the reciprocal deviation of each group have gradients of their own.
+/// The returned mean and reciprocal deviation of each group are differentiable too.
 #[op_grad(aten::native_group_norm)]
 fn group_norm(
     grad0: &Tensor,
@@ -49,7 +49,7 @@ fn group_norm_backward(
     Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
 }
 
-/// The sizes of a group normalisation.
+/// The sizes of a group normalization.
 #[derive(Clone, Copy)]
 struct Groups {
     n: i64,
@@ -59,7 +59,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Elements by picture, group, channel of the group, and place.
+    /// Reshapes a tensor to batch, group, channel in the group, and position in the channel.
     fn elements(self, tensor: &Tensor) -> Result<Tensor> {
         tensor.reshape(&[self.n, self.group, self.c / self.group, self.inner])
     }

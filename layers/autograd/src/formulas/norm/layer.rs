@@ -1,4 +1,4 @@
-//! Normalisation over the last dimensions.
+//! Gradient formulas of layer normalization.
 
 use dispatch_runtime::prelude::*;
 

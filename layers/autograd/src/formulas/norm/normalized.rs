@@ -1,4 +1,4 @@
-//! What normalisations share: how gradients go back through them, twice.
+//! First- and second-order gradients shared by all normalizations.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,29 +7,29 @@ use crate::formulas::reduction::sums::count;
 
 pub(super) type Three = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 
-/// Of gradients that were computed together, those that were asked for.
+/// Returns those of three gradients that the mask requests.
 pub(super) fn wanted((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> Three {
     (mask[0].then_some(first), mask[1].then_some(second), mask[2].then_some(third))
 }
 
-/// Which of three gradients are asked for.
+/// Returns which of three gradients are requested.
 pub(super) fn mask(needs: &[bool]) -> [bool; 3] {
     std::array::from_fn(|at| needs.get(at) == Some(&true))
 }
 
-/// Elements less their mean, over their deviation, in sizes where statistics and weights stretch.
+/// Normalized elements: elements minus their mean, divided by their deviation. Statistics and weights broadcast to these sizes.
 pub(super) struct Normalized {
     elements: Tensor,
     invstd: Tensor,
-    /// The dimensions that statistics are over. Where there are none, statistics were given, and do not follow the elements.
+    /// The dimensions that statistics are computed over. Empty if the statistics are constants that do not depend on the elements.
     dims: Vec<i64>,
 }
 
-/// What a gradient of the gradients of input, weight and bias means for what these were computed of.
+/// The second-order gradients: of the incoming gradient, the input, and the weight.
 pub(super) struct SecondOrder {
     pub(super) grad: Tensor,
     pub(super) input: Tensor,
-    /// For each element; the weight's is the sum of those that it met.
+    /// The gradient of the weight for each element, not yet summed over the elements that share a weight.
     pub(super) weight: Tensor,
 }
 
@@ -46,7 +46,7 @@ impl Normalized {
         count(self.elements.sizes(), &self.dims)
     }
 
-    /// The gradient of the input, given that of the normalised elements. It is its own transpose.
+    /// Returns the gradient of the input, given the gradient of the normalized elements. This map is its own transpose.
     fn back(&self, grad: &Tensor) -> Result<Tensor> {
         if self.dims.is_empty() {
             return grad * &self.invstd;
@@ -63,7 +63,8 @@ impl Normalized {
         ((grad * self.invstd.square()?)? * (&self.elements / self.count()?)?)?.neg()
     }
 
-    /// For a gradient `grad` of the elements, by `weight`, and gradients of what that gave: of the input, the weight and the bias.
+    /// Returns the second-order gradients for a gradient `grad` of the weighted elements, given gradients of the first-order gradients of
+    /// input, weight and bias.
     pub(super) fn second_order(
         &self,
         grad: &Tensor,

@@ -1,11 +1,11 @@
-//! Softmax and its logarithm.
+//! Gradient formulas of softmax and log-softmax.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, Outline, op_grad};
 
-/// The sum along a dimension, which stays.
+/// Returns the sum along a dimension, which is kept.
 fn along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     tensor.sum_dim_intlist(Some(&[dim]), true)
 }

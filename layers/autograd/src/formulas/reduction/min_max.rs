@@ -1,4 +1,4 @@
-//! The largest and the smallest elements.
+//! Gradient formulas of reductions to the largest or smallest element.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -6,14 +6,14 @@ use dispatch_runtime::prelude::*;
 use super::sums::{restored, sum_of};
 use crate::{not_differentiable, op_grad};
 
-/// The gradient of an extreme, which all that reach it share.
+/// Divides the gradient of an extreme equally among the elements that reach it.
 fn shared(grad: &Tensor, this: &Tensor, dims: &[i64], keepdim: bool, extreme: &Tensor) -> Result<Tensor> {
     let reaches = this.eq(&restored(extreme, this.sizes(), dims, keepdim)?)?;
     let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
     (restored(grad, this.sizes(), dims, keepdim)? / sharers)? * reaches
 }
 
-/// The gradient of one element among all, which those of the same value share.
+/// Divides the gradient of one selected element equally among all elements with its value.
 pub(crate) fn shared_by_all(grad: &Tensor, this: &Tensor, value: &Tensor) -> Result<Tensor> {
     let same = this.eq(value)?.logical_or(&this.isnan()?.logical_and(&value.isnan()?)?)?;
     (grad / same.sum()?)? * same

@@ -1,4 +1,4 @@
-//! Norms, and `renorm`, which bounds them.
+//! Gradient formulas of vector norms and `renorm`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -31,7 +31,7 @@ fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
     if ord == 2.0 {
         return this * (grad / &norm)?.masked_fill_scalar(&zero, 0)?;
     }
-    // x * |x|^(p - 2), as what is defined at zero.
+    // x * |x|^(p - 2), written so that it is defined at zero.
     let powers = if ord < 2.0 {
         (this.sgn()? * this.abs()?.pow_tensor_scalar(ord - 1.0)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
     } else {
@@ -54,7 +54,7 @@ fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) ->
     aten::where_self(&norm.gt_scalar(maxnorm)?, &scaled, grad)
 }
 
-/// The derivative of the norm by each element, where the norm is not zero.
+/// Returns the derivative of the norm with respect to each element, if the norm is not zero.
 fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<Tensor> {
     let (size, sign) = (this.abs()?, this.sgn()?);
     if p.is_infinite() {

@@ -1,4 +1,4 @@
-//! Sums, products and extremes of all elements so far.
+//! Gradient formulas of scans: cumulative sums, products and extremes.
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use crate::complex::conj;
 use crate::{Outline, op_grad};
 
-/// Computes from the end.
+/// Runs a scan from the end of a dimension.
 fn backwards(tensor: &Tensor, dim: i64, scan: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     if tensor.sizes().is_empty() {
         return scan(tensor);
@@ -27,8 +27,8 @@ derivatives! {
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
 }
 
-/// What comes before the first zero is divided out of the products that it is part of. The first zero is left out of them, and what
-/// follows it has no part in anything.
+/// Elements before the first zero are divided out of the products that contain them. The first zero is left out of its products. Elements
+/// after it have gradient zero.
 #[op_grad(aten::cumprod)]
 fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
     if guard::is_grad_enabled() && !this.sizes().is_empty() {
@@ -43,7 +43,7 @@ fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Te
     aten::where_self(&first, &of_first, &of_others.masked_fill_scalar(&zeros.gt_scalar(0)?, 0)?)
 }
 
-/// The same without a division, which has gradients even where there are zeros. It takes a product for each element.
+/// Returns the gradient of `cumprod` without a division, so that it is differentiable even at zeros. It takes one product per element.
 fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
     let length = aten::size_int(this, dim)?;
     if this.geometry().count() == 0 {
@@ -62,9 +62,10 @@ fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
 
 #[op_grad(aten::logcumsumexp)]
 fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
-    // Logarithms of gradients have no sign, so each sign goes by itself. Infinity for that of zero would have no gradient.
+    // Logarithms of gradients have no sign, so positive and negative gradients are scanned separately. A zero gradient becomes the smallest
+    // finite number, because infinity would make its own gradient NaN.
     if this.dtype().is_complex() {
-        // That of a complex number has all that there is to it.
+        // The logarithm of a complex number includes its sign.
         let from_here = backwards(&(conj(grad)?.log()? - result)?, dim, |terms| terms.logcumsumexp(dim))?;
         return conj(&(from_here + this)?.exp()?);
     }

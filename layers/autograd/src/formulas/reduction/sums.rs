@@ -1,4 +1,4 @@
-//! Sums, means and products along dimensions.
+//! Gradient formulas of sums, means and products along dimensions.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use dispatch_runtime::{Dims, wrap_dim};
 use crate::complex::conj;
 use crate::{Outline, not_differentiable};
 
-/// Which dimensions were reduced; without any named, all were.
+/// Returns the reduced dimensions. An empty list reduces all.
 fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
     let rank = sizes.len();
     if dims.is_empty() {
@@ -17,7 +17,7 @@ fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
     wrapped.collect()
 }
 
-/// What was reduced, with a size of one in each dimension that is gone.
+/// Reshapes the result of a reduction so that each removed dimension has size one again.
 pub(crate) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
     if keepdim || sizes.is_empty() {
         return Ok(reduced_to.clone());
@@ -29,7 +29,7 @@ pub(crate) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim
     reduced_to.reshape(&sizes)
 }
 
-/// How many elements each sum has.
+/// Returns the number of elements in each reduced sum.
 pub(crate) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
     let reduced: Dims = reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
     Ok(dispatch_runtime::element_count(&reduced))
@@ -39,8 +39,8 @@ pub(crate) fn of_mean(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool)
     (restored(grad, sizes, dims, keepdim)? / count(sizes, dims)?)?.expand(sizes)
 }
 
-/// For each element, the product of all others along the dimension: of those before it and of those behind it, which zeros do no
-/// harm.
+/// Returns, for each element, the product of all others along the dimension: of those before it times those after it. It divides by no
+/// element, so zeros are allowed.
 fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
     let length = if this.sizes().is_empty() { 1 } else { this.sizes()[wrap_dim("dim", dim, this.sizes().len())?] };
     if length <= 1 {
@@ -74,7 +74,7 @@ derivatives! {
     };
 }
 
-/// What there is of two gradients.
+/// Returns the sum of two gradients, or the only one that is present.
 pub(crate) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
     match (first, second) {
         (Some(first), Some(second)) => (first + second).map(Some),

@@ -1,4 +1,4 @@
-//! Variances and standard deviations.
+//! Gradient formulas of variances and standard deviations.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use super::sums::{count, of_mean, restored, sum_of};
 use crate::op_grad;
 
-/// Along which dimensions the deviations of which elements were summed, and how.
+/// The arguments of a variance: its input, dimensions, correction and `keepdim`.
 struct Deviations<'a> {
     this: &'a Tensor,
     dims: &'a [i64],
@@ -27,7 +27,7 @@ impl Deviations<'_> {
         (self.restored(grad)? * (2.0 / freedom))? * deviation
     }
 
-    /// Where all are the same there is no slope.
+    /// Returns the gradient of a standard deviation, zero if the deviation is zero.
     fn of_deviation(&self, grad: &Tensor, deviation: &Tensor) -> Result<Tensor> {
         let grad = (grad / (deviation * 2)?)?.masked_fill_scalar(&deviation.eq_scalar(0)?, 0)?;
         self.of_variance(&grad)

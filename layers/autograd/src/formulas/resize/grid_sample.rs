@@ -1,7 +1,7 @@
-//! Images looked at where a grid says.
+//! Gradient formulas of grid sampling.
 //!
-//! What is seen is linear in the image, so that the second derivative needs the sampler itself, and beside it how its weights bend. Those are
-//! polynomials of how far a place is behind the first element that counts there, one for each element.
+//! The output is linear in the image, so the second derivative uses the sampler itself, and the derivatives of its weights. The weight of
+//! each of the neighboring elements is a polynomial of the offset of the sampling position from the first of them.
 
 use aten::prelude::*;
 use aten::{Interpolation, PaddingMode, Sampling};
@@ -49,7 +49,7 @@ samplers! {
     grid_sampler_3d grid_sampler_3d_backward;
 }
 
-/// By how much what is seen grows as the grid moves, and the gradients of that for the image and for the grid.
+/// The directional derivative of the sampled output along a shift of the grid, and its gradients for the image and for the grid.
 struct Moved {
     seen: Tensor,
     image: Tensor,
@@ -59,7 +59,7 @@ struct Moved {
 impl Moved {
     fn new(sampling: &Sampling, above: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
         let sizes = &input.sizes()[2..];
-        // Coordinates need more digits than elements.
+        // Coordinates need more precision than elements.
         let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let flat = |elements: &Tensor| elements.to(dtype)?.flatten_using_ints(2, -1);
         let (image, slopes) = (flat(input)?, flat(above)?);
@@ -96,14 +96,14 @@ impl Moved {
     }
 }
 
-/// The coordinates of a grid in the order of the dimensions, as lines of one channel.
+/// Returns the coordinates of a grid, one tensor per dimension of the image, flattened to one channel.
 fn by_dimension(grid: &Tensor) -> Result<Vec<Tensor>> {
     let sizes = grid.sizes();
     let places = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
     grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, places])).collect()
 }
 
-/// By how much the weight of an element grows as the grid moves, or its slope along one dimension.
+/// Returns the directional derivative of an element's weight along the shifts, or its derivative along one dimension.
 fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
     let mut sum = None;
     for (moved, shift) in shifts.iter().enumerate() {
@@ -117,14 +117,15 @@ fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result
     sum.map_or_else(|| taps[0].weight[0].zeros_like(), Ok)
 }
 
-/// An element along one dimension: where it is, and its weight, with slope and bend. One beside the image has none.
+/// A sampled element along one dimension: its index, and its weight with first and second derivative. The weight is zero outside of the
+/// image.
 #[derive(Clone)]
 struct Tap {
     at: Tensor,
     weight: [Tensor; 3],
 }
 
-/// One dimension of an image: how many elements it has, and where in it -1 is and how far from there 1.
+/// One dimension of an image: its size, and the linear map from grid coordinates (-1 to 1) to positions.
 struct Side<'a> {
     sampling: &'a Sampling,
     size: f64,
@@ -140,11 +141,11 @@ impl<'a> Side<'a> {
         Self { sampling, size, start, span }
     }
 
-    /// The elements that count.
+    /// Returns the elements along this dimension that are sampled at a coordinate.
     fn taps(&self, coordinate: &Tensor) -> Result<Vec<Tap>> {
         let (between, scale) = (self.sampling.interpolation, self.span / 2.0);
         let position = (((coordinate + 1)? * scale)? + self.start)?;
-        // A curve goes on beside the image; only the elements that it goes through are inside.
+        // A cubic curve is not clipped at the border: the indices of its elements are.
         let goes_on = between == Interpolation::Cubic;
         let (position, sign) = if goes_on { (position.clone(), position.ones_like()?) } else { self.kept(&position)? };
         let first = if between == Interpolation::Nearest { position.round()? } else { position.floor()? };
@@ -154,7 +155,7 @@ impl<'a> Side<'a> {
             if goes_on {
                 at = self.kept(&at)?.0;
             }
-            // So that a place that is no number is beside the image too.
+            // Negated, so that NaN counts as outside of the image.
             let beside = at.ge_scalar(0)?.logical_and(&at.lt_scalar(self.size)?)?.logical_not()?;
             let inside = |weight: Tensor| weight.masked_fill_scalar(&beside, 0);
             let slope = derivative(curve);
@@ -168,7 +169,7 @@ impl<'a> Side<'a> {
         taps.collect()
     }
 
-    /// Positions as they are inside of the image, unless there is nothing beside it, and by how much those move with them.
+    /// Clips or mirrors positions into the image according to the padding mode. Also returns the derivative of the new positions.
     fn kept(&self, position: &Tensor) -> Result<(Tensor, Tensor)> {
         let (start, span, last, one) = (self.start, self.span, self.size - 1.0, position.ones_like()?);
         let (position, sign) = match self.sampling.padding_mode {
@@ -187,7 +188,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Of each element that counts, its weight by how far the place is behind the first of those around it: the coefficients of all powers.
+/// Returns the weight polynomial of each sampled element: the coefficients of all powers of the offset from the first element.
 fn curves(between: Interpolation) -> &'static [&'static [f64]] {
     const A: f64 = -0.75;
     match between {

@@ -1,4 +1,4 @@
-//! Images in other sizes.
+//! Gradient formulas of upsampling.
 
 use dispatch_runtime::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Copies: between dtypes, layouts in memory, and devices.
+//! Gradient formulas of copies (between dtypes, memory formats and devices) and fills.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

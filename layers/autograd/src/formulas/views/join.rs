@@ -1,4 +1,4 @@
-//! Tensors made of others: side by side, repeated, turned around, in blocks.
+//! Gradient formulas of concatenation, repetition, flips and block matrices.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -6,14 +6,14 @@ use dispatch_runtime::wrap_dim;
 
 use crate::{Outline, not_differentiable, op_grad};
 
-// It gives positions.
+// It returns indices.
 not_differentiable!(aten::repeat_interleave);
 
 #[op_grad(aten::cat)]
 fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
     let mut start = 0_i64;
     let parts = tensors.iter().zip(needs).map(|(tensor, &needed)| {
-        // A tensor of no elements and one dimension fits everywhere.
+        // An empty one-dimensional tensor can be concatenated with any tensor.
         if tensor.sizes() == [0] {
             return needed.then(|| tensor.zeros()).transpose();
         }

@@ -1,4 +1,4 @@
-//! Borders around tensors.
+//! Gradient formulas of padding.
 
 use dispatch_runtime::prelude::*;
 

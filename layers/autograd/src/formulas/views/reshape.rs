@@ -1,4 +1,4 @@
-//! Views: the same elements in another geometry.
+//! Gradient formulas of views: reshapes, permutations, `expand`, `as_strided`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 use crate::graph::views::scattered;
 use crate::{Outline, not_differentiable};
 
-// Elements of another dtype are other numbers.
+// A view of another dtype reinterprets the bytes, which has no derivative.
 not_differentiable!(aten::detach, aten::view_dtype);
 
 macro_rules! in_sizes_of_before {
@@ -27,7 +27,7 @@ fn shown(grad: &Tensor, this: &Outline, size: &[i64], stride: &[i64], offset: Op
 }
 
 derivatives! {
-    // What was broadcast is summed anyway.
+    // The engine sums the gradient over broadcast dimensions.
     alias(grad) => Ok(grad.clone());
     expand(grad) => Ok(grad.clone());
     lift_fresh(grad) => Ok(grad.clone());

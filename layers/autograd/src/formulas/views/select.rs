@@ -1,4 +1,4 @@
-//! Views of a part of a tensor, and of the parts that it falls into.
+//! Gradient formulas of views of a part of a tensor, and of splits.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -27,7 +27,7 @@ fn even(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> 
     together(grads, this, sizes, dim)
 }
 
-/// The gradient of a tensor that fell into parts of `lengths` along a dimension.
+/// Concatenates the gradients of parts that have these lengths along a dimension.
 fn together(grads: &[Option<Tensor>], this: &Outline, lengths: impl Iterator<Item = i64>, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.rank())?;
     let mut sizes = Dims::from_slice(this.sizes());
