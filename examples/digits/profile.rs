@@ -33,7 +33,7 @@ pub(crate) fn of_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits:
 }
 
 impl Profile {
-    /// Returns the fraction of the epoch's time inside of spans: operator calls, backward passes, or others.
+    /// Returns the fraction of the epoch's time in named spans inside of the epoch: operator calls, backward passes, or others.
     pub(crate) fn accounted(&self) -> f64 {
         let rows = self.profiler.rows();
         let named = rows.iter().filter(|row| row.name != NAME).map(|row| row.own).sum::<Duration>();

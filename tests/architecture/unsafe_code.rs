@@ -151,7 +151,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether the code has the word `unsafe` outside of comments.
+/// Whether code outside of comments has an unsafe block, item or attribute.
 fn has_unsafe(text: &str) -> bool {
     let opens = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern", "#[unsafe("];
     text.lines()
