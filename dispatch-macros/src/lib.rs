@@ -72,7 +72,7 @@ pub fn op_meta(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `marked` is a promise of the author: if no tensor among the arguments has one of the marks, the fallback only redispatches below its
 /// key. Typed calls then skip it without building a stack; boxed calls always run it. If the fallback is `aliasing` too, operators that
-/// return views always run it, whatever the marks.
+/// return views always run it, also if no tensor has a mark.
 #[proc_macro_attribute]
 pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_fallback::expand(&attribute.into(), &item.into()).into()

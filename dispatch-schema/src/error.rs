@@ -278,7 +278,7 @@ impl SyntaxErrors {
 
     /// Formats every message with its source line and carets under the exact columns.
     ///
-    /// `source` is the parsed text. A column is a character, whatever its width on the screen.
+    /// `source` is the parsed text. A column is one character, also if the screen shows it wider.
     ///
     /// ```
     /// use dispatch_schema::Schema;

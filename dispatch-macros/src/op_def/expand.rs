@@ -109,7 +109,7 @@ fn types(definition: &Definition) -> TokenStream {
                     __kernel(#(#names,)* __keys, __table)
                 }
 
-                /// Calls the kernel for one runtime key, whatever the keys of the arguments.
+                /// Calls the kernel for one runtime key. The keys of the arguments are ignored.
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {

@@ -155,7 +155,7 @@ fn check_served<'a>(
 }
 
 impl Kernel<'_> {
-    /// Generates the call of the kernel with every type checked: once, whatever the number of forms.
+    /// Generates the call of the kernel with every type checked. All forms share it.
     fn serve(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let Body::Serves { plan, out } = &self.body else { return TokenStream::new() };

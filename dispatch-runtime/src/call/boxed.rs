@@ -36,7 +36,7 @@ impl Operator {
         self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
     }
 
-    /// Calls the operator with exactly these keys, whatever the keys of the arguments and of the thread. Layers redispatch calls with this.
+    /// Calls the operator with exactly these keys; the keys of the arguments and of the thread are ignored. Layers redispatch with it.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Operator {
         self.redispatch_boxed(keys, stack)
     }
 
-    /// Calls the operator's kernel for one key, whatever the arguments' keys.
+    /// Calls the operator's kernel for one key. The arguments' keys are ignored.
     ///
     /// # Errors
     ///

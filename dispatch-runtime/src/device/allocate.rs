@@ -60,7 +60,7 @@ impl Tensor {
             Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
             _ => strided_bytes(dtype, geometry)?,
         };
-        // The CPU is one device, whatever its index.
+        // All indices of the CPU are the same device.
         if device.backend() == Device::CPU.backend() {
             return Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU));
         }

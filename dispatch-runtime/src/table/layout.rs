@@ -109,7 +109,7 @@ pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
 fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
     match origin {
         Origin::Fallback(of) => match fallbacks[of.position()].active() {
-            // A fallback for aliases concerns every call that makes views, whatever the marks.
+            // A fallback for aliases runs for every call that makes views, also if no tensor has a mark.
             Active::One(fallback) if fallback.aliasing && row.gives_views() => None,
             Active::One(fallback) => fallback.marks,
             _ => None,

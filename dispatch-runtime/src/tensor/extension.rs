@@ -83,7 +83,7 @@ impl Drop for Small {
 #[derive(Default)]
 struct List(AtomicPtr<Header>);
 
-/// The beginning of every node, whatever the type of its value.
+/// The first fields of a node. They are the same for all types of values.
 struct Header {
     of: TypeId,
     /// Drops the node, and returns the next node.

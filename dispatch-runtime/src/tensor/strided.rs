@@ -26,7 +26,7 @@ pub struct ElementsMut<'a, T: Element> {
 }
 
 impl Tensor {
-    /// Borrows the elements for reading, whatever the strides are.
+    /// Borrows the elements for reading, with any strides.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, Tensor};
@@ -43,7 +43,7 @@ impl Tensor {
         Ok(Elements { operands: Operands::take(&[], [], &["self"], [self])?, element: PhantomData })
     }
 
-    /// Borrows the elements for writing, whatever the strides are.
+    /// Borrows the elements for writing, with any strides.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;

@@ -31,7 +31,7 @@ pub(crate) struct Loops {
 /// A property of an operand, by the operand's index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The operand is boolean, whatever the others' dtype is.
+    /// The operand is boolean; the other operands may have any dtype.
     Truth(usize),
     /// The operand is a divisor: for integers, zero is an error.
     Divisor(usize),

@@ -19,7 +19,7 @@ pub trait Transform: 'static {
     /// Returns the layers that do the work of this transform. They see the calls of this level only.
     fn layers(&self) -> KeySet;
 
-    /// Returns the layers that see every call of this level, whatever its tensors.
+    /// Returns the layers that see every call of this level, with any tensors.
     fn modes(&self) -> KeySet {
         KeySet::EMPTY
     }

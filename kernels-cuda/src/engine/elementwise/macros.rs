@@ -48,7 +48,7 @@ macro_rules! loops {
 /// elements of type `C`. `O` is the type of the result. With `by`, an expression selects the loops from the operator's arguments. The rest
 /// comes from the operator's definition.
 ///
-/// `[few]` adds a loop that computes in 32-bit integers. `[truth 0]`: the first tensor is boolean, whatever the others are. `[divisor 1]`:
+/// `[few]` adds a loop that computes in 32-bit integers. `[truth 0]`: the first tensor is boolean, the others need not be. `[divisor 1]`:
 /// the second tensor is a divisor of integers. `[keeps 1]`: if the second is a CPU scalar, it is not rounded to half precision.
 ///
 /// # Safety

@@ -249,7 +249,7 @@ fn follow(steps: &[Step], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
 
 fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
     let one = |tensor: &Tensor| aten::contiguous(tensor, MemoryFormat::Contiguous).unwrap();
-    // All NaNs are equal, whatever their bits.
+    // NaNs with different bits are equal.
     let bits = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     tensors.iter().map(|tensor| one(tensor).read::<f64>().unwrap().iter().map(bits).collect()).collect()
 }

@@ -31,7 +31,7 @@ fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result
     Ok(Mapped::in_front(aten::clone(&this.front()?, plain)?))
 }
 
-/// Reshapes each slice, whatever its strides.
+/// Reshapes each slice, with any strides.
 #[op_vmap(aten::_unsafe_view)]
 fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
     let mut sizes = vec![batch.size()];

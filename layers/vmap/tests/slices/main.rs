@@ -332,7 +332,7 @@ fn one_slice_is_enough_without_elements_however_many_there_are() {
 fn one_slice_is_enough_if_all_are_the_same() {
     let _slow = slow(Slow::Allow);
     let many = 1_i64 << 40;
-    // A scalar is on the CPU, whatever the device of the other arguments.
+    // A scalar is on the CPU, also if the other arguments are on another device.
     let meta = Spec::contiguous(DType::I32, &[many]).on(Device::META).unwrap();
     let found = vmap(|x| aten::isin_scalar_tensor(2.into(), x, false, false), &meta).unwrap();
     assert_eq!((found.sizes(), found.device()), (&[many][..], Device::META));

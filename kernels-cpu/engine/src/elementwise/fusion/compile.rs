@@ -219,7 +219,7 @@ impl Compiler<'_> {
             Some(step) => &self.chain.steps.get(step)?.result,
         };
         let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
-        // One zero, whatever the rank.
+        // One zero for all ranks.
         let zeros = Geometry::strided(&few, &vec![0; few.len()], 0)?;
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
