@@ -8,13 +8,13 @@
     reason = "an operator is called by its name and that of its overload, and both may have underscores"
 )]
 
-#[allow(dead_code, reason = "the families that use an item may be left out")]
+#[cfg_attr(not(feature = "default"), allow(dead_code, reason = "the families that use an item may be left out"))]
 mod checks;
 mod families;
 #[rustfmt::skip]
 mod family_functions;
 pub mod functional;
-#[allow(dead_code, reason = "the families that use an item may be left out")]
+#[cfg_attr(not(feature = "default"), allow(dead_code, reason = "the families that use an item may be left out"))]
 mod geometry;
 mod is_random;
 #[rustfmt::skip]

@@ -31,7 +31,7 @@ const PROGRAM: [&str; 5] = [
 ///
 /// let page = dispatch_inspect::page(&[mend::operator()]);
 /// assert!(page.starts_with("<!doctype html>") && page.contains("::mend(Tensor self) -> Tensor"));
-/// // What authors wrote is data, whatever it is.
+/// // Text from authors is data and never markup.
 /// assert!(!page.contains("Mends </script>") && page.contains("Mends \\u003c/script>"));
 /// ```
 #[must_use]

@@ -13,7 +13,7 @@ use dispatch_runtime::{
 #[dispatch_key(backend)]
 static STINGY: Key;
 
-/// A backend that returns a prepared storage, whatever size is requested.
+/// A backend that returns a prepared storage for every requested size.
 struct Stingy;
 
 static GIVES: Mutex<Option<Storage>> = Mutex::new(None);

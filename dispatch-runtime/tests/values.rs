@@ -1,4 +1,4 @@
-//! Tests of values in boxed calls: every kind of value passes through unchanged and in order, whatever is below on the stack.
+//! Tests of values in boxed calls: every kind of value passes through unchanged and in order, above any values on the stack.
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{

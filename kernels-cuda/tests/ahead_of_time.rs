@@ -52,7 +52,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-#[ignore = "it is run by the test above"]
+#[ignore = "a child process of `what_is_on_disk_is_not_compiled_again` runs it"]
 fn all_of_it_is_compiled() {
     assert_eq!(TWICE.source().prepare(90), Ok(2));
     assert_eq!(compiled().instances, 2);
@@ -61,14 +61,14 @@ fn all_of_it_is_compiled() {
 }
 
 #[test]
-#[ignore = "it is run by the test above"]
+#[ignore = "a child process of `what_is_on_disk_is_not_compiled_again` runs it"]
 fn none_of_it_is_compiled() {
     assert_eq!(TWICE.source().prepare(90), Ok(0));
     assert_eq!(compiled(), Compiled::default());
 }
 
 #[test]
-#[ignore = "it is run by the test above"]
+#[ignore = "a child process of `what_is_on_disk_is_not_compiled_again` runs it"]
 fn it_cannot_be_kept() {
     match TWICE.source().prepare(90) {
         Err(error @ CudaError::NotKept { .. }) => {

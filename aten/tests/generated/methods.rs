@@ -9,17 +9,17 @@ use crate::{feature, functions};
 /// Operators that are not methods, as Rust or `Tensor` has other methods of these names.
 const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
-const HEAD: &str = r#"//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
+const HEAD: &str = r#"//! Operators as methods of their first argument. Generated from the registry by the test `generated`; do not edit.
 
 use dispatch_runtime::prelude::*;
-#[allow(unused_imports, reason = "whatever types there are in signatures")]
+#[allow(unused_imports, reason = "a type may occur only in families that are left out")]
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
-/// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Left out are those that begin with an
-/// underscore, which PyTorch keeps to itself, and `clone`, which in Rust makes another handle.
+/// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Two kinds are left out: names that begin with
+/// an underscore, which are private to PyTorch, and `clone` and `item`, which are other methods of `Tensor`.
 ///
-/// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults; where
-/// they should not, the function of the same name takes all of them, and its macro takes them by name.
+/// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults. For
+/// other values, call the function of the same name, which takes all arguments, or its macro, which takes them by name.
 ///
 /// ```
 /// # use kernels_cpu as _;

@@ -1,4 +1,4 @@
-//! Normalisation of unions: unions with the same members are equal, in whatever order they were written.
+//! Normalisation of unions: unions with the same members are equal, in any order of the members.
 
 use crate::ty::{Type, TypeKind};
 

@@ -62,7 +62,7 @@ fn work<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<us
 const REPLY: &str = "reply: ";
 
 #[test]
-#[ignore = "it is run by the test above"]
+#[ignore = "child processes of the test above run it, because the compiler does one thing at a time in a process"]
 fn jobs_are_done() {
     for job in std::io::stdin().lines() {
         let job = job.unwrap();

@@ -68,7 +68,7 @@ fn what_a_device_does_not_survive_ends_the_program_with_the_kernel_and_the_line(
 }
 
 #[test]
-#[ignore = "it is run by the test above"]
+#[ignore = "a child process of the test above runs it, because it ends the process"]
 fn it_ends() {
     let Some((cuda, _alone)) = device() else { return };
     let Ok(wanted) = std::env::var(TEMPLATE) else { return };
