@@ -57,7 +57,7 @@ impl Backend for Simulated {
         Ok(())
     }
 
-    fn devices(&self) -> usize {
+    fn device_count(&self) -> usize {
         2
     }
 }

@@ -129,7 +129,7 @@ fn windows_become_columns_and_add_up_again() {
 
 #[test]
 fn samples_of_gumbel_are_shares_and_hard_ones_choices() {
-    let _own = Generator::new(Device::CPU, 3).stand_in();
+    let _own = Generator::new(Device::CPU, 3).make_default();
     let logits = wave(&[64, 5], 1.0);
     let soft = functional::gumbel_softmax(&logits, 0.5, false, -1).unwrap();
     assert_near(&soft.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
@@ -142,7 +142,7 @@ fn samples_of_gumbel_are_shares_and_hard_ones_choices() {
 
 #[test]
 fn whole_channels_are_left_out() {
-    let _own = Generator::new(Device::CPU, 3).stand_in();
+    let _own = Generator::new(Device::CPU, 3).make_default();
     let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
     let rows = kept.sum_dim_intlist(Some(&[1]), false).unwrap().to_vec::<f64>().unwrap();
     assert!(rows.iter().all(|row| [0.0, 8.0].contains(row)) && rows.contains(&0.0) && rows.contains(&8.0));

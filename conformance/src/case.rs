@@ -253,9 +253,9 @@ fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Resu
 /// Calls an operator, and checks shared and written memory against its schema.
 pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, Stop> {
     let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
-    let drawn = Generator::reservations();
+    let drawn = Generator::reservation_count();
     let results = invoke(operator, given.clone())?;
-    let is_arbitrary = is_unset(operator.name().base) || may_draw(operator) && Generator::reservations() != drawn;
+    let is_arbitrary = is_unset(operator.name().base) || may_draw(operator) && Generator::reservation_count() != drawn;
     aliasing::check(operator, &given, &versions, &results)?;
     Ok(Outcome { given, results, is_arbitrary })
 }

@@ -53,7 +53,7 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
         return Ok(host);
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
-        let memory = device.memory()?;
+        let memory = device.memory_backend()?;
         let storage = memory.allocate(device, host.storage().size())?;
         memory.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
         Ok(storage)
@@ -71,7 +71,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
     let copy = || -> dispatch_runtime::Result<Storage> {
         let host = Storage::host(tensor.storage().size());
         device.synchronize()?;
-        device.memory()?.copy_out(tensor.storage(), &mut bytes(&host)?.write::<u8>()?)?;
+        device.memory_backend()?.copy_out(tensor.storage(), &mut bytes(&host)?.write::<u8>()?)?;
         Ok(host)
     };
     let storage = copy().map_err(|source| Error::NoCopy { device, source })?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dispatch_runtime::keys::{CPU, CUDA};
-use dispatch_runtime::{Key, Operator, Provenance, Shape};
+use dispatch_runtime::{Key, Operator, Provenance, ShapeWord};
 // Links the backends under test.
 use {kernels_cpu as _, kernels_cuda as _};
 
@@ -101,7 +101,7 @@ fn kernels_name_operators_and_the_types_of_plans() {
 fn every_row_of_the_table_of_elementwise_operators_has_a_line_on_each_backend() {
     let mut rows = 0;
     for operator in Operator::all() {
-        let is_row = matches!(operator.shape(), Some(Shape::Pointwise { dtypes, .. }) if !dtypes.is_empty());
+        let is_row = matches!(operator.shape(), Some(ShapeWord::Pointwise { dtypes, .. }) if !dtypes.is_empty());
         if !is_row || operator.name().namespace != "aten" {
             continue;
         }

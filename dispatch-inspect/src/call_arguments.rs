@@ -121,7 +121,7 @@ pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
 
 /// Returns the mark of tensors on other backends than the CPU: the CPU does not track writes to their memory.
 pub(crate) fn mark_of(backend: Key) -> Option<Marks> {
-    (backend != CPU).then_some(Marks::FOREIGN)
+    (backend != CPU).then_some(Marks::NOT_ON_HOST)
 }
 
 fn not_a_word(word: &str, suggestion: Option<String>) -> Failure {

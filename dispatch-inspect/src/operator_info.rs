@@ -2,7 +2,7 @@
 
 use dispatch_runtime::keys::{Autograd, CPU};
 use dispatch_runtime::schema::SchemaKind;
-use dispatch_runtime::{Operator, Promotion, Provenance, Shape, TableCell};
+use dispatch_runtime::{Operator, Promotion, Provenance, ShapeWord, TableCell};
 use serde::Serialize;
 
 use crate::{Coverage, Kernel, KernelKind, Place};
@@ -143,7 +143,7 @@ fn rule(operator: &Operator) -> Option<Place> {
 }
 
 /// Returns a shape word as it was written.
-fn word(operator: &Operator, shape: Shape) -> String {
+fn word(operator: &Operator, shape: ShapeWord) -> String {
     let name =
         |at: usize| operator.schema().arguments.get(at).map_or("?", |argument| argument.name.as_str()).to_owned();
     let with = |word: String, dtype: Promotion| match format!("{dtype:?}").to_lowercase() {
@@ -151,12 +151,14 @@ fn word(operator: &Operator, shape: Shape) -> String {
         dtype => format!("{word}, dtype = {dtype}"),
     };
     match shape {
-        Shape::Pointwise { operands, dtype, .. } => {
+        ShapeWord::Pointwise { operands, dtype, .. } => {
             let names: Vec<String> = operands.iter().map(|&at| name(at)).collect();
             with(format!("pointwise({})", names.join(", ")), dtype)
         }
-        Shape::Reduce { dims, dtype, .. } => with(format!("reduce({})", dims.map_or_else(String::new, name)), dtype),
-        Shape::Product { letters } => format!("{letters:?}"),
+        ShapeWord::Reduce { dims, dtype, .. } => {
+            with(format!("reduce({})", dims.map_or_else(String::new, name)), dtype)
+        }
+        ShapeWord::Product { letters } => format!("{letters:?}"),
         other => format!("{other:?}"),
     }
 }

@@ -81,18 +81,19 @@ pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, R
 pub use plan::{
     DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
 };
-pub use random::{Generator, RandomRecording, StandIn, manual_seed, philox};
+pub use random::{DefaultGeneratorGuard, Generator, RandomRecording, manual_seed, philox};
 pub use registration::{
     AnnotationRecord, Chain, Change, Destination, DisabledFeatureRecord, Fuser, FuserRecord, Given, Pass, Record,
     Registrar, Registration, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
 };
 pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
 pub use spec::{
-    OperandError, Order, Promotion, Shape, Spec, broadcast, broadcast_strides, nesting, result_dtype, wrap_dim,
+    DimOrder, OperandError, Promotion, ShapeWord, Spec, broadcast, broadcast_strides, dims_by_stride, result_dtype,
+    wrap_dim,
 };
 pub use tensor::{
-    AccessError, Dims, Elements, ElementsMut, Geometry, Marks, Nested, Operand, Operands, OutOfStorage, Ragged, Read,
-    Row, Tensor, TransferHold, Write, element_count,
+    AccessError, Dims, Elements, ElementsMut, Geometry, Marks, NestedArray, NestedRow, Operand, Operands, OutOfStorage,
+    RaggedRows, ReadGuard, Tensor, TransferHold, WriteGuard, element_count,
 };
 pub use value::{Argument, Object, Output, Stack, Value, Values};
 

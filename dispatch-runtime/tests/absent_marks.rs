@@ -9,63 +9,63 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Marks, keys::*};
 
 thread_local! {
-    static SEEN: Cell<usize> = const { Cell::new(0) };
+    static FALLBACK_CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-fn see(op: &Operator, keys: KeySet, key: Key, stack: &mut Stack) -> Result<()> {
-    SEEN.set(SEEN.get() + 1);
+fn count_and_redispatch(op: &Operator, keys: KeySet, key: Key, stack: &mut Stack) -> Result<()> {
+    FALLBACK_CALLS.set(FALLBACK_CALLS.get() + 1);
     op.redispatch_boxed(keys.below(key), stack)
 }
 
-fn seen() -> usize {
-    SEEN.take()
+fn take_calls() -> usize {
+    FALLBACK_CALLS.take()
 }
 
 #[op_fallback(Tracer, marked(REQUIRES_GRAD))]
 fn trace(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    see(op, keys, Tracer, stack)
+    count_and_redispatch(op, keys, Tracer, stack)
 }
 
 #[op_fallback(Conjugate, marked(RECORDED))]
 fn conjugate(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    see(op, keys, Conjugate, stack)
+    count_and_redispatch(op, keys, Conjugate, stack)
 }
 
 #[op_fallback(Negative, marked(VIEW))]
 fn negate(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    see(op, keys, Negative, stack)
+    count_and_redispatch(op, keys, Negative, stack)
 }
 
 #[op_fallback(ZeroTensor, marked(INFERENCE))]
 fn zero(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    see(op, keys, ZeroTensor, stack)
+    count_and_redispatch(op, keys, ZeroTensor, stack)
 }
 
-#[op_def("given(Tensor self) -> Tensor")]
-fn given(this: &Tensor) -> Result<Tensor>;
+#[op_def("identity(Tensor self) -> Tensor")]
+fn identity(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(given, CPU)]
-fn given_cpu(this: &Tensor) -> Tensor {
+#[op_impl(identity, CPU)]
+fn identity_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 /// An operator with a fallback for autograd on one backend, and its own autograd kernel on another.
-#[op_def("uneven(Tensor self) -> Tensor")]
-fn uneven(this: &Tensor) -> Result<Tensor>;
+#[op_def("with_cuda_autograd(Tensor self) -> Tensor")]
+fn with_cuda_autograd(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(uneven, CPU)]
-fn uneven_cpu(this: &Tensor) -> Tensor {
+#[op_impl(with_cuda_autograd, CPU)]
+fn with_cuda_autograd_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(uneven, AutogradCUDA)]
-fn uneven_autograd(_: &Tensor) -> Result<Tensor> {
+#[op_impl(with_cuda_autograd, AutogradCUDA)]
+fn with_cuda_autograd_kernel(_: &Tensor) -> Result<Tensor> {
     Err(Error::kernel("autograd of its own"))
 }
 
 #[op_fallback(AutogradCPU, marked(RECORDED))]
 fn record(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    see(op, keys, AutogradCPU, stack)
+    count_and_redispatch(op, keys, AutogradCPU, stack)
 }
 
 fn x(layers: impl Into<KeySet>) -> Tensor {
@@ -74,53 +74,53 @@ fn x(layers: impl Into<KeySet>) -> Tensor {
 }
 
 fn boxed_call(x: &Tensor) -> usize {
-    given::operator().call([x.clone().into()]).unwrap();
-    seen()
+    identity::operator().call([x.clone().into()]).unwrap();
+    take_calls()
 }
 
 #[test]
-fn the_first_mark_brings_a_fallback_back_into_tables_that_were_in_use() {
+fn the_first_marked_tensor_adds_the_fallback_to_tables_in_use() {
     let plain = x(Tracer);
-    given(&plain).unwrap();
-    assert_eq!((seen(), boxed_call(&plain)), (0, 0));
-    let before = given::operator().destination(plain.keys());
+    identity(&plain).unwrap();
+    assert_eq!((take_calls(), boxed_call(&plain)), (0, 0));
+    let before = identity::operator().destination(plain.keys());
 
     let marked = x(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
-    given(&marked).unwrap();
-    assert_eq!((seen(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
-    given(&plain).unwrap();
-    assert_eq!(seen(), 0, "a typed call still passes over it");
-    assert!(before.is_some() && given::operator().destination(plain.keys()) == before);
+    identity(&marked).unwrap();
+    assert_eq!((take_calls(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
+    identity(&plain).unwrap();
+    assert_eq!(take_calls(), 0, "a typed call still skips it");
+    assert!(before.is_some() && identity::operator().destination(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
     assert_eq!(boxed_call(&plain), 1, "a mark that was seen is not forgotten");
 }
 
 #[test]
-fn a_tie_to_a_base_is_a_mark_too() {
+fn tie_to_sets_the_view_mark() {
     let base = x(Negative);
     assert_eq!(boxed_call(&base), 0);
     let mut view = base.restride(base.geometry().clone()).unwrap();
     assert!(view.tie_to(&base));
-    given(&view).unwrap();
-    assert_eq!((seen(), boxed_call(&base)), (1, 1));
+    identity(&view).unwrap();
+    assert_eq!((take_calls(), boxed_call(&base)), (1, 1));
 }
 
 #[test]
-fn marks_that_tensors_are_made_with_are_never_waited_for() {
+fn fallbacks_for_marks_of_new_tensors_are_always_in_tables() {
     let _inference = dispatch_runtime::guard::inference_mode();
-    let made = Tensor::from_slice(&[1.0_f32]);
-    given(&made.with_keys(made.keys() | ZeroTensor)).unwrap();
-    assert_eq!(seen(), 1);
+    let inference = Tensor::from_slice(&[1.0_f32]);
+    identity(&inference.with_keys(inference.keys() | ZeroTensor)).unwrap();
+    assert_eq!(take_calls(), 1);
 }
 
 #[test]
-fn threads_that_share_the_first_marked_tensor_all_see_the_fallback() {
+fn threads_that_set_a_mark_at_the_same_time_all_run_the_fallback() {
     let plain = x(Conjugate);
-    uneven(&x(AutogradCPU)).unwrap();
-    assert_eq!((seen(), boxed_call(&plain)), (0, 0));
-    let error = uneven(&x(CUDA | AutogradCUDA)).unwrap_err();
+    with_cuda_autograd(&x(AutogradCPU)).unwrap();
+    assert_eq!((take_calls(), boxed_call(&plain)), (0, 0));
+    let error = with_cuda_autograd(&x(CUDA | AutogradCUDA)).unwrap_err();
     assert!(error.to_string().contains("autograd of its own"), "{error}");
 
     let start = Barrier::new(4);
@@ -130,56 +130,56 @@ fn threads_that_share_the_first_marked_tensor_all_see_the_fallback() {
                 let mine = x(Conjugate);
                 start.wait();
                 mine.mark(Marks::RECORDED);
-                given(&mine).unwrap();
-                assert_eq!((seen(), boxed_call(&mine)), (1, 1));
+                identity(&mine).unwrap();
+                assert_eq!((take_calls(), boxed_call(&mine)), (1, 1));
             });
         }
     });
     let marked = x(AutogradCPU);
     marked.mark(Marks::RECORDED);
-    uneven(&marked).unwrap();
-    assert_eq!(seen(), 1);
+    with_cuda_autograd(&marked).unwrap();
+    assert_eq!(take_calls(), 1);
 }
 
 #[test]
-fn an_account_names_the_kernel_that_runs() {
-    let account = |marks| given::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
-    let winner = |marks| account(marks).winner.map(|winner| winner.kernel);
-    assert_eq!(winner(None), Some("given_cpu"));
-    assert!(account(None).masked.has(Tracer));
+fn an_explanation_names_the_kernel_that_runs() {
+    let explanation = |marks| identity::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
+    let winner = |marks| explanation(marks).winner.map(|winner| winner.kernel);
+    assert_eq!(winner(None), Some("identity_cpu"));
+    assert!(explanation(None).masked.has(Tracer));
     assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace"));
 }
 
-#[op_def("elsewhere(Tensor self) -> Tensor")]
-fn elsewhere(this: &Tensor) -> Result<Tensor>;
+#[op_def("only_cuda(Tensor self) -> Tensor")]
+fn only_cuda(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(elsewhere, CUDA)]
-fn elsewhere_cuda(this: &Tensor) -> Tensor {
+#[op_impl(only_cuda, CUDA)]
+fn only_cuda_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_def("twice(Tensor self) -> Tensor")]
-fn twice(this: &Tensor) -> Result<Tensor>;
+#[op_def("two_kernels(Tensor self) -> Tensor")]
+fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twice, CPU)]
-fn twice_once(this: &Tensor) -> Tensor {
+#[op_impl(two_kernels, CPU)]
+fn first_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(twice, CPU)]
-fn twice_again(this: &Tensor) -> Tensor {
+#[op_impl(two_kernels, CPU)]
+fn second_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[test]
-fn a_refusal_names_the_backend_and_not_a_layer_with_nothing_to_do() {
+fn the_error_names_the_backend_and_no_skipped_layer() {
     let x = Tensor::from_slice(&[1.0_f32]);
     let boxed = |operator: &Operator| operator.call([Value::from(&x)]).unwrap_err().to_string();
-    for error in [elsewhere(&x).unwrap_err().to_string(), boxed(elsewhere::operator())] {
-        assert!(error.contains("for CPU") && error.contains("#[op_impl(absent_marks::elsewhere, CPU)]"), "{error}");
+    for error in [only_cuda(&x).unwrap_err().to_string(), boxed(only_cuda::operator())] {
+        assert!(error.contains("for CPU") && error.contains("#[op_impl(absent_marks::only_cuda, CPU)]"), "{error}");
     }
-    for error in [twice(&x).unwrap_err().to_string(), boxed(twice::operator())] {
-        assert!(error.contains("twice_once") && error.contains("twice_again"), "{error}");
+    for error in [two_kernels(&x).unwrap_err().to_string(), boxed(two_kernels::operator())] {
+        assert!(error.contains("first_kernel") && error.contains("second_kernel"), "{error}");
     }
-    assert_eq!(elsewhere::operator().explain(&[Value::from(&x)]).key, Some(CPU));
+    assert_eq!(only_cuda::operator().explain(&[Value::from(&x)]).key, Some(CPU));
 }

@@ -4,22 +4,22 @@ use dispatch_runtime::keys::CompositeImplicitAutograd;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Registrar, Stack};
 
-#[op_def("callers::part(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
-fn part(_: ...) -> Result<Tensor>;
+#[op_def("callers::inner(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
+fn inner(_: ...) -> Result<Tensor>;
 
-#[op_impl(part, CPU)]
-fn part_cpu(_: ...) -> Result<Tensor> {
-    part::plan(this, other)?;
+#[op_impl(inner, CPU)]
+fn inner_cpu(_: ...) -> Result<Tensor> {
+    inner::plan(this, other)?;
     Ok(this.clone())
 }
 
-/// An operator whose first argument is the second argument of `part`.
-#[op_def("callers::swapped(Tensor first, Tensor second) -> Tensor", out = "out", calls = part(second, first))]
+/// An operator whose first argument is the second argument of `inner`.
+#[op_def("callers::swapped(Tensor first, Tensor second) -> Tensor", out = "out", calls = inner(second, first))]
 fn swapped(_: ...) -> Result<Tensor>;
 
 #[op_def("callers::plain(Tensor self, Tensor other) -> Tensor", out = "out")]
 fn plain(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    part(other, this)
+    inner(other, this)
 }
 
 #[op_def("callers::checked(Tensor self, Tensor other) -> Tensor", check = check_equal(this, other))]
@@ -42,39 +42,39 @@ fn check_equal(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     Err(BadArgument::sizes("other", other.sizes(), format!("{:?}, as `self` has", this.sizes())))
 }
 
-fn two() -> (Tensor, Tensor) {
+fn tensors_of_two_sizes() -> (Tensor, Tensor) {
     (Tensor::from_slice(&[1.0_f32; 2]), Tensor::from_slice(&[1.0_f32; 3]))
 }
 
-const PART: &str = "`callers::part`: argument `other` has sizes [2], which do not broadcast with [3]: counted from the last, sizes must be \
+const INNER_ERROR: &str = "`callers::inner`: argument `other` has sizes [2], which do not broadcast with [3]: counted from the last, sizes must be \
                     equal, or one of them 1";
 
 #[test]
-fn an_error_of_a_part_names_the_composites_around_it() {
-    let (x, y) = two();
-    assert_eq!(plain(&x, &y).unwrap_err().to_string(), format!("{PART}\n  called by `callers::plain`"));
-    let through_boxed = format!("{PART}\n  called by `callers::plain`\n  called by `callers::boxed`");
+fn an_error_names_the_composites_that_called_the_operator() {
+    let (x, y) = tensors_of_two_sizes();
+    assert_eq!(plain(&x, &y).unwrap_err().to_string(), format!("{INNER_ERROR}\n  called by `callers::plain`"));
+    let through_boxed = format!("{INNER_ERROR}\n  called by `callers::plain`\n  called by `callers::boxed`");
     assert_eq!(boxed(&x, &y).unwrap_err().to_string(), through_boxed);
     let error = boxed::operator().call([x.clone().into(), y.clone().into()]).unwrap_err();
     assert_eq!(error.to_string(), through_boxed);
     let error = plain_out(&x, &y, &mut x.clone()).unwrap_err().to_string();
-    assert_eq!(error, format!("{PART}\n  called by `callers::plain`\n  called by `callers::plain.out`"));
+    assert_eq!(error, format!("{INNER_ERROR}\n  called by `callers::plain`\n  called by `callers::plain.out`"));
 }
 
 #[test]
-fn an_error_through_a_closure_names_its_operator() {
+fn an_error_below_a_closure_names_the_operator_of_the_closure() {
     let registrar = Registrar::new("callers");
     let _definition = registrar.define("late(Tensor self, Tensor other) -> Tensor").unwrap();
     let kernel = |_: &Operator, _: KeySet, stack: &mut Stack| plain::operator().call_boxed(stack);
     let _kernel = registrar.kernel("late", CompositeImplicitAutograd, kernel).unwrap();
-    let (x, y) = two();
+    let (x, y) = tensors_of_two_sizes();
     let error = Operator::find("callers::late").unwrap().call([x.into(), y.into()]).unwrap_err();
-    assert_eq!(error.to_string(), format!("{PART}\n  called by `callers::plain`\n  called by `callers::late`"));
+    assert_eq!(error.to_string(), format!("{INNER_ERROR}\n  called by `callers::plain`\n  called by `callers::late`"));
 }
 
 #[test]
-fn a_check_of_a_composite_is_asked_only_if_the_body_fails() {
-    let (x, y) = two();
+fn the_check_of_a_composite_runs_only_if_the_body_fails() {
+    let (x, y) = tensors_of_two_sizes();
     let error = checked(&x, &y).unwrap_err().to_string();
     assert_eq!(error, "`callers::checked`: argument `other` has sizes [3], but must have [2], as `self` has");
     let wide = Tensor::from_slice(&[1.0_f32]);
@@ -82,9 +82,9 @@ fn a_check_of_a_composite_is_asked_only_if_the_body_fails() {
 }
 
 #[test]
-fn an_operator_that_is_a_call_of_another_has_the_error_as_its_own() {
-    let (x, y) = two();
-    let expected = PART.replace("part", "swapped").replace("other", "first");
+fn an_operator_that_only_calls_another_reports_its_errors_as_its_own() {
+    let (x, y) = tensors_of_two_sizes();
+    let expected = INNER_ERROR.replace("inner", "swapped").replace("other", "first");
     assert_eq!(swapped(&x, &y).unwrap_err().to_string(), expected);
     let expected = expected.replace("swapped", "swapped.out");
     assert_eq!(swapped_out(&x, &y, &mut x.clone()).unwrap_err().to_string(), expected);

@@ -31,16 +31,16 @@ define! {
 }
 
 thread_local! {
-    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn seen() -> Vec<String> {
-    SEEN.take()
+fn take_calls() -> Vec<String> {
+    CALLS.take()
 }
 
 #[op_fallback(ADInplaceOrView, aliasing)]
 fn track(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(op.name().base.to_owned()));
+    CALLS.with_borrow_mut(|calls| calls.push(op.name().base.to_owned()));
     op.redispatch_boxed(keys.below(keys::ADInplaceOrView), stack)
 }
 
@@ -49,7 +49,7 @@ fn x() -> Tensor {
 }
 
 #[test]
-fn a_fallback_for_aliasing_operators_sees_views_and_writes_and_no_other_call() {
+fn a_fallback_for_aliasing_operators_runs_only_for_views_and_writes() {
     let mut out = x();
     plain(&x(), &x()).unwrap();
     view(&x()).unwrap();
@@ -58,30 +58,30 @@ fn a_fallback_for_aliasing_operators_sees_views_and_writes_and_no_other_call() {
     fill_out(&x(), &mut out).unwrap();
     fill_each_(&mut [x(), x()]).unwrap();
     plain(&x(), &x()).unwrap();
-    assert_eq!(seen(), ["view", "split", "fill_", "fill", "fill_each_"]);
+    assert_eq!(take_calls(), ["view", "split", "fill_", "fill", "fill_each_"]);
 }
 
 #[test]
-fn it_sees_the_same_calls_when_they_are_boxed() {
+fn a_fallback_for_aliasing_operators_runs_for_the_same_boxed_calls() {
     plain::operator().call([x().into(), x().into()]).unwrap();
     view::operator().call([x().into()]).unwrap();
     fill_::operator().call([x().into()]).unwrap();
-    assert_eq!(seen(), ["view", "fill_"]);
+    assert_eq!(take_calls(), ["view", "fill_"]);
 }
 
 #[test]
-fn an_operator_that_is_defined_while_the_program_runs_is_served_by_its_schema() {
-    let lab = Registrar::new("chosen");
+fn a_fallback_for_aliasing_operators_selects_dynamic_operators_by_schema() {
+    let registrar = Registrar::new("chosen");
     for schema in ["narrow(Tensor(a) self) -> Tensor(a)", "copy(Tensor self) -> Tensor"] {
-        let operator = lab.define(schema).unwrap().operator().unwrap();
-        drop(lab.kernel(operator.name().base, keys::CPU, |_, _, _| Ok(())));
+        let operator = registrar.define(schema).unwrap().operator().unwrap();
+        drop(registrar.kernel(operator.name().base, keys::CPU, |_, _, _| Ok(())));
         operator.call([x().into()]).unwrap();
     }
-    assert_eq!(seen(), ["narrow"]);
+    assert_eq!(take_calls(), ["narrow"]);
 }
 
 #[test]
-fn dumps_and_accounts_show_it_where_it_serves_and_nowhere_else() {
+fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
     let provenance = |operator: &Operator| {
         let cell = operator.table().into_iter().find(|cell| cell.key == keys::ADInplaceOrView);
         cell.map(|cell| cell.provenance)
@@ -91,15 +91,15 @@ fn dumps_and_accounts_show_it_where_it_serves_and_nowhere_else() {
     assert!(view::operator().dump_table().contains("ADInplaceOrView: `track`"));
     assert!(!plain::operator().dump_table().contains("ADInplaceOrView"));
 
-    let account = view::operator().explain(&[x().into()]);
-    assert_eq!((account.key, account.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
-    let account = plain::operator().explain(&[x().into(), x().into()]);
-    assert_eq!((account.key, account.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
-    assert!(account.masked.has(keys::ADInplaceOrView));
+    let explanation = view::operator().explain(&[x().into()]);
+    assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
+    let explanation = plain::operator().explain(&[x().into(), x().into()]);
+    assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
+    assert!(explanation.masked.has(keys::ADInplaceOrView));
 }
 
 #[test]
-fn one_that_is_registered_late_serves_operators_that_were_called_before() {
+fn a_late_fallback_applies_to_operators_that_were_called_before() {
     static LATE: FallbackRecord =
         FallbackRecord::boxed(refuse, &keys::Functionalize, "refuse", Location::new("late.rs", 1)).aliasing();
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE)];
@@ -118,17 +118,17 @@ fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 
 /// A fallback for aliasing operators, beside one for all operators.
 #[op_fallback(Conjugate, aliasing)]
-fn some(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
-    Err("some".into())
+fn aliasing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+    Err("aliasing fallback".into())
 }
 
 #[op_fallback(Conjugate)]
-fn all(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
-    Err("all".into())
+fn general_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+    Err("general fallback".into())
 }
 
 #[test]
-fn two_fallbacks_for_one_key_clash_whatever_operators_they_serve() {
+fn two_fallbacks_for_one_key_are_an_error_even_if_one_is_only_for_aliasing() {
     let with_key = x().with_keys(x().keys() | keys::Conjugate);
     for error in [view(&with_key).unwrap_err(), plain(&with_key, &x()).unwrap_err()] {
         assert!(matches!(error.kind(), ErrorKind::DuplicateFallback { fallbacks, .. } if fallbacks.len() == 2));

@@ -15,7 +15,7 @@ use random::Random;
 
 mod random;
 
-/// One registration.
+/// A registration that a history adds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Define,
@@ -28,7 +28,7 @@ enum Step {
 
 use Step::{Define, Fallback, FallbackFallthrough, Fallthrough, Kernel};
 
-/// Held by tests that register fallbacks, which affect all operators, so that they run one at a time.
+/// A lock for tests that register fallbacks, which affect all operators, so that they run one at a time.
 static FALLBACKS: Mutex<()> = Mutex::new(());
 
 /// The visible state of a set of registrations: both dumps, and the results of calls.
@@ -39,27 +39,27 @@ struct Harness {
     name: String,
     steps: Vec<Step>,
     /// For each set of present registrations: its state, and the first history that led to it.
-    seen: HashMap<BTreeSet<usize>, (State, String)>,
+    states: HashMap<BTreeSet<usize>, (State, String)>,
 }
 
-/// One operator in the course of a history.
-struct Run {
+/// A history of registrations of one operator, with those that are present now.
+struct History {
     registrar: Registrar,
     full_name: String,
     name: String,
-    in_force: Vec<(usize, Registration)>,
-    history: String,
+    registered: Vec<(usize, Registration)>,
+    log: String,
 }
 
 #[test]
 fn every_order_of_a_few_registrations_gives_the_same_dumps() {
-    let _alone = alone();
+    let _lock = lock_fallbacks();
     let mut random = Random(10);
     for round in 0..30 {
-        let mut harness = Harness::new(&format!("few{round}"), some_steps(&mut random, 1 + round % 4));
+        let mut harness = Harness::new(&format!("few{round}"), random_steps(&mut random, 1 + round % 4));
         for order in permutations(harness.steps.len()) {
-            for undoing in permutations(order.len()) {
-                harness.there_and_back(&order, &undoing);
+            for removal in permutations(order.len()) {
+                harness.register_and_remove(&order, &removal);
             }
         }
     }
@@ -68,60 +68,60 @@ fn every_order_of_a_few_registrations_gives_the_same_dumps() {
 /// Combines every order of registration with the reverse order of removal, and with one other order. Every order of removal occurs.
 #[test]
 fn every_order_of_many_registrations_gives_the_same_dumps() {
-    let _alone = alone();
+    let _lock = lock_fallbacks();
     let mut random = Random(11);
     for round in 0..4 {
-        let mut harness = Harness::new(&format!("many{round}"), some_steps(&mut random, 5 + round % 2));
+        let mut harness = Harness::new(&format!("many{round}"), random_steps(&mut random, 5 + round % 2));
         let orders = permutations(harness.steps.len());
         let shift = random.below(orders.len());
         for (at, order) in orders.iter().enumerate() {
             let reverse: Vec<usize> = order.iter().copied().rev().collect();
-            harness.there_and_back(order, &reverse);
-            harness.there_and_back(order, &orders[(at + shift) % orders.len()]);
+            harness.register_and_remove(order, &reverse);
+            harness.register_and_remove(order, &orders[(at + shift) % orders.len()]);
         }
     }
 }
 
 #[test]
-fn mixing_adding_and_removing_gives_the_same_dumps() {
-    let _alone = alone();
+fn adding_and_removing_in_random_order_gives_the_same_dumps() {
+    let _lock = lock_fallbacks();
     let mut random = Random(12);
     for round in 0..20 {
-        let steps = some_steps(&mut random, 6);
+        let steps = random_steps(&mut random, 6);
         let count = steps.len();
         let mut harness = Harness::new(&format!("mixed{round}"), steps);
-        let mut run = harness.start();
+        let mut history = harness.start();
         for _ in 0..60 {
             let step = random.below(count);
-            match run.in_force.iter().position(|(other, _)| *other == step) {
-                Some(at) => harness.remove(&mut run, at),
-                None => harness.add(&mut run, step),
+            match history.registered.iter().position(|(other, _)| *other == step) {
+                Some(at) => harness.remove(&mut history, at),
+                None => harness.add(&mut history, step),
             }
         }
-        (0..run.in_force.len()).for_each(|_| harness.remove(&mut run, 0));
+        (0..history.registered.len()).for_each(|_| harness.remove(&mut history, 0));
     }
 }
 
 #[test]
-fn kernels_on_top_of_one_another_can_be_taken_away_in_any_order() {
-    for (round, undoing) in permutations(3).into_iter().enumerate() {
-        let lab = Registrar::new("pile");
+fn stacked_overrides_can_be_removed_in_any_order() {
+    for (round, removal) in permutations(3).into_iter().enumerate() {
+        let registrar = Registrar::new("pile");
         let name = format!("up{round}");
-        let operator = lab.define(&format!("{name}() -> int")).unwrap().operator().unwrap();
-        let mut pile: Vec<Option<Registration>> = (0..3)
+        let operator = registrar.define(&format!("{name}() -> int")).unwrap().operator().unwrap();
+        let mut overrides: Vec<Option<Registration>> = (0..3)
             .map(|i| {
-                lab.override_kernel(&name, CompositeImplicitAutograd, move |_, _, stack| {
+                registrar.override_kernel(&name, CompositeImplicitAutograd, move |_, _, stack| {
                     stack.push(i);
                     Ok(())
                 })
             })
             .map(|kernel| Some(kernel.unwrap()))
             .collect();
-        for at in undoing {
-            let newest = (0..3).rev().find(|&i| pile[i].is_some()).unwrap();
-            assert_eq!(run(operator), newest.to_string());
-            assert_eq!(operator.dump().matches("(inactive)").count(), pile.iter().flatten().count() - 1);
-            pile[at].take().unwrap().remove();
+        for at in removal {
+            let newest = (0..3).rev().find(|&i| overrides[i].is_some()).unwrap();
+            assert_eq!(call_results(operator), newest.to_string());
+            assert_eq!(operator.dump().matches("(inactive)").count(), overrides.iter().flatten().count() - 1);
+            overrides[at].take().unwrap().remove();
         }
         assert!(matches!(operator.call([]).unwrap_err().kind(), ErrorKind::NoKernel(_)));
         assert!(!operator.dump().contains("Composite"));
@@ -129,80 +129,83 @@ fn kernels_on_top_of_one_another_can_be_taken_away_in_any_order() {
 }
 
 #[test]
-fn a_definition_beside_kernels_of_some_backends_fills_the_rest() {
+fn an_implicit_composite_fills_the_backends_without_kernels() {
     let (op, _registered) = table_of("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
     assert_eq!(op.cells(), "M K M K M K M A");
 }
 
 #[test]
-fn a_storage_without_autograd_of_its_own_makes_autograd_other_ambiguous() {
+fn a_kernel_of_a_backend_without_autograd_key_makes_autograd_other_ambiguous() {
     let (op, _registered) = table_of("ambiguous", &[CompositeImplicitAutograd, FPGA]);
     assert_eq!(op.cells(), "M M M M ! M M M");
     assert_eq!(op.cell(FPGA), "K");
 }
 
 #[test]
-fn an_explicit_composite_leaves_autograd_to_its_kernel() {
+fn an_explicit_composite_does_not_fill_autograd_keys() {
     let (op, _registered) = table_of("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
     assert_eq!(op.cells(), "D K D D A A A A");
     assert_eq!(op.cell(FPGA), "D");
 }
 
 #[test]
-fn a_second_definition_is_refused_and_changes_nothing() {
-    let lab = Registrar::new("twice");
-    let (first, second) = (lab.define("op(Tensor x) -> Tensor").unwrap(), line!());
+fn a_second_definition_is_an_error_and_changes_nothing() {
+    let registrar = Registrar::new("twice");
+    let (first, second) = (registrar.define("op(Tensor x) -> Tensor").unwrap(), line!());
     let before = dump_name("twice::op");
-    let (error, third) = (lab.define("op(Tensor x, Tensor y) -> Tensor").unwrap_err(), line!());
+    let (error, third) = (registrar.define("op(Tensor x, Tensor y) -> Tensor").unwrap_err(), line!());
     let ErrorKind::DuplicateOperator { locations, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(locations.iter().map(|location| location.line()).collect::<Vec<_>>(), [second, third]);
     assert_eq!(dump_name("twice::op"), before);
     first.remove();
     assert_eq!(dump_name("twice::op"), "");
-    drop(lab.define("op(Tensor x, Tensor y) -> Tensor").expect("the name is free again"));
+    drop(registrar.define("op(Tensor x, Tensor y) -> Tensor").expect("the name is free again"));
 }
 
 #[test]
-fn a_second_kernel_for_a_key_is_refused_and_changes_nothing() {
-    let lab = Registrar::new("again");
-    let operator = lab.define("op() -> int").unwrap().operator().unwrap();
-    let first = lab.kernel("op", CompositeImplicitAutograd, |_, _, stack| {
+fn a_second_kernel_for_a_key_is_an_error_and_changes_nothing() {
+    let registrar = Registrar::new("again");
+    let operator = registrar.define("op() -> int").unwrap().operator().unwrap();
+    let first = registrar.kernel("op", CompositeImplicitAutograd, |_, _, stack| {
         stack.push(1);
         Ok(())
     });
-    let (before, result) = ((operator.dump(), operator.dump_table()), run(operator));
+    let (before, result) = ((operator.dump(), operator.dump_table()), call_results(operator));
     // `Undefined` stands for the same cell.
     for key in [CompositeImplicitAutograd, Undefined] {
-        let error = lab.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
+        let error = registrar.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
         let ErrorKind::DuplicateKernel { kernels, .. } = error.kind() else { panic!("{error}") };
         assert_eq!(kernels.len(), 2);
         assert!(error.to_string().contains(&format!("commute.rs:{}", kernels[0].1.line())));
     }
-    assert_eq!(((operator.dump(), operator.dump_table()), run(operator)), (before, result));
+    assert_eq!(((operator.dump(), operator.dump_table()), call_results(operator)), (before, result));
     first.unwrap().remove();
-    drop(lab.kernel("op", CompositeImplicitAutograd, |_, _, _| Ok(())).expect("the place is free again"));
+    drop(registrar.kernel("op", CompositeImplicitAutograd, |_, _, _| Ok(())).expect("the key is free again"));
 }
 
 #[test]
-fn a_second_fallback_for_a_key_is_refused_and_names_both() {
-    let _alone = alone();
+fn the_error_for_a_second_fallback_of_a_key_names_both() {
+    let _lock = lock_fallbacks();
     let (first, first_line) = (fallback_fallthrough(Metal).unwrap(), line!());
     let (error, second_line) = (fallback_fallthrough(Metal).unwrap_err(), line!());
     let ErrorKind::DuplicateFallback { fallbacks, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(fallbacks.iter().map(|(_, location)| location.line()).collect::<Vec<_>>(), [first_line, second_line]);
     first.remove();
-    fallback(Metal, |_, _, _| Ok(())).expect("the place is free again").remove();
+    fallback(Metal, |_, _, _| Ok(())).expect("the key is free again").remove();
 }
 
 #[test]
-fn what_is_refused_for_its_name_or_key_leaves_nothing_behind() {
-    let lab = Registrar::new("nothing");
-    assert!(matches!(lab.define("other::op() -> int").unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
-    assert!(matches!(lab.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::Schema { .. }));
-    assert!(matches!(lab.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
-    assert!(matches!(lab.fallthrough("other::op", CPU).unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
+fn registrations_with_a_wrong_name_or_key_change_nothing() {
+    let registrar = Registrar::new("nothing");
+    assert!(matches!(registrar.define("other::op() -> int").unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
+    assert!(matches!(registrar.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::Schema { .. }));
+    assert!(matches!(registrar.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    assert!(matches!(registrar.fallthrough("other::op", CPU).unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
     for key in [Quantized, Sparse, SparseCsr, NestedTensor] {
-        assert!(matches!(lab.fallthrough("op", key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
+        assert!(
+            matches!(registrar.fallthrough("op", key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }),
+            "{key}"
+        );
         assert!(matches!(fallback_fallthrough(key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
     }
     for key in [Autograd, Autocast, Undefined] {
@@ -213,7 +216,7 @@ fn what_is_refused_for_its_name_or_key_leaves_nothing_behind() {
 }
 
 /// Returns random registrations for one operator, at most one for each key. Keys with rare rules for tables occur often.
-fn some_steps(random: &mut Random, count: usize) -> Vec<Step> {
+fn random_steps(random: &mut Random, count: usize) -> Vec<Step> {
     let mut fallbacks = vec![Functionalize, AutogradMPS, Tracer, AutogradPrivateUse3];
     let mut keys = vec![
         CompositeImplicitAutograd,
@@ -250,7 +253,7 @@ fn some_steps(random: &mut Random, count: usize) -> Vec<Step> {
     steps
 }
 
-fn alone() -> MutexGuard<'static, ()> {
+fn lock_fallbacks() -> MutexGuard<'static, ()> {
     FALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -260,7 +263,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(|order| (0..count).map(move |at| [&order[..at], &[last], &order[at..]].concat())).collect()
 }
 
-fn run(operator: &Operator) -> String {
+fn call_results(operator: &Operator) -> String {
     let mut stack = Stack::new();
     operator.call_boxed(&mut stack).unwrap();
     stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().concat()
@@ -268,62 +271,62 @@ fn run(operator: &Operator) -> String {
 
 impl Harness {
     fn new(name: &str, steps: Vec<Step>) -> Self {
-        Self { name: name.to_owned(), steps, seen: HashMap::new() }
+        Self { name: name.to_owned(), steps, states: HashMap::new() }
     }
 
     /// Starts a history without registrations.
-    fn start(&self) -> Run {
+    fn start(&self) -> History {
         let registrar = Registrar::new("commute");
         let full_name = format!("commute::{}", self.name);
-        Run { registrar, full_name, name: self.name.clone(), in_force: Vec::new(), history: String::new() }
+        History { registrar, full_name, name: self.name.clone(), registered: Vec::new(), log: String::new() }
     }
 
     /// Registers all steps in one order, and removes them in another.
-    fn there_and_back(&mut self, order: &[usize], undoing: &[usize]) {
-        let mut run = self.start();
+    fn register_and_remove(&mut self, order: &[usize], removal: &[usize]) {
+        let mut history = self.start();
         for &step in order {
-            self.add(&mut run, step);
+            self.add(&mut history, step);
         }
-        for &step in undoing {
-            let at = run.in_force.iter().position(|(other, _)| *other == step).expect("it was registered");
-            self.remove(&mut run, at);
+        for &step in removal {
+            let at = history.registered.iter().position(|(other, _)| *other == step).expect("it was registered");
+            self.remove(&mut history, at);
         }
     }
 
-    fn add(&mut self, run: &mut Run, step: usize) {
-        let registration = run.register(self.steps[step]);
-        run.in_force.push((step, registration));
-        _ = write!(run.history, " +{:?}", self.steps[step]);
-        self.compare(run);
+    fn add(&mut self, history: &mut History, step: usize) {
+        let registration = history.register(self.steps[step]);
+        history.registered.push((step, registration));
+        _ = write!(history.log, " +{:?}", self.steps[step]);
+        self.compare(history);
     }
 
-    fn remove(&mut self, run: &mut Run, at: usize) {
-        let (step, registration) = run.in_force.remove(at);
+    fn remove(&mut self, history: &mut History, at: usize) {
+        let (step, registration) = history.registered.remove(at);
         registration.remove();
-        _ = write!(run.history, " -{:?}", self.steps[step]);
-        self.compare(run);
+        _ = write!(history.log, " -{:?}", self.steps[step]);
+        self.compare(history);
     }
 
-    fn compare(&mut self, run: &Run) {
-        let set: BTreeSet<usize> = run.in_force.iter().map(|(step, _)| *step).collect();
-        let state = run.state();
+    fn compare(&mut self, history: &History) {
+        let set: BTreeSet<usize> = history.registered.iter().map(|(step, _)| *step).collect();
+        let state = history.state();
         if set.is_empty() {
-            assert_eq!(state, State::default(), "after{}", run.history);
+            assert_eq!(state, State::default(), "after{}", history.log);
         }
-        let (expected, first) = self.seen.entry(set).or_insert_with(|| (state.clone(), run.history.clone()));
+        let (expected, first) = self.states.entry(set).or_insert_with(|| (state.clone(), history.log.clone()));
         assert!(
             state == *expected,
             "two histories of one set:\n {first}\n{}\n{}\n {}\n{}\n{}",
             expected.0,
             expected.1,
-            run.history,
+            history.log,
             state.0,
             state.1
         );
     }
 }
 
-impl Run {
+impl History {
     /// Makes the registration of a step. All kernels are registered on one source line and differ by their keys.
     fn register(&self, step: Step) -> Registration {
         match step {
@@ -341,7 +344,7 @@ impl Run {
             }),
             FallbackFallthrough(key) => fallback_fallthrough(key),
         }
-        .unwrap_or_else(|error| panic!("{step:?} after{}: {error}", self.history))
+        .unwrap_or_else(|error| panic!("{step:?} after{}: {error}", self.log))
     }
 
     /// Returns both dumps, and the kernels that calls reach. All are empty if nothing is registered.
@@ -374,16 +377,16 @@ impl Run {
             Err(error) => match error.kind() {
                 ErrorKind::NoKernel(explanation) => format!("no kernel for {:?}", explanation.key),
                 ErrorKind::Ambiguous(_) => "ambiguous".to_owned(),
-                _ => panic!("after{}: {error}", self.history),
+                _ => panic!("after{}: {error}", self.log),
             },
         }
     }
 }
 
 /// An operator whose kernels have the letters of the table in PyTorch's tests.
-struct Lettered(&'static Operator);
+struct LetteredTable(&'static Operator);
 
-impl Lettered {
+impl LetteredTable {
     fn cell(&self, key: Key) -> &'static str {
         let table = self.0.table();
         match table.iter().find(|cell| cell.key == key).unwrap().provenance.name() {
@@ -403,10 +406,10 @@ impl Lettered {
     }
 }
 
-fn table_of(name: &str, keys: &[Key]) -> (Lettered, Vec<Registration>) {
-    let lab = Registrar::new("lettered");
-    let definition = lab.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
+fn table_of(name: &str, keys: &[Key]) -> (LetteredTable, Vec<Registration>) {
+    let registrar = Registrar::new("lettered");
+    let definition = registrar.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
     let operator = definition.operator().unwrap();
-    let kernels = keys.iter().map(|&key| lab.kernel(name, key, |_, _, _| Ok(())).unwrap());
-    (Lettered(operator), std::iter::once(definition).chain(kernels).collect())
+    let kernels = keys.iter().map(|&key| registrar.kernel(name, key, |_, _, _| Ok(())).unwrap());
+    (LetteredTable(operator), std::iter::once(definition).chain(kernels).collect())
 }

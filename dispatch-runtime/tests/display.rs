@@ -54,24 +54,24 @@ fn tensor(key: &'static Key, first: i32) -> Tensor {
 }
 
 #[test]
-fn elements_are_fetched_from_the_device() {
+fn elements_are_copied_from_the_device() {
     assert_eq!(tensor(&TPU, 1).to_string(), "tensor([ 1, -2, 30], device=tpu, dtype=int32)");
     let part = tensor(&TPU, 1).restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
     assert_eq!(part.to_string(), "tensor([ 1, 30], device=tpu, dtype=int32)");
 }
 
 #[test]
-fn a_device_that_does_not_answer_is_quoted() {
+fn the_text_of_a_failed_copy_has_the_error() {
     let text = tensor(&TPU, 0).to_string();
-    let expected = "tensor(<cannot be fetched: the device has>, device=tpu, size=[3], dtype=int32)";
+    let expected = "tensor(<cannot be copied to the CPU: the device has>, device=tpu, size=[3], dtype=int32)";
     assert_eq!(text, expected);
 }
 
 #[test]
-fn a_device_without_memory_is_named() {
+fn the_text_names_a_device_without_memory_functions() {
     let text = tensor(&Bare, 1).to_string();
     assert!(
-        text.starts_with("tensor(<cannot be fetched: nothing in this program can allocate memory on bare"),
+        text.starts_with("tensor(<cannot be copied to the CPU: nothing in this program can allocate memory on bare"),
         "{text}"
     );
     assert!(text.contains("device=bare") && text.contains("size=[3]"), "{text}");

@@ -44,7 +44,7 @@ fn arguments(first: &Tensor) -> [Value; 4] {
 }
 
 #[test]
-fn an_explanation_says_who_brought_what_and_who_lost() {
+fn an_explanation_lists_keys_guards_winner_and_losers() {
     let tensor = Tensor::from_slice(&[1.0_f32]);
     let _below = guard::exclude(KeySet::from(keys::ADInplaceOrView));
     let text = blend::operator().explain(&arguments(&tensor)).to_string();
@@ -83,7 +83,7 @@ CompositeExplicitAutograd[alias]: `blend_anywhere` (explain.rs:_) [ typed ]
 }
 
 #[test]
-fn a_table_lists_every_cell_that_something_fills() {
+fn a_table_dump_lists_every_filled_cell() {
     let table = without_lines(&blend::operator().dump_table());
     let line =
         |key: &str| table.lines().find(|line| line.starts_with(&format!("{key}:"))).unwrap_or_default().to_owned();
@@ -96,7 +96,7 @@ fn a_table_lists_every_cell_that_something_fills() {
 }
 
 #[test]
-fn the_error_without_kernel_is_the_same_account() {
+fn the_error_for_a_missing_kernel_contains_the_explanation() {
     let nested = Tensor::from_slice(&[1.0_f32]).with_keys(KeySet::from(keys::NestedTensorCPU));
     let error = blend(&nested, None, 0.5, &[]).unwrap_err().to_string();
     assert_eq!(
@@ -119,7 +119,7 @@ CompositeExplicitAutograd (explain.rs:_)
 }
 
 #[test]
-fn a_typed_and_a_boxed_call_fail_with_the_same_words() {
+fn typed_and_boxed_calls_fail_with_the_same_message() {
     let nested = Tensor::from_slice(&[1.0_f32]).with_keys(KeySet::from(keys::NestedTensorCPU));
     let typed = blend(&nested, None, 0.5, &[]).unwrap_err().to_string();
     let boxed = blend::operator().call([(&nested).into(), Value::None, 0.5.into(), Vec::<Tensor>::new().into()]);
@@ -150,14 +150,14 @@ fn fit_default(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 }
 
 #[test]
-fn kernels_with_conditions_are_candidates_in_the_order_in_which_they_are_asked() {
+fn conditional_kernels_are_listed_in_the_order_of_evaluation() {
     let tensor = Tensor::from_slice(&[1_i64]);
-    let account = |tensor: &Tensor| {
+    let candidates = |tensor: &Tensor| {
         let text = fit::operator().explain(&[tensor.into()]).to_string();
         without_lines(&text[text.find("  runs").unwrap_or_default()..])
     };
     assert_eq!(
-        account(&tensor),
+        candidates(&tensor),
         "  \
 runs the first that fits of: kernel
     CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
@@ -166,11 +166,11 @@ runs the first that fits of: kernel
   not  Meta `fit_default` (explain.rs:_): the call does not have this key"
     );
     let meta = tensor.with_keys(KeySet::from(keys::Meta));
-    assert!(account(&meta).contains("    Meta `fit_default` (explain.rs:_) otherwise\n"), "{}", account(&meta));
+    assert!(candidates(&meta).contains("    Meta `fit_default` (explain.rs:_) otherwise\n"), "{}", candidates(&meta));
 }
 
 #[test]
-fn the_error_where_none_fits_names_the_conditions_of_its_own_key() {
+fn the_error_if_no_condition_holds_lists_only_the_conditions_of_its_key() {
     // A kernel for another key has the same condition.
     let error = fit(&Tensor::from_slice(&[1_i64])).unwrap_err().to_string();
     assert_eq!(

@@ -8,12 +8,12 @@ use dispatch_runtime::{
     ErrorKind, KeySet, Operator, Registrar, Scoped, Stack, Tensor, Value, fallback, fallback_fallthrough, guard,
 };
 
-struct Original(Tensor);
+struct WrappedTensor(Tensor);
 
 fn define(name: &str) -> &'static Operator {
-    let lab = Registrar::new("fallbacks");
-    let operator = lab.define(&format!("{name}(Tensor x, int n) -> Tensor")).unwrap().operator().unwrap();
-    drop(lab.kernel(name, CPU, |_, _, stack| {
+    let registrar = Registrar::new("fallbacks");
+    let operator = registrar.define(&format!("{name}(Tensor x, int n) -> Tensor")).unwrap().operator().unwrap();
+    drop(registrar.kernel(name, CPU, |_, _, stack| {
         // The first argument stays on the stack as the result.
         stack.drop_top(1);
         Ok(())
@@ -28,7 +28,7 @@ fn call(operator: &Operator, tensor: &Tensor) -> Result<Tensor, dispatch_runtime
 }
 
 #[test]
-fn as_a_mode_it_sees_calls_while_its_guard_lives() {
+fn a_fallback_used_as_a_mode_runs_while_its_guard_lives() {
     let (operator, other) = (define("mode"), define("other_mode"));
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let writes = log.clone();
@@ -57,13 +57,13 @@ fn as_a_mode_it_sees_calls_while_its_guard_lives() {
 }
 
 #[test]
-fn as_a_wrapper_it_unwraps_calls_and_wraps_again() {
+fn a_fallback_used_as_a_wrapper_unwraps_arguments_and_wraps_results() {
     let operator = define("wrapper");
     let _wrapper = fallback(FuncTorchGradWrapper, |operator, keys, stack| {
         let arguments = stack.top_mut(operator.argument_count()).expect("the dispatcher counts them");
         for argument in arguments {
             if let Some(original) =
-                argument.as_tensor().and_then(Tensor::extension::<Original>).map(|original| original.0.clone())
+                argument.as_tensor().and_then(Tensor::extension::<WrappedTensor>).map(|original| original.0.clone())
             {
                 *argument = original.into();
             }
@@ -80,18 +80,18 @@ fn as_a_wrapper_it_unwraps_calls_and_wraps_again() {
     assert_eq!(wrapped.keys(), x.keys() | FuncTorchGradWrapper);
     let result = call(operator, &wrapped).unwrap();
     assert!(!result.same(&wrapped) && result.keys().has(FuncTorchGradWrapper));
-    assert!(result.extension::<Original>().unwrap().0.same(&x));
-    assert!(call(operator, &x).unwrap().same(&x), "who is not wrapped is not touched");
+    assert!(result.extension::<WrappedTensor>().unwrap().0.same(&x));
+    assert!(call(operator, &x).unwrap().same(&x), "a tensor without a wrapper is unchanged");
 }
 
 fn wrap(tensor: &Tensor) -> Tensor {
     let wrapper = tensor.with_keys(tensor.keys() | FuncTorchGradWrapper);
-    wrapper.extension_or_init(|| Original(tensor.clone()));
+    wrapper.extension_or_init(|| WrappedTensor(tensor.clone()));
     wrapper
 }
 
 #[test]
-fn a_layer_that_falls_through_for_most_operators_sees_those_it_has_a_kernel_for() {
+fn a_kernel_of_a_layer_runs_although_its_fallback_is_a_fallthrough() {
     let (through, seen) = (define("through"), define("seen"));
     let _fallthrough = fallback_fallthrough(Conjugate).unwrap().scoped();
     drop(Registrar::new("fallbacks").kernel("seen", Conjugate, |_, _, _| Err("seen".into())));
@@ -102,7 +102,7 @@ fn a_layer_that_falls_through_for_most_operators_sees_those_it_has_a_kernel_for(
 }
 
 #[test]
-fn an_operator_falls_through_where_others_have_the_fallback() {
+fn an_operator_can_fall_through_although_the_layer_has_a_fallback() {
     let operator = define("exempt");
     let _layer = fallback(Negative, |_, _, _| Err("layered".into())).unwrap().scoped();
     let _on = guard::include(KeySet::from(Negative));
@@ -115,7 +115,7 @@ fn an_operator_falls_through_where_others_have_the_fallback() {
 }
 
 #[test]
-fn a_layer_without_fallback_is_passed_over() {
+fn a_layer_without_fallback_is_skipped() {
     let operator = define("idle");
     let _on = guard::include(KeySet::from(Python) | PythonDispatcher | Fake);
     let x = Tensor::from_slice(&[1.0_f32]);
@@ -123,7 +123,7 @@ fn a_layer_without_fallback_is_passed_over() {
 }
 
 #[test]
-fn falling_through_on_one_backend_says_nothing_about_another() {
+fn a_fallthrough_for_one_backend_does_not_affect_another() {
     let operator = define("uneven");
     drop(Registrar::new("fallbacks").kernel("uneven", CUDA, |_, _, _| Err("cuda".into())));
     let _cpu = fallback_fallthrough(AutogradCPU).unwrap().scoped();
@@ -153,5 +153,5 @@ fn a_fallback_keeps_state_and_drops_it_when_it_is_removed() {
         assert!(call(operator, &x).unwrap().same(&x));
     }
     layer.unwrap().remove();
-    assert_eq!(Arc::strong_count(&state), 1, "although tables that name it live on");
+    assert_eq!(Arc::strong_count(&state), 1, "tables that contain the fallback may still exist");
 }

@@ -22,12 +22,12 @@ const ORDERS: usize = 4;
 struct Recordings {
     columns: Vec<Key>,
     /// The table of an operator without kernels.
-    bare: BTreeMap<String, String>,
-    sets: Vec<Set>,
+    without_kernels: BTreeMap<String, String>,
+    sets: Vec<RegistrationSet>,
 }
 
 /// One set of registrations, and the cells in which its table differs from that of an operator without kernels.
-struct Set {
+struct RegistrationSet {
     keys: Vec<Key>,
     table: BTreeMap<String, String>,
 }
@@ -40,28 +40,28 @@ static RECORDINGS: LazyLock<Option<Recordings>> = LazyLock::new(|| {
 });
 
 #[test]
-fn golden_tables_are_computed_in_every_order_of_registering() {
+fn tables_match_the_golden_ones_in_every_order_of_registration() {
     let Some(recordings) = &*RECORDINGS else { return };
     let mut random = Random(1);
     let mut cells = 0;
     for (number, set) in recordings.sets.iter().enumerate() {
         for order in 0..ORDERS {
-            let mut row = Row::new(&format!("set{number}.order{order}"));
+            let mut test = TestOperator::new(&format!("set{number}.order{order}"));
             let mut steps: Vec<Option<Key>> = set.keys.iter().copied().map(Some).chain([None]).collect();
             random.shuffle(&mut steps);
             for &step in &steps {
-                row.register(step);
+                test.register(step);
             }
-            cells += recordings.compare(set, &row, &steps);
+            cells += recordings.compare(set, &test, &steps);
 
             let again = steps[random.below(steps.len())];
-            row.remove(again);
-            row.register(again);
-            cells += recordings.compare(set, &row, &steps);
+            test.remove(again);
+            test.register(again);
+            cells += recordings.compare(set, &test, &steps);
 
             random.shuffle(&mut steps);
             for &step in &steps {
-                row.remove(step);
+                test.remove(step);
             }
         }
     }
@@ -69,15 +69,15 @@ fn golden_tables_are_computed_in_every_order_of_registering() {
 }
 
 #[test]
-fn calls_land_where_golden_tables_say() {
+fn calls_reach_the_kernels_of_the_golden_tables() {
     let Some(recordings) = &*RECORDINGS else { return };
     let mut random = Random(2);
     let mut calls = 0;
     for (number, set) in recordings.sets.iter().enumerate() {
-        let mut row = Row::new(&format!("called{number}"));
-        row.register(None);
-        set.keys.iter().for_each(|&key| row.register(Some(key)));
-        let operator = row.operator();
+        let mut test = TestOperator::new(&format!("called{number}"));
+        test.register(None);
+        set.keys.iter().for_each(|&key| test.register(Some(key)));
+        let operator = test.operator();
         let table = operator.table();
         for &column in &recordings.columns {
             let keys = KeySet::from(column);
@@ -95,7 +95,7 @@ fn calls_land_where_golden_tables_say() {
         calls += recordings.columns.len() * 2 + 20;
         // The operator was called already when the next registration changes.
         let last = set.keys.last().copied();
-        row.remove(last);
+        test.remove(last);
         let table = operator.table();
         for &column in &recordings.columns {
             let keys = KeySet::from(column);
@@ -122,18 +122,18 @@ fn check_call(
             _ => panic!("{operator} with {keys}: {error}"),
         },
     };
-    assert_eq!(outcome, landing(table, keys), "{operator} with {keys}\n{}", operator.dump_table());
+    assert_eq!(outcome, expected_outcome(table, keys), "{operator} with {keys}\n{}", operator.dump_table());
 }
 
 /// Returns the outcome of a call: the highest key that does not fall through decides.
-fn landing(table: &[TableCell], mut keys: KeySet) -> String {
+fn expected_outcome(table: &[TableCell], mut keys: KeySet) -> String {
     loop {
         let top = keys.highest();
         let cell = table.iter().find(|cell| cell.key == top.unwrap_or(Key::UNDEFINED)).expect("a cell for every key");
         let named = |key: Key| format!("{:?}", Value::from(key.to_string().as_str()));
         return match (cell.provenance, cell.registered_for, top) {
             (Provenance::AmbiguousAutogradOther, ..) => format!("ambiguous for {top:?}"),
-            (Provenance::Missing, _, Some(key)) if !is_storage(key) => {
+            (Provenance::Missing, _, Some(key)) if !ends_calls(key) => {
                 keys = keys.below(key);
                 continue;
             }
@@ -148,15 +148,15 @@ fn landing(table: &[TableCell], mut keys: KeySet) -> String {
     }
 }
 
-/// Whether calls end at this key.
-fn is_storage(key: Key) -> bool {
+/// Returns whether calls end at this key.
+fn ends_calls(key: Key) -> bool {
     use dispatch_runtime::keys::BackendSelect;
     KeySet::from(key).bits() >> 16 < KeySet::from(BackendSelect).bits() >> 16 && !key.to_string().starts_with("Above")
 }
 
-impl Set {
-    /// Whether the column differs from PyTorch on purpose. PyTorch does not connect these autograd keys with their backends, so a composite
-    /// fills their cells although the backend has its own kernel. Here, every backend has an autograd key.
+impl RegistrationSet {
+    /// Returns whether the column differs from PyTorch on purpose. PyTorch does not connect these autograd keys with their backends, so a
+    /// composite fills their cells although the backend has its own kernel. Here, every backend has an autograd key.
     fn differs_on_purpose(&self, column: Key) -> bool {
         use dispatch_runtime::keys::{AutogradHIP, AutogradMTIA, AutogradVE, CompositeImplicitAutograd, HIP, MTIA, VE};
         let forgotten = [(AutogradHIP, HIP), (AutogradVE, VE), (AutogradMTIA, MTIA)];
@@ -167,14 +167,14 @@ impl Set {
 }
 
 impl Recordings {
-    fn expected<'a>(&'a self, set: &'a Set, column: Key) -> &'a str {
+    fn expected<'a>(&'a self, set: &'a RegistrationSet, column: Key) -> &'a str {
         let name = column.to_string();
-        set.table.get(&name).or_else(|| self.bare.get(&name)).map_or("missing", String::as_str)
+        set.table.get(&name).or_else(|| self.without_kernels.get(&name)).map_or("missing", String::as_str)
     }
 
     /// Compares every column, and returns the number of columns.
-    fn compare(&self, set: &Set, row: &Row, steps: &[Option<Key>]) -> usize {
-        let operator = row.operator();
+    fn compare(&self, set: &RegistrationSet, test: &TestOperator, steps: &[Option<Key>]) -> usize {
+        let operator = test.operator();
         let table = operator.table();
         for &column in self.columns.iter().filter(|&&column| !set.differs_on_purpose(column)) {
             let cell = table.iter().find(|cell| cell.key == column).expect("a cell for every key");
@@ -196,7 +196,7 @@ impl Recordings {
 
     /// Registers the recorded fallbacks, some of them as fallthroughs. The table is the same for both, but calls are not.
     fn register_fallbacks(&self) {
-        for (name, _) in self.bare.iter().filter(|(_, cell)| cell.as_str() == "backend fallback") {
+        for (name, _) in self.without_kernels.iter().filter(|(_, cell)| cell.as_str() == "backend fallback") {
             let key = key(name);
             let registered = match name.as_str() {
                 "BackendSelect" | "ADInplaceOrView" => fallback_fallthrough(key),
@@ -212,13 +212,13 @@ impl Recordings {
 }
 
 /// An operator and its registrations by key. `None` stands for the definition.
-struct Row {
+struct TestOperator {
     registrar: Registrar,
     name: String,
     registered: Vec<(Option<Key>, Registration)>,
 }
 
-impl Row {
+impl TestOperator {
     fn new(name: &str) -> Self {
         Self { registrar: Registrar::new("golden"), name: name.to_owned(), registered: Vec::new() }
     }
@@ -227,19 +227,19 @@ impl Row {
         Operator::find(&format!("golden::{}", self.name)).expect("it is defined")
     }
 
-    fn register(&mut self, what: Option<Key>) {
-        let registration = match what {
+    fn register(&mut self, key: Option<Key>) {
+        let registration = match key {
             None => self.registrar.define(&format!("{}() -> str", self.name)),
             Some(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
                 stack.push(key.to_string().as_str());
                 Ok(())
             }),
         };
-        self.registered.push((what, registration.expect("it is registered once")));
+        self.registered.push((key, registration.expect("it is registered once")));
     }
 
-    fn remove(&mut self, what: Option<Key>) {
-        let at = self.registered.iter().position(|(registered, _)| *registered == what).expect("it is registered");
+    fn remove(&mut self, key: Option<Key>) {
+        let at = self.registered.iter().position(|(registered, _)| *registered == key).expect("it is registered");
         self.registered.swap_remove(at).1.remove();
     }
 }
@@ -256,21 +256,23 @@ fn recordings() -> Option<Recordings> {
             }
             fs::read_to_string(path).expect("the recording can be read")
         }
-        None => unpacked_copy(),
+        None => bundled_text(),
     };
     let mut lines = text
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
-    let head = lines.next().expect("the first line says which columns there are");
+    let head = lines.next().expect("the first line lists the columns");
     Some(Recordings {
         columns: keys(&head["columns"]),
-        bare: cells(&head["unregistered"]),
-        sets: lines.map(|line| Set { keys: keys(&line["register"]), table: cells(&line["table"]) }).collect(),
+        without_kernels: cells(&head["unregistered"]),
+        sets: lines
+            .map(|line| RegistrationSet { keys: keys(&line["register"]), table: cells(&line["table"]) })
+            .collect(),
     })
 }
 
-fn unpacked_copy() -> String {
+fn bundled_text() -> String {
     let packed = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/tables.jsonl.gz"))
         .expect("the copy is in the repository");
     let mut text = String::new();

@@ -4,7 +4,7 @@ use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{Key, KeySet, Operator, Registrar, Tensor};
 
-type Enter = fn() -> guard::Guard;
+type EnterGuard = fn() -> guard::Guard;
 
 fn operator(name: &str) -> &'static Operator {
     Registrar::new("guards").define(&format!("{name}(Tensor x) -> Tensor")).unwrap().operator().unwrap()
@@ -16,7 +16,7 @@ fn keys(operator: &Operator) -> KeySet {
 }
 
 #[test]
-fn a_thread_starts_with_selection_and_views_and_without_autocast() {
+fn a_thread_starts_with_backend_select_and_view_tracking_and_without_autocast() {
     let operator = operator("defaults");
     assert_eq!(keys(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
     let _bare = guard::force(KeySet::EMPTY, KeySet::EMPTY);
@@ -24,24 +24,24 @@ fn a_thread_starts_with_selection_and_views_and_without_autocast() {
 }
 
 #[test]
-fn excluding_takes_layers_and_leaves_backends() {
+fn exclude_removes_layers_and_keeps_backends() {
     let operator = operator("excluded");
     let _dense = guard::exclude(KeySet::from(CPU));
     assert!(!keys(operator).has(CPU) && keys(operator).has(AutogradCPU));
 }
 
 #[test]
-fn guards_that_end_in_another_order_than_they_began_leave_no_trace() {
+fn guards_dropped_in_any_order_restore_the_state() {
     let before = (guard::included(), guard::excluded());
     let (first, second) = (guard::include(Tracer | Negative), guard::include(Negative | Conjugate));
     drop(first);
-    assert_eq!(guard::included(), before.0 | Conjugate, "each takes back what it brought");
+    assert_eq!(guard::included(), before.0 | Conjugate, "each guard removes only its own keys");
     drop(second);
     assert_eq!((guard::included(), guard::excluded()), before);
 }
 
 #[test]
-fn inference_mode_that_outlives_an_older_guard_leaves_no_trace() {
+fn inference_mode_dropped_after_an_older_guard_restores_the_state() {
     let before = (guard::included(), guard::excluded());
     let (older, inference) = (guard::exclude(KeySet::from(Tracer)), guard::inference_mode());
     drop(older);
@@ -51,9 +51,9 @@ fn inference_mode_that_outlives_an_older_guard_leaves_no_trace() {
 }
 
 #[test]
-fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
+fn guards_below_a_layer_remove_its_keys_from_calls() {
     let operator = operator("below");
-    let cases: [(Enter, &[Key]); 4] = [
+    let cases: [(EnterGuard, &[Key]); 4] = [
         (guard::below_autograd, &[AutogradCPU]),
         (guard::below_ad_inplace_or_view, &[AutogradCPU, ADInplaceOrView]),
         (guard::inference_mode, &[AutogradCPU, ADInplaceOrView]),
@@ -61,20 +61,21 @@ fn below_a_layer_neither_it_nor_what_is_above_it_is_called() {
     ];
     let _on = guard::include(KeySet::from(Functionalize));
     let all = keys(operator);
-    for (enter, gone) in cases {
-        let gone: KeySet = gone.iter().copied().collect();
+    for (enter, removed) in cases {
+        let removed: KeySet = removed.iter().copied().collect();
         let tensor = Tensor::from_slice(&[1.0_f32]);
         let _guard = enter();
         // The tensor was made before the guard, so it has its own key for view tracking.
         let left = operator.explain(&[tensor.into()]).keys;
-        let kept = if guard::is_inference_mode() { left - KeySet::from(ADInplaceOrView) } else { left };
-        assert_eq!(kept, all - gone);
+        let without_view_tracking =
+            if guard::is_inference_mode() { left - KeySet::from(ADInplaceOrView) } else { left };
+        assert_eq!(without_view_tracking, all - removed);
     }
     assert_eq!(keys(operator), all);
 }
 
 #[test]
-fn a_forced_state_ends_with_everything_that_was_entered_in_it() {
+fn dropping_a_forced_state_undoes_the_guards_entered_in_it() {
     let before = (guard::included(), guard::excluded());
     {
         let _forced = guard::force(KeySet::from(Tracer), KeySet::from(Negative));
@@ -85,7 +86,7 @@ fn a_forced_state_ends_with_everything_that_was_entered_in_it() {
 }
 
 #[test]
-fn a_captured_state_travels_and_is_put_back() {
+fn a_captured_state_can_run_on_another_thread() {
     let state = {
         let _tracing = guard::include(KeySet::from(Tracer));
         ThreadState::capture()
@@ -97,10 +98,10 @@ fn a_captured_state_travels_and_is_put_back() {
 }
 
 #[test]
-fn an_account_of_a_call_says_what_guards_did_to_it() {
+fn an_explanation_lists_the_keys_that_guards_removed() {
     let operator = operator("account");
     let (_below, line) = (guard::below_autograd(), line!());
-    let account = operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
-    assert_eq!(account.removed, AutogradCPU | AutocastCPU);
-    assert!(account.to_string().contains(&format!("guards.rs:{line}")), "{account}");
+    let explanation = operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
+    assert_eq!(explanation.removed, AutogradCPU | AutocastCPU);
+    assert!(explanation.to_string().contains(&format!("guards.rs:{line}")), "{explanation}");
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::keys::*;
 use dispatch_runtime::{ErrorKind, Finding, Key, KeySet, Registrar, dispatch_key, guard, verify};
 
 /// Five layers at a landing that has room for four.
-mod crowd {
+mod five_layers {
     use super::*;
 
     #[dispatch_key(layer, above = Everything)]
@@ -19,7 +19,7 @@ mod crowd {
     pub(super) static L5: Key;
 }
 
-use crowd::{L1, L2, L3, L4, L5};
+use five_layers::{L1, L2, L3, L4, L5};
 
 /// The keys of all backends, lowest first.
 const BACKENDS: [Key; 16] =
@@ -34,7 +34,7 @@ fn runtime_keys() -> Vec<Key> {
 }
 
 #[test]
-fn the_empty_set_has_nothing() {
+fn the_empty_set_has_no_keys() {
     assert!(KeySet::EMPTY.is_empty());
     assert_eq!(
         (KeySet::EMPTY.highest(), KeySet::EMPTY.iter().count(), KeySet::EMPTY.to_string()),
@@ -45,19 +45,19 @@ fn the_empty_set_has_nothing() {
 }
 
 #[test]
-fn a_set_of_one_key_has_that_key_alone() {
+fn a_set_of_one_key_has_only_that_key() {
     for key in runtime_keys() {
         let set = KeySet::from(key);
         assert_eq!((set.iter().collect::<Vec<_>>(), set.highest()), (vec![key], Some(key)));
         assert_eq!(set.to_string(), format!("{{{key}}}"));
-        assert_eq!(set - set, KeySet::from_bits(set.bits() & 0xffff), "only the layer goes");
+        assert_eq!(set - set, KeySet::from_bits(set.bits() & 0xffff), "only the layer is removed");
         assert_eq!(set.with(key), set);
         assert_eq!(set & set, set);
     }
 }
 
 #[test]
-fn two_keys_on_one_backend_are_two_keys() {
+fn a_backend_and_its_layer_key_are_two_keys() {
     for layer in [Quantized, Sparse, SparseCsr, NestedTensor, Autograd, Autocast] {
         for backend in BACKENDS {
             let set = layer.on(backend) | backend;
@@ -68,7 +68,7 @@ fn two_keys_on_one_backend_are_two_keys() {
 }
 
 #[test]
-fn every_layer_of_a_set_is_on_every_backend_of_it() {
+fn a_set_has_each_of_its_layers_on_each_of_its_backends() {
     let set = CPU | AutogradCUDA | SparseMeta | Tracer;
     let all = [CPU, CUDA, Meta, SparseCPU, SparseCUDA, SparseMeta, AutogradCPU, AutogradCUDA, AutogradMeta, Tracer];
     assert_eq!(set.iter().collect::<Vec<_>>(), all);
@@ -83,13 +83,13 @@ fn the_full_set_has_every_key_once_and_in_order() {
     assert!(keys.iter().enumerate().all(|(i, key)| !keys[..i].contains(key)));
     for layer in [Quantized, Sparse, SparseCsr, NestedTensor, Autograd, Autocast] {
         let first = keys.iter().position(|&key| key == layer.on(CPU)).unwrap();
-        assert_eq!(keys[first..first + 16], on_every_backend(layer), "a layer's keys stand side by side");
+        assert_eq!(keys[first..first + 16], on_every_backend(layer), "a layer's keys are adjacent");
     }
     assert_eq!(keys[..16], BACKENDS);
 }
 
 #[test]
-fn meta_wins_over_every_other_backend() {
+fn meta_is_higher_than_every_other_backend() {
     for backend in BACKENDS {
         assert_eq!((backend | Meta).highest(), Some(Meta));
     }
@@ -97,15 +97,15 @@ fn meta_wins_over_every_other_backend() {
 }
 
 #[test]
-fn taking_a_key_away_takes_its_layer_from_every_backend() {
+fn removing_a_key_removes_its_layer_from_every_backend() {
     let set = CPU | CUDA | AutogradCPU | AutogradCUDA;
     assert_eq!(set - KeySet::from(AutogradCUDA), CPU | CUDA);
-    assert_eq!(set - KeySet::from(CUDA), set - KeySet::layers_of(CPU), "the dense layer goes, the devices stay");
+    assert_eq!(set - KeySet::from(CUDA), set - KeySet::layers_of(CPU), "the dense layer is removed, the backends stay");
     assert!((set - KeySet::from(CPU)).has(AutogradCUDA));
 }
 
 #[test]
-fn an_alias_stands_for_its_layers_and_is_no_member() {
+fn an_alias_stands_for_layers_but_is_in_no_set() {
     assert_eq!(KeySet::layers_of(Autograd), KeySet::layers_of(AutogradCPU) | AutogradOther | AutogradNestedTensor);
     assert_eq!(KeySet::layers_of(Autocast), KeySet::layers_of(AutocastXLA));
     assert_eq!(KeySet::layers_of(FuncTorchBatchedDecomposition), KeySet::from(FuncTorchBatched));
@@ -115,7 +115,7 @@ fn an_alias_stands_for_its_layers_and_is_no_member() {
 }
 
 #[test]
-fn a_layer_on_no_backend_is_passed_over() {
+fn a_layer_without_backend_is_skipped() {
     let set = KeySet::layers_of(Autograd) | BackendSelect;
     assert_eq!(set.highest(), Some(AutogradNestedTensor));
     let set = KeySet::layers_of(AutogradCPU) | BackendSelect;
@@ -123,7 +123,7 @@ fn a_layer_on_no_backend_is_passed_over() {
 }
 
 #[test]
-fn below_a_key_is_all_that_has_not_had_its_turn() {
+fn below_keeps_only_the_lower_layers() {
     let keys = runtime_keys();
     for (i, &key) in keys.iter().enumerate() {
         for (j, &other) in keys.iter().enumerate() {
@@ -135,7 +135,7 @@ fn below_a_key_is_all_that_has_not_had_its_turn() {
 }
 
 #[test]
-fn every_key_prints_as_it_parses() {
+fn printed_keys_parse_to_the_same_key() {
     for key in runtime_keys() {
         assert_eq!(key.to_string().parse(), Ok(key));
     }
@@ -147,7 +147,7 @@ fn every_key_prints_as_it_parses() {
 }
 
 #[test]
-fn a_key_without_a_place_parses_adds_nothing_and_is_reported() {
+fn a_key_beyond_the_capacity_of_its_landing_is_reported() {
     for (key, name) in [(L1, "L1"), (L2, "L2"), (L3, "L3"), (L4, "L4"), (L5, "L5")] {
         assert_eq!((name.parse(), key.to_string().as_str()), (Ok(key), name));
         assert_eq!(KeySet::from(key).is_empty(), key == L5);
@@ -173,7 +173,7 @@ fn a_key_without_a_place_parses_adds_nothing_and_is_reported() {
 }
 
 #[test]
-fn a_place_that_is_taken_answers_to_its_old_name() {
+fn the_built_in_name_of_an_occupied_layer_parses_to_the_new_key() {
     assert_eq!("AboveEverything1".parse(), Ok(L1));
     assert_eq!("DeferredInit".parse(), Ok(L1));
 }

@@ -30,7 +30,7 @@ fn kernel<O: Operation>(kernel: BoxedFn, key: &'static Key) -> Record {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a boxed kernel")]
-fn one(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+fn return_one(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     stack.drop_top(1);
     stack.push(1_i64);
     Ok(())
@@ -40,76 +40,76 @@ fn tensor() -> Tensor {
     Tensor::from_slice(&[0.0_f32])
 }
 
-#[op_def("first(Tensor self) -> int")]
-fn first(this: &Tensor) -> Result<i64>;
+#[op_def("for_typed_call(Tensor self) -> int")]
+fn for_typed_call(this: &Tensor) -> Result<i64>;
 
-#[op_def("second(Tensor self) -> int")]
-fn second(this: &Tensor) -> Result<i64>;
+#[op_def("for_boxed_call(Tensor self) -> int")]
+fn for_boxed_call(this: &Tensor) -> Result<i64>;
 
-#[op_def("twofold(Tensor self) -> int")]
-fn twofold(this: &Tensor) -> Result<i64>;
+#[op_def("with_two_kernels(Tensor self) -> int")]
+fn with_two_kernels(this: &Tensor) -> Result<i64>;
 
-#[op_def("unserved(Tensor self) -> int")]
-fn unserved(this: &Tensor) -> Result<i64>;
+#[op_def("without_kernel(Tensor self) -> int")]
+fn without_kernel(this: &Tensor) -> Result<i64>;
 
 #[test]
-fn a_typed_call_that_was_refused_finds_the_kernel_of_a_library_loaded_since() {
-    assert!(matches!(first(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
-    load([kernel::<first>(one, &keys::CPU)]);
-    assert_eq!(first(&tensor()).unwrap(), 1);
+fn a_typed_call_finds_a_kernel_that_was_loaded_after_an_error() {
+    assert!(matches!(for_typed_call(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    load([kernel::<for_typed_call>(return_one, &keys::CPU)]);
+    assert_eq!(for_typed_call(&tensor()).unwrap(), 1);
 }
 
 #[test]
-fn a_boxed_call_that_was_refused_finds_the_kernel_of_a_library_loaded_since() {
-    assert!(second::operator().call([tensor().into()]).is_err());
-    load([kernel::<second>(one, &keys::CPU)]);
-    assert_eq!(format!("{:?}", second::operator().call([tensor().into()]).unwrap()), "[1]");
+fn a_boxed_call_finds_a_kernel_that_was_loaded_after_an_error() {
+    assert!(for_boxed_call::operator().call([tensor().into()]).is_err());
+    load([kernel::<for_boxed_call>(return_one, &keys::CPU)]);
+    assert_eq!(format!("{:?}", for_boxed_call::operator().call([tensor().into()]).unwrap()), "[1]");
 }
 
 #[test]
-fn accounts_and_findings_have_the_kernels_of_a_library_loaded_since() {
-    let account = || twofold::operator().explain(&[tensor().into()]);
-    assert!(account().winner.is_none());
-    load([kernel::<twofold>(one, &keys::CPU)]);
-    assert_eq!(account().winner.unwrap().kernel, "late");
+fn explanations_and_findings_include_libraries_loaded_later() {
+    let explanation = || with_two_kernels::operator().explain(&[tensor().into()]);
+    assert!(explanation().winner.is_none());
+    load([kernel::<with_two_kernels>(return_one, &keys::CPU)]);
+    assert_eq!(explanation().winner.unwrap().kernel, "late");
     let is_conflict = |finding: &Finding| {
         let Finding::Error(error) = finding else { return false };
-        matches!(error.kind(), ErrorKind::DuplicateKernel { operator, .. } if *operator == twofold::operator().name())
+        matches!(error.kind(), ErrorKind::DuplicateKernel { operator, .. } if *operator == with_two_kernels::operator().name())
     };
     assert!(!verify().iter().any(is_conflict));
-    load([kernel::<twofold>(one, &keys::CPU)]);
+    load([kernel::<with_two_kernels>(return_one, &keys::CPU)]);
     assert!(verify().iter().any(is_conflict));
-    assert!(matches!(twofold(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+    assert!(matches!(with_two_kernels(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
-fn keys_and_fallbacks_of_a_library_are_found_when_they_are_named() {
+fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
     static KEY: UserKey = UserKey::layer("LateLayer", dispatch_runtime::Landing::Everything, Location::caller());
     static LATE: Key = Key::user(&KEY);
-    static FALLBACK: FallbackRecord = FallbackRecord::boxed(one, &LATE, "late_fallback", Location::caller());
+    static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());
-    assert!(unserved(&tensor()).is_err());
+    assert!(without_kernel(&tensor()).is_err());
     load([Record::Key(&KEY), Record::Fallback(&FALLBACK)]);
     assert_eq!("LateLayer".parse(), Ok(LATE));
     let _guard = dispatch_runtime::guard::include(KeySet::from(LATE));
-    assert_eq!(unserved(&tensor()).unwrap(), 1);
+    assert_eq!(without_kernel(&tensor()).unwrap(), 1);
 }
 
 #[test]
-fn an_operator_of_a_library_is_found_by_name_and_told_to_listeners_once() {
+fn an_operator_of_a_loaded_library_is_found_and_reported_once() {
     // This operator was not submitted by an attribute.
     let removed = Registrar::new("late").define("added(Tensor self) -> int").unwrap();
     let operator = removed.operator().unwrap();
     removed.remove();
     assert!(Operator::find("late::added").is_err());
 
-    let told = Arc::new(AtomicUsize::new(0));
+    let reported = Arc::new(AtomicUsize::new(0));
     let listening = listen({
-        let told = told.clone();
-        move |_, other| _ = told.fetch_add(usize::from(other == operator), Ordering::Relaxed)
+        let reported = reported.clone();
+        move |_, other| _ = reported.fetch_add(usize::from(other == operator), Ordering::Relaxed)
     });
     load([Record::Operator(operator)]);
     assert_eq!(Operator::find("late::added").unwrap(), operator);
-    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert_eq!(reported.load(Ordering::Relaxed), 1);
     listening.remove();
 }

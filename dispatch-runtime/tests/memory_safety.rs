@@ -11,27 +11,27 @@ use dispatch_runtime::{
 };
 
 #[dispatch_key(backend)]
-static STINGY: Key;
+static PREPARED: Key;
 
 /// A backend that returns a prepared storage for every requested size.
-struct Stingy;
+struct PreparedStorage;
 
-static GIVES: Mutex<Option<Storage>> = Mutex::new(None);
+static NEXT_STORAGE: Mutex<Option<Storage>> = Mutex::new(None);
 
 struct Bytes(usize);
 
 impl Buffer for Bytes {
     fn device(&self) -> Device {
-        Device::new(STINGY).unwrap()
+        Device::new(PREPARED).unwrap()
     }
     fn size(&self) -> usize {
         self.0
     }
 }
 
-impl Backend for Stingy {
+impl Backend for PreparedStorage {
     fn allocate(&self, _: Device, _: usize) -> Result<Storage> {
-        GIVES.lock().unwrap().take().ok_or_else(|| "nothing is left".into())
+        NEXT_STORAGE.lock().unwrap().take().ok_or_else(|| "nothing is left".into())
     }
     fn copy_in(&self, _: &[u8], _: &Storage) -> Result<()> {
         Ok(())
@@ -40,13 +40,13 @@ impl Backend for Stingy {
         Ok(())
     }
 }
-backend!(STINGY, Stingy);
+backend!(PREPARED, PreparedStorage);
 
 #[test]
-fn a_backend_that_gives_too_little_memory_or_that_of_another_backend_is_named() {
-    let device = Device::new(STINGY).unwrap();
-    let make = |gives: Storage| {
-        *GIVES.lock().unwrap() = Some(gives);
+fn the_error_for_a_wrong_storage_names_device_and_size() {
+    let device = Device::new(PREPARED).unwrap();
+    let make = |storage: Storage| {
+        *NEXT_STORAGE.lock().unwrap() = Some(storage);
         Spec::contiguous(DType::F32, &[4]).on(device)
     };
     assert_eq!(make(Storage::new(Bytes(16))).unwrap().device(), device);
@@ -63,11 +63,11 @@ fn a_backend_that_gives_too_little_memory_or_that_of_another_backend_is_named() 
 }
 
 #[test]
-fn a_spec_with_an_offset_or_with_places_that_no_memory_has_gives_no_tensor() {
+fn specs_with_an_offset_or_impossible_strides_are_errors() {
     let on = |geometry: Geometry, device| Spec { dtype: DType::F32, geometry }.on(device);
     for device in [Device::CPU, Device::META] {
         for offset in [1, -1, i64::MAX] {
-            let error = on(Geometry::contiguous(&[2, 3]).at(offset), device).unwrap_err();
+            let error = on(Geometry::contiguous(&[2, 3]).with_offset(offset), device).unwrap_err();
             let source = std::error::Error::source(&error).unwrap();
             assert_eq!(source.downcast_ref::<BadArgument>().unwrap().argument, "storage_offset");
         }
@@ -95,38 +95,38 @@ fn a_spec_with_an_offset_or_with_places_that_no_memory_has_gives_no_tensor() {
     }
 }
 
-#[op_def("memory_safety::loops(Tensor self) -> Tensor")]
-fn loops(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::looping(Tensor self) -> Tensor")]
+fn looping(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(loops, CPU)]
-fn loops_cpu(this: &Tensor) -> Tensor {
+#[op_impl(looping, CPU)]
+fn looping_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(loops, PreDispatch)]
-fn to_itself(this: &Tensor, keys: KeySet) -> Result<Tensor> {
-    loops::redispatch(keys, this)
+#[op_impl(looping, PreDispatch)]
+fn redispatch_to_itself(this: &Tensor, keys: KeySet) -> Result<Tensor> {
+    looping::redispatch(keys, this)
 }
 
-#[op_def("memory_safety::boxed_loops(Tensor self) -> Tensor")]
-fn boxed_loops(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::boxed_looping(Tensor self) -> Tensor")]
+fn boxed_looping(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(boxed_loops, CPU)]
-fn boxed_loops_cpu(this: &Tensor) -> Tensor {
+#[op_impl(boxed_looping, CPU)]
+fn boxed_looping_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(boxed_loops, PreDispatch, boxed)]
-fn boxed_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_impl(boxed_looping, PreDispatch, boxed)]
+fn boxed_redispatch_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys, stack)
 }
 
 #[test]
-fn a_layer_that_hands_a_call_on_to_itself_is_an_error_that_names_it() {
+fn a_layer_that_redispatches_to_itself_is_an_error_that_names_it() {
     let x = Tensor::from_slice(&[1.0_f32]);
     let layer = guard::include(KeySet::from(keys::PreDispatch));
-    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| loops(&x), &|| boxed_loops(&x), &|| {
-        Ok(boxed_loops::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
+    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| looping(&x), &|| boxed_looping(&x), &|| {
+        Ok(boxed_looping::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
     }];
     for call in calls {
         // The call is made twice, because the first error must leave no state behind.
@@ -138,22 +138,22 @@ fn a_layer_that_hands_a_call_on_to_itself_is_an_error_that_names_it() {
         }
     }
     drop(layer);
-    assert!(loops(&x).unwrap().same(&x) && boxed_loops(&x).unwrap().same(&x));
+    assert!(looping(&x).unwrap().same(&x) && boxed_looping(&x).unwrap().same(&x));
 }
 
-#[op_def("memory_safety::taken(Tensor self) -> Tensor")]
-fn taken(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::same_name(Tensor self) -> Tensor")]
+fn same_name(this: &Tensor) -> Result<Tensor>;
 
-mod other {
+mod unregistered {
     use super::*;
 
-    /// An operator that is written by hand and never registered. It has the name of `taken` and other types.
-    pub(super) enum Taken {}
+    /// An operator that is written by hand and never registered. It has the name of `same_name` and other types.
+    pub(super) enum SameName {}
 
     pub(super) static OPERATOR: Operator = {
         static UNBOUND: Head = Head::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow);
         let definition = Definition {
-            name: dispatch_runtime::Name { namespace: "memory_safety", base: "taken", overload: "" },
+            name: dispatch_runtime::Name { namespace: "memory_safety", base: "same_name", overload: "" },
             signature: "(int self) -> int",
             docs: "",
             location: Location::new("other.rs", 1),
@@ -171,14 +171,14 @@ mod other {
             function: None,
             kernels: &[],
         };
-        // SAFETY: the definition has no types, and `unbound` has the type of `Taken`.
+        // SAFETY: the definition has no types, and `unbound` has the type of `SameName`.
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 
     type Integer = Sig<(Own<i64>,), i64>;
 
     // SAFETY: the operator is always the same, and has no types.
-    unsafe impl Operation for Taken {
+    unsafe impl Operation for SameName {
         type Signature = Integer;
 
         fn operator() -> &'static Operator {
@@ -193,16 +193,16 @@ fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
         x.checked_add(1).ok_or_else(|| Error::kernel("it is the largest number"))
     }
     static RECORD: KernelRecord =
-        KernelRecord::typed::<other::Taken>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));
+        KernelRecord::typed::<unregistered::SameName>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));
 
     let x = Tensor::from_slice(&[1.0_f32]);
-    assert!(matches!(taken(&x).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    assert!(matches!(same_name(&x).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     register(vec![Record::Kernel(&RECORD)].leak());
     let is_foreign =
         |error: &Error| matches!(error.kind(), ErrorKind::ForeignKernel { kernels, .. } if kernels[0].0 == "number");
-    let error = taken(&x).unwrap_err();
+    let error = same_name(&x).unwrap_err();
     assert!(is_foreign(&error), "{error}");
-    assert!(is_foreign(&taken::operator().call([Value::from(&x)]).unwrap_err()));
-    assert!(taken::operator().kernels(keys::CPU).is_empty());
+    assert!(is_foreign(&same_name::operator().call([Value::from(&x)]).unwrap_err()));
+    assert!(same_name::operator().kernels(keys::CPU).is_empty());
     assert!(verify().iter().any(|finding| finding.to_string().contains("compiled for another operator")));
 }

@@ -282,7 +282,7 @@ fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert!(refusal(&mut part).contains("`out`"));
     let shifted = numbers(&[1, 2, 3, 4, 5]);
     let first = shifted.restride(Geometry::contiguous(&[4])).unwrap();
-    let mut last = shifted.restride(Geometry::contiguous(&[4]).at(1)).unwrap();
+    let mut last = shifted.restride(Geometry::contiguous(&[4]).with_offset(1)).unwrap();
     let error = mirror_out(&first, &mut last).unwrap_err().to_string();
     assert!(error.contains("`out`") && error.contains("`self`"), "{error}");
     let mut one = numbers(&[0]);

@@ -178,7 +178,7 @@ fn a_tensors_error_that_leaves_a_kernel_names_the_operator_and_stays_what_it_is(
         error(1).to_string(),
         "`values::clumsy`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
     );
-    assert_eq!(error(2).to_string(), format!("`values::clumsy`: there is no block of {} bytes of memory", usize::MAX));
+    assert_eq!(error(2).to_string(), format!("`values::clumsy`: cannot allocate {} bytes of memory", usize::MAX));
     let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
         std::error::Error::source(error).is_some_and(is)
     };

@@ -99,7 +99,7 @@ pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result
     let bound = |argument, number: Scalar| match number {
         Scalar::Float(_) | Scalar::Complex(_) if this.dtype().is_integral() => {
             number.check_fits(argument, DType::I64)?;
-            Ok(Scalar::Int(number.integer()))
+            Ok(Scalar::Int(number.to_i64()))
         }
         other => Ok::<_, BadArgument>(other),
     };
@@ -118,7 +118,7 @@ pub(crate) fn check_bounds(
     (min_name, min): (&'static str, Option<Scalar>),
     (max_name, max): (&'static str, Option<Scalar>),
 ) -> Result<(), BadArgument> {
-    let holds = |number: Scalar, is_min: bool| match (number, dtype.integers()) {
+    let holds = |number: Scalar, is_min: bool| match (number, dtype.integer_range()) {
         (Scalar::Int(number), Some((least, most))) => {
             if is_min {
                 number <= most

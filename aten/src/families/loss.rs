@@ -74,7 +74,7 @@ fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Redu
 
 /// Returns the spec of the losses of all elements, before a reduction.
 fn losses(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
-    let dtype = Promotion::Common.of(&[this, target]);
+    let dtype = Promotion::Common.result_dtype(&[this, target]);
     if !dtype.is_floating() {
         return Err(BadArgument::dtype("self", dtype, DTypes::Floating));
     }

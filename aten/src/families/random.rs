@@ -1,7 +1,8 @@
 //! Random numbers: distributions, permutations, dropout.
 //!
 //! A kernel reserves blocks of the generator's stream, and each number is a function of its index in the stream. So a call returns the same
-//! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
+//! numbers on every backend and with any number of threads: see
+//! [`Generator::BLOCKS_PER_GROUP`](dispatch_runtime::Generator::BLOCKS_PER_GROUP).
 
 mod bernoulli;
 mod distributions;

@@ -17,7 +17,7 @@ pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64
 pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let packed = Geometry::contiguous(size);
     if geometry.is_canonical() && packed.count() == geometry.count() && packed.count() > 0 {
-        return Ok(packed.at(geometry.offset()));
+        return Ok(packed.with_offset(geometry.offset()));
     }
     any_view_geometry(geometry, size)
 }
@@ -28,7 +28,7 @@ fn any_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadA
         return Ok(geometry.clone());
     }
     if geometry.is_contiguous() {
-        return Ok(Geometry::contiguous(&size).at(geometry.offset()));
+        return Ok(Geometry::contiguous(&size).with_offset(geometry.offset()));
     }
     view_strides(geometry, &size).ok_or_else(|| {
         BadArgument::sizes(

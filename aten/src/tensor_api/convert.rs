@@ -84,7 +84,7 @@ impl Convert for Tensor {
             crate::item(self)?;
         }
         let fetched = self.to((wanted, Device::CPU))?;
-        if fetched.has_any(Marks::FOREIGN) {
+        if fetched.has_any_mark(Marks::NOT_ON_HOST) {
             // The layer of this tensor returns an error that says why it has no single element.
             crate::_local_scalar_dense(&fetched)?;
         }

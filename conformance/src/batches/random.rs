@@ -44,7 +44,7 @@ impl Draws<'_> {
     /// Makes the call outside `vmap`, with a generator of this seed.
     fn one(&self, seed: u64) -> Result<Read, Stop> {
         // A generator of this thread: draws of other threads do not change it.
-        let _own = Generator::new(self.device, seed).stand_in();
+        let _own = Generator::new(self.device, seed).make_default();
         let outcome = call(self.operator, to_values(self.arguments, self.device)?)?;
         Ok(read(self.operator, &outcome)?)
     }
@@ -52,7 +52,7 @@ impl Draws<'_> {
     /// Makes the call within `vmap` over equal slices, and returns the outcome of each slice. Without `takes`, the operator's tensors are
     /// shared by all slices.
     fn mapped(&self, seed: u64, takes: bool, randomness: Randomness) -> Result<Vec<Read>, Stop> {
-        let _own = Generator::new(self.device, seed).stand_in();
+        let _own = Generator::new(self.device, seed).make_default();
         let of_all = |array: &Array| batch(&vec![array.clone(); SLICES], &[takes.then_some(0)], &[SLICES], false);
         let mut arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.map(of_all)).collect();
         let mut dims = vec![takes.then_some(0); arguments.iter().map(|datum| datum.arrays().len()).sum()];

@@ -46,10 +46,10 @@ impl<'a> Slices<'a> {
                 datum => tensors.extend((0..datum.arrays().len()).map(|i| (argument, Some(i)))),
             }
         }
-        let drawn = Generator::reservations();
+        let drawn = Generator::reservation_count();
         let mut slices = Self { case, operator, tensors, known: RefCell::default(), is_random: false };
         _ = slices.recorded();
-        slices.is_random = Generator::reservations() != drawn;
+        slices.is_random = Generator::reservation_count() != drawn;
         slices
     }
 

@@ -117,12 +117,12 @@ fn base_of(operator: &str) -> &str {
 /// Whether an integer is out of the dtype's range, so that a cast changes it.
 fn wraps(dtype: DType, number: Scalar) -> bool {
     let Scalar::Int(number) = number else { return false };
-    dtype.integers().is_some_and(|(least, most)| !(least..=most).contains(&number))
+    dtype.integer_range().is_some_and(|(least, most)| !(least..=most).contains(&number))
 }
 
 /// Whether the scalar is the least integer of the dtype, or its negation.
 fn is_least(dtype: DType, number: Scalar) -> bool {
-    let least = dtype.integers().map_or(i64::MIN, |(least, _)| least);
+    let least = dtype.integer_range().map_or(i64::MIN, |(least, _)| least);
     number == Scalar::Int(least) || number == Scalar::Int(least.wrapping_neg())
 }
 

@@ -80,7 +80,7 @@ fn types(definition: &Definition) -> TokenStream {
             unsafe impl #runtime::Operation for #name {
                 type Signature = #signature;
 
-                const SHAPE: ::core::option::Option<#runtime::Shape> = #shape;
+                const SHAPE: ::core::option::Option<#runtime::ShapeWord> = #shape;
 
                 #[inline(always)]
                 fn operator() -> &'static #runtime::Operator {

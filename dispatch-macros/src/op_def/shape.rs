@@ -202,6 +202,6 @@ impl Definition {
             }
             Some(Shape::Product(letters)) => quote!(Product { letters: #letters }),
         };
-        quote!(::core::option::Option::Some(#runtime::Shape::#shape))
+        quote!(::core::option::Option::Some(#runtime::ShapeWord::#shape))
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::{Key, KeySet};
 use crate::operator::{BoxedKernel, Choice, Entry, Operator, Table, TableRef, too_few_arguments, too_many_arguments};
-use crate::value::{Stack, Value, kind_of};
+use crate::value::{Stack, Value, kind_of_type};
 
 /// Whether the conditions of a slot's kernels were evaluated before a boxed kernel is chosen. Only typed code can evaluate them.
 #[derive(Clone, Copy)]
@@ -212,8 +212,8 @@ impl Operator {
     fn misfit(&self, arguments: &[Value]) -> Option<Error> {
         let types = self.schema().arguments.iter().map(|argument| &argument.ty);
         let (position, (value, ty)) =
-            arguments.iter().zip(types).enumerate().find(|(_, (value, ty))| !value.fits(ty))?;
-        let (argument, expected) = (self.argument_name(position), kind_of(ty)?);
+            arguments.iter().zip(types).enumerate().find(|(_, (value, ty))| !value.has_schema_type(ty))?;
+        let (argument, expected) = (self.argument_name(position), kind_of_type(ty)?);
         let (operator, found) = (self.name(), value.kind());
         Some(ErrorKind::WrongArgument { operator, position, argument, expected, found }.into())
     }

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::KeySet;
 use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
-use crate::value::{Stack, Value, kind_of};
+use crate::value::{Stack, Value, kind_of_type};
 
 impl BoxedKernel {
     /// Runs the kernel. Returns `None` if its closure is no longer the one of this turn.
@@ -38,7 +38,7 @@ pub(crate) fn run(
     keys: KeySet,
     stack: &mut Stack,
 ) -> Result<()> {
-    if !stack.holds(operator.argument_count()) {
+    if !stack.has_len(operator.argument_count()) {
         return run_apart(&mut |own| kernel(operator, keys, own), operator, keys, stack);
     }
     kernel(operator, keys, stack).map_err(|error| error.through(operator))?;
@@ -70,7 +70,7 @@ fn run_apart(
 
 #[inline]
 fn check(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
-    if stack.holds_tensors(operator.tensor_results()) {
+    if stack.has_only_tensors(operator.tensor_results()) {
         Ok(())
     } else {
         check_by_schema(operator, keys, stack.values())
@@ -87,8 +87,8 @@ fn check_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Resu
     }
     for (i, ret) in returns.iter().enumerate() {
         let result = results.get(i);
-        if !result.is_some_and(|value| value.fits(&ret.ty)) {
-            let (expected, found) = (kind_of(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
+        if !result.is_some_and(|value| value.has_schema_type(&ret.ty)) {
+            let (expected, found) = (kind_of_type(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
             let wrong = ErrorKind::WrongResult { operator: name, expected, found, kernel: None };
             return Err(Error::from(wrong).left_by_kernel(operator, keys));
         }

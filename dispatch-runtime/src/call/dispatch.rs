@@ -5,7 +5,7 @@ use crate::guard;
 use crate::introspection::explain;
 use crate::key::{Key, KeySet, Slot};
 use crate::operator::{Code, Entry, Kernel, Operation, Operator, Table, TableRef};
-use crate::value::{Argument, ToValue, argument};
+use crate::value::{Argument, ErasedArgument, argument};
 
 /// Returns the keys of a call on this thread whose arguments carry `carried`.
 #[inline(always)]
@@ -45,7 +45,7 @@ pub(crate) fn find(
     operator: &Operator,
     mut keys: KeySet,
     holds: &mut dyn FnMut(Code) -> bool,
-    arguments: &[&dyn ToValue],
+    arguments: &[&dyn ErasedArgument],
 ) -> Result<(Code, KeySet, TableRef)> {
     loop {
         let table = operator.bound_table()?;
@@ -66,7 +66,7 @@ pub(crate) fn find(
             Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
             Entry::Skip | Entry::Choose(_) | Entry::Refuse if operator.was_changed(table) => {}
             Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
-                let carried = operator.each_carried(argument::stack_of(arguments).values());
+                let carried = operator.each_carried(argument::stack_from_arguments(arguments).values());
                 return Err(explain::refusal(operator, keys, &carried));
             }
         }

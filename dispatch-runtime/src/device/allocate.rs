@@ -16,7 +16,7 @@ impl Spec {
     /// let spec = Spec { dtype: DType::F32, geometry: geometry.clone() };
     /// assert_eq!(spec.on(Device::CPU).unwrap().storage().size(), 24);
     /// // A new storage begins with the tensor's first element, so the offset must be 0.
-    /// assert!(Spec { dtype: DType::F32, geometry: geometry.at(1) }.on(Device::CPU).is_err());
+    /// assert!(Spec { dtype: DType::F32, geometry: geometry.with_offset(1) }.on(Device::CPU).is_err());
     /// ```
     ///
     /// # Errors
@@ -44,54 +44,54 @@ impl Tensor {
         if geometry.is_canonical() && geometry.offset() == 0 {
             Self::allocate(dtype, geometry, self.device())
         } else {
-            self.fresh_side_by_side(dtype)
+            self.fresh_contiguous_like(dtype)
         }
     }
 
     #[cold]
-    fn fresh_side_by_side(&self, dtype: DType) -> Result<Self> {
+    fn fresh_contiguous_like(&self, dtype: DType) -> Result<Self> {
         Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
     }
 
-    /// Allocates a tensor with arbitrary elements.
+    /// Allocates a tensor of this dtype and geometry on a device, with arbitrary elements.
     pub(crate) fn allocate(dtype: DType, geometry: &Geometry, device: Device) -> Result<Self> {
         let count = usize::try_from(geometry.count()).ok().and_then(|count| count.checked_mul(dtype.size()));
         let bytes = match count {
             Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
-            _ => strided_bytes(dtype, geometry)?,
+            _ => checked_storage_bytes(dtype, geometry)?,
         };
-        // All indices of the CPU are the same device.
+        // `cpu:0`, `cpu:1` and so on are all the device `cpu`.
         if device.backend() == Device::CPU.backend() {
-            return Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU));
+            return Ok(Self::from_new_storage(Storage::try_host_unzeroed(bytes)?, dtype, geometry, Device::CPU));
         }
-        Self::allocate_elsewhere(dtype, geometry, device, bytes)
+        Self::allocate_off_cpu(dtype, geometry, device, bytes)
     }
 
     #[inline(never)]
-    fn allocate_elsewhere(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
+    fn allocate_off_cpu(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
         if device.backend() == Device::META.backend() {
-            geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
-            return Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META));
+            geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::fits_no_storage(dtype, geometry))?;
+            return Ok(Self::from_new_storage(Storage::meta(bytes), dtype, geometry, Device::META));
         }
-        let storage = device.available_memory()?.allocate(device, bytes)?;
+        let storage = device.checked_memory_backend()?.allocate(device, bytes)?;
         let found = storage.device();
         if found.backend() != device.backend() || storage.size() < bytes {
             return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
         }
-        Ok(Self::over(storage, dtype, geometry, found))
+        Ok(Self::from_new_storage(storage, dtype, geometry, found))
     }
 }
 
 /// Checks a geometry that is strided, empty or possibly invalid. Returns the number of bytes that a new storage needs for it.
 #[inline(never)]
-fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
+fn checked_storage_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
     if geometry.sizes().iter().any(|&size| size < 0) {
         return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
     }
     if geometry.offset() != 0 {
-        let reason = "a new tensor begins where its storage begins";
+        let reason = "a new tensor begins at the start of its storage";
         return Err(BadArgument::number("storage_offset", geometry.offset(), 0).because(reason).into());
     }
-    let bytes = geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
+    let bytes = geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::fits_no_storage(dtype, geometry))?;
     Ok(if geometry.count() == 0 { 0 } else { bytes })
 }

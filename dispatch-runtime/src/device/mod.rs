@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{BACKENDS, Device, UnknownDevice, lower_name};
-use crate::memory::{Backend, FOUND, linked};
+use crate::memory::{BACKENDS_BY_KEY, Backend, linked_devices};
 use crate::registration::registry;
 
 /// ```standalone_crate
@@ -44,24 +44,26 @@ impl Device {
     ///
     /// ```
     /// use dispatch_runtime::Device;
-    /// let error = "hpu".parse::<Device>().unwrap().memory().err().unwrap();
+    /// let error = "hpu".parse::<Device>().unwrap().memory_backend().err().unwrap();
     /// assert!(error.to_string().starts_with("nothing in this program can allocate memory on hpu"));
     /// ```
-    pub fn memory(self) -> Result<&'static dyn Backend> {
-        let slot = &FOUND[usize::from(self.backend())];
+    pub fn memory_backend(self) -> Result<&'static dyn Backend> {
+        let slot = &BACKENDS_BY_KEY[usize::from(self.backend())];
         let found = slot.get().or_else(|| {
             registry::load();
             slot.get()
         });
-        found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend(self))
+        found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend_error(self))
     }
 
     /// Returns the backend that manages this device's memory, if the backend has a device of this index.
-    pub(crate) fn available_memory(self) -> Result<&'static dyn Backend> {
-        let memory = self.memory()?;
+    pub(crate) fn checked_memory_backend(self) -> Result<&'static dyn Backend> {
+        let backend = self.memory_backend()?;
         match self.index() {
-            Some(index) if usize::from(index) >= memory.devices() => Err(no_device(self, memory.devices())),
-            _ => Ok(memory),
+            Some(index) if usize::from(index) >= backend.device_count() => {
+                Err(no_device_error(self, backend.device_count()))
+            }
+            _ => Ok(backend),
         }
     }
 
@@ -74,7 +76,7 @@ impl Device {
     #[must_use]
     pub fn linked() -> Vec<Self> {
         registry::load();
-        linked()
+        linked_devices()
     }
 
     /// Waits until this device has completed all work that it was given.
@@ -83,7 +85,7 @@ impl Device {
     /// dispatch_runtime::Device::CPU.synchronize().unwrap();
     /// ```
     pub fn synchronize(self) -> Result<()> {
-        if self.is_built_in() { Ok(()) } else { self.memory()?.synchronize(self) }
+        if self.is_built_in() { Ok(()) } else { self.memory_backend()?.synchronize(self) }
     }
 
     pub(crate) fn is_built_in(self) -> bool {
@@ -92,12 +94,12 @@ impl Device {
 }
 
 #[cold]
-fn no_device(device: Device, count: usize) -> Error {
+fn no_device_error(device: Device, count: usize) -> Error {
     ErrorKind::NoDevice { device, count, linked: Device::linked() }.into()
 }
 
 #[cold]
-fn no_backend(device: Device) -> Error {
+fn no_backend_error(device: Device) -> Error {
     ErrorKind::NoBackend { device, linked: Device::linked() }.into()
 }
 
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_parses_as_it_prints_and_no_other_way() {
+    fn only_the_printed_form_of_a_device_parses() {
         for text in ["cpu", "cuda:0", "meta:254"] {
             assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
         }

@@ -5,7 +5,7 @@
 
 use num_complex::Complex64;
 
-/// The elements to print, in the widest type of their kind.
+/// The elements to print, converted to bool, `i64`, `f64` or complex numbers.
 pub(crate) enum Numbers {
     Bools(Vec<bool>),
     Ints(Vec<i64>),
@@ -13,7 +13,7 @@ pub(crate) enum Numbers {
     Complex(Vec<Complex64>),
 }
 
-/// The formatted elements, in order.
+/// The texts of the formatted elements, in order.
 pub(crate) struct Cells {
     texts: std::vec::IntoIter<String>,
     width: usize,
@@ -23,15 +23,15 @@ pub(crate) struct Cells {
 impl Cells {
     pub(crate) fn new(numbers: &Numbers, digits: usize) -> Self {
         let (texts, width): (Vec<String>, usize) = match numbers {
-            Numbers::Bools(values) => plain(values),
-            Numbers::Ints(values) => plain(values),
+            Numbers::Bools(values) => to_texts(values),
+            Numbers::Ints(values) => to_texts(values),
             Numbers::Floats(values) => {
-                let column = Column::of(values.iter().copied(), digits);
-                (values.iter().map(|&value| column.text(value)).collect(), column.width)
+                let format = FloatFormat::for_values(values.iter().copied(), digits);
+                (values.iter().map(|&value| format.text(value)).collect(), format.width)
             }
             Numbers::Complex(values) => {
-                let real = Column::of(values.iter().map(|value| value.re), digits);
-                let imaginary = Column::of(values.iter().map(|value| value.im), digits);
+                let real = FloatFormat::for_values(values.iter().map(|value| value.re), digits);
+                let imaginary = FloatFormat::for_values(values.iter().map(|value| value.im), digits);
                 let text = |value: &Complex64| {
                     let (re, im) = (real.padded(value.re), imaginary.text(value.im));
                     let plus = if im.starts_with('-') { "" } else { "+" };
@@ -55,42 +55,42 @@ impl Cells {
     }
 }
 
-fn plain<T: ToString>(values: &[T]) -> (Vec<String>, usize) {
+fn to_texts<T: ToString>(values: &[T]) -> (Vec<String>, usize) {
     let texts: Vec<String> = values.iter().map(T::to_string).collect();
     let width = texts.iter().map(String::len).max().unwrap_or(0);
     (texts, width)
 }
 
-/// The format of a tensor's floats.
-struct Column {
-    style: Style,
+/// The format of all floats of a tensor: the style, the digits and the width.
+struct FloatFormat {
+    style: FloatStyle,
     digits: usize,
     width: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Style {
-    Whole,
-    Point,
+enum FloatStyle {
+    Integral,
+    Decimal,
     Scientific,
 }
 
-impl Column {
-    fn of(values: impl Iterator<Item = f64> + Clone, digits: usize) -> Self {
+impl FloatFormat {
+    fn for_values(values: impl Iterator<Item = f64> + Clone, digits: usize) -> Self {
         let decisive = values.filter(|value| value.is_finite() && *value != 0.0);
         let (smallest, largest) = decisive.clone().fold((f64::INFINITY, 0.0_f64), |(smallest, largest), value| {
             (smallest.min(value.abs()), largest.max(value.abs()))
         });
         let style = if largest / smallest > 1e3 || largest > 1e8 || smallest < 1e-4 {
-            Style::Scientific
+            FloatStyle::Scientific
         } else if decisive.clone().all(|value| value.fract() == 0.0) {
-            Style::Whole
+            FloatStyle::Integral
         } else {
-            Style::Point
+            FloatStyle::Decimal
         };
-        let mut column = Self { style, digits, width: 1 };
-        column.width = decisive.map(|value| column.text(value).len()).max().unwrap_or(1);
-        column
+        let mut format = Self { style, digits, width: 1 };
+        format.width = decisive.map(|value| format.text(value).len()).max().unwrap_or(1);
+        format
     }
 
     fn text(&self, value: f64) -> String {
@@ -99,9 +99,9 @@ impl Column {
             return value.to_string().to_lowercase();
         }
         match self.style {
-            Style::Whole => format!("{value:.0}."),
-            Style::Point => format!("{value:.digits$}"),
-            Style::Scientific => {
+            FloatStyle::Integral => format!("{value:.0}."),
+            FloatStyle::Decimal => format!("{value:.digits$}"),
+            FloatStyle::Scientific => {
                 let text = format!("{value:.digits$e}");
                 let (number, power) = text.split_once('e').unwrap_or((&text, "0"));
                 let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));

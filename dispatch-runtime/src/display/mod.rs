@@ -13,10 +13,10 @@ use crate::key::Device;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
 use columns::Cells;
-use edge_items::{Edges, LINE, OPENING};
+use edge_items::{LINE_WIDTH, PREFIX, PrintedElements};
 
 /// The default number of digits after the point.
-const DIGITS: usize = 4;
+const DEFAULT_DIGITS: usize = 4;
 
 /// Prints the elements in aligned columns. A tensor of more than 1,000 elements prints only the first and last three items of each long
 /// dimension. `{:#}` prints all elements, and `{:.2}` prints two digits instead of four. The device follows if it is not the CPU, the sizes
@@ -32,8 +32,8 @@ const DIGITS: usize = 4;
 /// ```
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let edges = if f.alternate() { Edges::all(self) } else { None };
-        show(self, edges, false, f)
+        let elements = if f.alternate() { PrintedElements::all(self) } else { None };
+        write_tensor(self, elements, false, f)
     }
 }
 
@@ -45,20 +45,25 @@ impl fmt::Display for Tensor {
 /// ```
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(self, None, true, f)
+        write_tensor(self, None, true, f)
     }
 }
 
-fn show(tensor: &Tensor, edges: Option<Edges>, sized: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let digits = f.precision().unwrap_or(DIGITS);
+fn write_tensor(
+    tensor: &Tensor,
+    elements: Option<PrintedElements>,
+    with_sizes: bool,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let digits = f.precision().unwrap_or(DEFAULT_DIGITS);
     let empty = tensor.geometry().count() == 0;
     let meta = tensor.device().backend() == Device::META.backend();
     let mut shown = !meta;
-    let mut text = OPENING.to_owned();
-    match edges.or_else(|| Edges::of(tensor)) {
+    let mut text = PREFIX.to_owned();
+    match elements.or_else(|| PrintedElements::summarized(tensor)) {
         _ if empty => text.push_str("[]"),
-        Some(edges) if !meta => match edges.read(tensor) {
-            Ok(numbers) => edges.lay_out(&mut Cells::new(&numbers, digits), &mut text),
+        Some(elements) if !meta => match elements.read(tensor) {
+            Ok(numbers) => elements.write_cells(&mut Cells::new(&numbers, digits), &mut text),
             Err(reason) => {
                 shown = false;
                 write!(text, "<{reason}>")?;
@@ -75,7 +80,7 @@ fn show(tensor: &Tensor, edges: Option<Edges>, sized: bool, f: &mut fmt::Formatt
     if tensor.device().backend() != Device::CPU.backend() {
         suffixes.push(format!("device={}", tensor.device()));
     }
-    if sized || !shown || (empty && tensor.sizes().len() != 1) {
+    if with_sizes || !shown || (empty && tensor.sizes().len() != 1) {
         suffixes.push(format!("size={:?}", tensor.sizes()));
     }
     // The form of printed elements tells the dtype, unless the dtype is an unusual one.
@@ -88,10 +93,10 @@ fn show(tensor: &Tensor, edges: Option<Edges>, sized: bool, f: &mut fmt::Formatt
     }
     let mut column = text.len() - text.rfind('\n').map_or(0, |at| at + 1) + 2;
     for suffix in suffixes {
-        let fits = column + suffix.len() + 2 <= LINE;
+        let fits = column + suffix.len() + 2 <= LINE_WIDTH;
         f.write_str(if fits { ", " } else { ",\n       " })?;
         f.write_str(&suffix)?;
-        column = suffix.len() + if fits { column + 2 } else { OPENING.len() };
+        column = suffix.len() + if fits { column + 2 } else { PREFIX.len() };
     }
     f.write_char(')')
 }

@@ -3,19 +3,19 @@
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-use crate::tensor::Brief;
+use crate::tensor::TensorSummary;
 use crate::{DType, Device, Geometry, Spec, Storage, Tensor};
 
 fn numbers(count: i64) -> Tensor {
     Tensor::from((0..count).collect::<Vec<i64>>())
 }
 
-fn walk(tensor: &Tensor, sizes: &[i64]) -> Tensor {
+fn reshape(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
-fn wide() -> Tensor {
-    walk(&Tensor::from((0..30).map(|x| f64::from(x) + 0.5).collect::<Vec<f64>>()), &[2, 15])
+fn two_long_rows() -> Tensor {
+    reshape(&Tensor::from((0..30).map(|x| f64::from(x) + 0.5).collect::<Vec<f64>>()), &[2, 15])
 }
 
 #[rustfmt::skip]
@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
         [500, 600, 700, 800]])",
     ),
     (
-        || walk(&numbers(10_000), &[100, 100]),
+        || reshape(&numbers(10_000), &[100, 100]),
         "tensor([[   0,    1,    2,  ...,   97,   98,   99],
         [ 100,  101,  102,  ...,  197,  198,  199],
         [ 200,  201,  202,  ...,  297,  298,  299],
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
         [9900, 9901, 9902,  ..., 9997, 9998, 9999]])",
     ),
     (
-        || walk(&numbers(2400), &[2, 3, 400]),
+        || reshape(&numbers(2400), &[2, 3, 400]),
         "tensor([[[   0,    1,    2,  ...,  397,  398,  399],
          [ 400,  401,  402,  ...,  797,  798,  799],
          [ 800,  801,  802,  ..., 1197, 1198, 1199]],
@@ -108,7 +108,7 @@ const CASES: &[Case] = &[
          [2000, 2001, 2002,  ..., 2397, 2398, 2399]]])",
     ),
     (
-        || walk(&numbers(1400), &[7, 1, 200]),
+        || reshape(&numbers(1400), &[7, 1, 200]),
         "tensor([[[   0,    1,    2,  ...,  197,  198,  199]],
 
         [[ 200,  201,  202,  ...,  397,  398,  399]],
@@ -124,7 +124,7 @@ const CASES: &[Case] = &[
         [[1200, 1201, 1202,  ..., 1397, 1398, 1399]]])",
     ),
     (
-        || wide(),
+        || two_long_rows(),
         "tensor([[ 0.5000,  1.5000,  2.5000,  3.5000,  4.5000,  5.5000,  6.5000,  7.5000,
           8.5000,  9.5000, 10.5000, 11.5000, 12.5000, 13.5000, 14.5000],
         [15.5000, 16.5000, 17.5000, 18.5000, 19.5000, 20.5000, 21.5000, 22.5000,
@@ -134,23 +134,23 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn texts_are_those_of_pytorch() {
+fn tensors_print_as_in_pytorch() {
     for (tensor, text) in CASES {
         assert_eq!(tensor().to_string(), *text);
     }
 }
 
 #[test]
-fn debug_says_the_sizes_and_a_trace_only_what_it_is() {
+fn debug_prints_the_sizes_and_a_summary_prints_no_elements() {
     let tensor = Tensor::from([[1.0_f32, 2.0]]);
     assert_eq!(format!("{tensor:?}"), "tensor([[1., 2.]], size=[1, 2])");
     assert_eq!(format!("{:?}", Tensor::from(1_u8)), "tensor(1, size=[], dtype=uint8)");
-    assert_eq!(format!("{:?}", Brief(&tensor)), "Tensor(float32 [1, 2] on cpu)");
+    assert_eq!(format!("{:?}", TensorSummary(&tensor)), "Tensor(float32 [1, 2] on cpu)");
     assert_eq!(format!("{:?}", crate::Value::from(tensor)), "Tensor(float32 [1, 2] on cpu)");
 }
 
 #[test]
-fn the_format_asks_for_digits_and_for_everything() {
+fn precision_sets_the_digits_and_alternate_prints_all_elements() {
     assert_eq!(format!("{:.2}", Tensor::from([1.0_f32, 2.55])), "tensor([1.00, 2.55])");
     let all = format!("{:#}", numbers(1001));
     assert!(!all.contains("...") && all.contains(" 500,"));
@@ -158,14 +158,14 @@ fn the_format_asks_for_digits_and_for_everything() {
 }
 
 #[test]
-fn gradients_are_mentioned() {
+fn requires_grad_is_printed() {
     let tensor = Tensor::from([1.0_f32]);
     tensor.mark(crate::Marks::REQUIRES_GRAD);
     assert_eq!(tensor.to_string(), "tensor([1.], requires_grad=true)");
 }
 
 #[test]
-fn a_tensor_that_is_being_written_says_so_and_one_that_is_read_does_not_care() {
+fn elements_are_printed_during_a_read_but_not_during_a_write() {
     let mut tensor = Tensor::from([1.0_f32, 2.0]);
     let other = tensor.clone();
     let reading = tensor.read::<f32>().unwrap();
@@ -185,7 +185,7 @@ fn a_meta_tensor_shows_its_sizes() {
 }
 
 #[test]
-fn what_nobody_would_read_is_not_written_out() {
+fn too_many_elements_are_not_printed() {
     let one = Storage::host(4);
     let of = |sizes: &[i64]| {
         let geometry = Geometry::strided(sizes, &vec![0; sizes.len()], 0).unwrap();

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::expected::{DTypes, Expected, Sizes, alternatives};
 use crate::key::Device;
-use crate::scalar::{DType, Scalar, largest};
+use crate::scalar::{DType, Scalar, max_finite};
 
 /// The mistake in an argument of a call.
 #[derive(Clone, PartialEq, Debug)]
@@ -149,10 +149,10 @@ impl fmt::Display for Problem {
             Self::Value { found, expected } => write!(f, "is {found}, but must be {expected}"),
             Self::Overflow { number, dtype } => {
                 write!(f, "is {number}, which {dtype} cannot hold; give ")?;
-                match dtype.integers() {
+                match dtype.integer_range() {
                     Some((least, most)) => write!(f, "a number from {least} to {most}")?,
                     None if number.to_f64().is_none() && !dtype.is_complex() => f.write_str("a real number")?,
-                    None => write!(f, "a number up to {:?} or infinity", largest(*dtype))?,
+                    None => write!(f, "a number up to {:?} or infinity", max_finite(*dtype))?,
                 }
                 f.write_str(", or take a wider dtype")
             }

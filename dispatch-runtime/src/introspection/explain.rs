@@ -38,8 +38,8 @@ impl Operator {
     #[must_use]
     pub fn explain_redispatch(&self, keys: KeySet, arguments: &[Value]) -> Explanation {
         let carried = self.each_carried(arguments);
-        let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
-        explain(&registry::lock(), self, keys, &carried, Marks::unseen(), has_any)
+        let has_any_mark = |marks| arguments.iter().any(|argument| argument.has_any_mark(marks));
+        explain(&registry::lock(), self, keys, &carried, Marks::never_set(), has_any_mark)
     }
 
     /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `carried` has the keys of
@@ -75,8 +75,8 @@ impl Operator {
         }
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         let marks = marks.unwrap_or(Marks::NONE);
-        let has_any = |asked| marks.meet(asked);
-        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::NONE, has_any))
+        let has_any_mark = |asked| marks.intersects(asked);
+        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::NONE, has_any_mark))
     }
 }
 
@@ -84,7 +84,7 @@ impl Operator {
 #[cold]
 pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, carried, Marks::unseen(), |_| false);
+    let explanation = explain(&registry, operator, keys, carried, Marks::never_set(), |_| false);
     let Ok(row) = registry.row_of(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
@@ -119,7 +119,7 @@ fn explain(
     keys: KeySet,
     carried: &[KeySet],
     absent: Marks,
-    has_any: impl Fn(Marks) -> bool,
+    has_any_mark: impl Fn(Marks) -> bool,
 ) -> Explanation {
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
@@ -144,13 +144,14 @@ fn explain(
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
-        linked: backend::linked(),
+        linked: backend::linked_devices(),
     };
     let Ok(row) = registry.row_of(operator) else {
         return explanation;
     };
     let table = bind::table_of(registry, row, absent);
-    let is_passed = |slot| operator.adapters().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any(marks));
+    let is_passed =
+        |slot| operator.adapters().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any_mark(marks));
     let (slot, masked) = landing(&table, keys, is_passed);
     explanation.masked = masked;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));

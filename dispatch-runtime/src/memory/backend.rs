@@ -62,7 +62,7 @@ pub trait Backend: Sync {
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()>;
 
     /// Copies all bytes from one storage to another of this backend. By default, the bytes go through the CPU's memory.
-    fn copy_across(&self, from: &Storage, to: &Storage) -> Result<()> {
+    fn copy_between(&self, from: &Storage, to: &Storage) -> Result<()> {
         let mut bytes = vec![0; from.size()];
         self.copy_out(from, &mut bytes)?;
         self.copy_in(&bytes, to)
@@ -80,11 +80,11 @@ pub trait Backend: Sync {
 
     /// Allocates a block of page-locked (pinned) CPU memory with arbitrary contents. The backend's devices read and write it on their own
     /// while the CPU does other work.
-    fn pinned(&self, _size: usize) -> Result<Storage> {
-        Err("this backend has no pinned memory; leave the tensor where it is".into())
+    fn allocate_pinned(&self, _size: usize) -> Result<Storage> {
+        Err("this backend has no pinned memory; use the tensor without pinning it".into())
     }
 
-    /// Returns whether a storage was allocated by [`pinned`](Self::pinned).
+    /// Returns whether a storage was allocated by [`allocate_pinned`](Self::allocate_pinned).
     fn is_pinned(&self, _storage: &Storage) -> bool {
         false
     }
@@ -100,7 +100,7 @@ pub trait Backend: Sync {
     }
 
     /// Returns the current number of devices. Every allocation on a device with an index asks for it.
-    fn devices(&self) -> usize {
+    fn device_count(&self) -> usize {
         1
     }
 }
@@ -137,13 +137,13 @@ macro_rules! backend {
     };
 }
 
-pub(crate) static FOUND: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 
 /// Stores the backends of all records by key. The first record of a key stays.
-pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
+pub(crate) fn register_backends(records: impl IntoIterator<Item = &'static BackendRecord>) {
     for record in records {
         if let Some(backend) = record.key.backend() {
-            FOUND[usize::from(backend)].get_or_init(|| record);
+            BACKENDS_BY_KEY[usize::from(backend)].get_or_init(|| record);
         }
     }
 }
@@ -151,11 +151,11 @@ pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
 /// Waits until no device of any backend reads or writes a storage of CPU memory any more.
 #[cold]
 pub(crate) fn finish_transfers(storage: &Storage) {
-    FOUND.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));
+    BACKENDS_BY_KEY.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));
 }
 
-/// Returns the built-in devices, and one device for each backend that was found so far.
-pub(crate) fn linked() -> Vec<Device> {
-    let others = FOUND.iter().filter_map(OnceLock::get).filter_map(|record| Device::new(*record.key));
+/// Returns the built-in devices, and one device for each backend that is registered so far.
+pub(crate) fn linked_devices() -> Vec<Device> {
+    let others = BACKENDS_BY_KEY.iter().filter_map(OnceLock::get).filter_map(|record| Device::new(*record.key));
     [Device::CPU, Device::META].into_iter().chain(others).collect()
 }

@@ -6,20 +6,20 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-type Watcher = Box<dyn FnOnce() + Send>;
+type Callback = Box<dyn FnOnce() + Send>;
 
-static WATCHERS: Mutex<BTreeMap<usize, Vec<Watcher>>> = Mutex::new(BTreeMap::new());
+static CALLBACKS: Mutex<BTreeMap<usize, Vec<Callback>>> = Mutex::new(BTreeMap::new());
 
-/// Registers `then` to run when the storage of this identity is freed, which [`freed`] reports.
-pub(crate) fn add(identity: usize, then: Watcher) {
-    WATCHERS.lock().unwrap_or_else(PoisonError::into_inner).entry(identity).or_default().push(then);
+/// Registers a callback to run when the storage of this identity is freed, see [`run`].
+pub(crate) fn add(identity: usize, callback: Callback) {
+    CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner).entry(identity).or_default().push(callback);
 }
 
 /// Runs the callbacks of a freed storage. No lock is held: a callback may own storages that it frees.
 #[cold]
-pub(crate) fn freed(identity: usize) {
-    let watchers = WATCHERS.lock().unwrap_or_else(PoisonError::into_inner).remove(&identity);
-    for then in watchers.into_iter().flatten() {
-        then();
+pub(crate) fn run(identity: usize) {
+    let callbacks = CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner).remove(&identity);
+    for callback in callbacks.into_iter().flatten() {
+        callback();
     }
 }

@@ -1,17 +1,17 @@
 //! Memory: the CPU's blocks, storages, and the interface through which a backend provides the memory of its devices.
 
 pub(crate) mod backend;
-#[allow(unsafe_code, reason = "blocks are allocated, kept and lent again")]
+#[allow(unsafe_code, reason = "allocates, caches and reuses raw blocks")]
 mod caching_allocator;
 mod free_callbacks;
-#[allow(unsafe_code, reason = "a counted pointer into recycled memory")]
+#[allow(unsafe_code, reason = "a reference-counted pointer into cached blocks")]
 mod shared;
-#[allow(unsafe_code, reason = "memory lent by somebody else")]
+#[allow(unsafe_code, reason = "addresses of memory that other code owns")]
 mod storage;
 
+pub(crate) use backend::{BACKENDS_BY_KEY, linked_devices};
 pub use backend::{Backend, BackendRecord};
-pub(crate) use backend::{FOUND, linked};
 pub use caching_allocator::OutOfMemory;
-pub(crate) use caching_allocator::{ALIGNMENT, Class};
+pub(crate) use caching_allocator::{ALIGNMENT, SizeClass};
 pub use shared::{Shared, Unique};
 pub use storage::{Buffer, HostBuffer, Storage};

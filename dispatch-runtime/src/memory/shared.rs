@@ -1,4 +1,4 @@
-//! Reference-counted pointers to values in recycled memory.
+//! Reference-counted pointers to values in blocks of the caching allocator.
 //!
 //! Every call that creates a tensor creates two of these, one for the tensor's body and one for its storage, and drops them soon after.
 //! `Arc` has two costs that these avoid. The system's allocator takes longer than the rest of a small call. And dropping the last handle is
@@ -10,9 +10,9 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-use super::caching_allocator::{ALIGNMENT, Class, OutOfMemory};
+use super::caching_allocator::{ALIGNMENT, OutOfMemory, SizeClass};
 
-/// A reference-counted handle to a shared value, like `Arc`, whose memory is recycled as soon as it is freed. It is made for values that
+/// A reference-counted handle to a shared value, like `Arc`, whose block is cached and reused when it is freed. It is made for values that
 /// calls create and drop.
 ///
 /// ```
@@ -28,11 +28,12 @@ pub struct Shared<T> {
     inner: NonNull<Inner<T>>,
 }
 
-/// The block of a shared value. It is aligned to a cache line, so that the bytes behind it have the alignment of the block.
+/// The contents of a block: the number of handles and the value. It is aligned to a cache line, so that the bytes behind it have the
+/// alignment of the block.
 #[repr(C, align(64))]
 struct Inner<T> {
     handles: AtomicUsize,
-    class: Class,
+    class: SizeClass,
     value: T,
 }
 
@@ -46,28 +47,28 @@ impl<T> Shared<T> {
     #[inline(always)]
     #[must_use]
     pub fn new(value: T) -> Self {
-        let vacant = Self::vacant();
+        let handle = Self::uninit();
         // SAFETY: the block has room for the value, and nothing else reaches it.
-        unsafe { vacant.place().write(value) };
-        ManuallyDrop::into_inner(vacant)
+        unsafe { handle.as_ptr().write(value) };
+        ManuallyDrop::into_inner(handle)
     }
 
     /// Returns a mutable reference to the value, if this is the only handle.
     #[inline]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         // SAFETY: the only handle is borrowed for as long as the value is, so nothing else reaches the value.
-        Self::is_only(this).then(|| unsafe { &mut *this.place() })
+        Self::is_unique(this).then(|| unsafe { &mut *this.as_ptr() })
     }
 
-    /// Allocates a handle whose value still has to be written at [`place`](Self::place), field by field. So a large value is not built
-    /// elsewhere and then copied. The handle must not be dropped before the value is written.
+    /// Allocates a handle to an uninitialized value, which the caller must write at [`as_ptr`](Self::as_ptr), field by field. So a large
+    /// value is not built elsewhere and then copied. The handle must not be dropped before the value is written.
     #[inline(always)]
-    pub(crate) fn vacant() -> ManuallyDrop<Self> {
+    pub(crate) fn uninit() -> ManuallyDrop<Self> {
         let class = const {
             assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
-            Class::of_value(size_of::<Inner<T>>())
+            SizeClass::for_value(size_of::<Inner<T>>())
         };
-        let Some(inner) = class.take().map(NonNull::cast::<Inner<T>>) else {
+        let Some(inner) = class.allocate().map(NonNull::cast::<Inner<T>>) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
         };
         // SAFETY: the block is large enough, aligned to 64, and has no other user.
@@ -80,23 +81,23 @@ impl<T> Shared<T> {
 
     /// Returns the address of the value.
     #[inline(always)]
-    pub(crate) fn place(&self) -> *mut T {
+    pub(crate) fn as_ptr(&self) -> *mut T {
         // SAFETY: a handle keeps the block alive.
         unsafe { &raw mut (*self.inner.as_ptr()).value }
     }
 
-    /// Creates a handle to a value that is followed by `bytes` bytes with arbitrary contents.
+    /// Creates a handle to a value that is followed by `bytes` bytes of arbitrary contents in the same block.
     #[inline(always)]
-    pub(crate) fn with_tail(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
+    pub(crate) fn with_trailing_bytes(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
         const {
             assert!(
                 size_of::<Inner<T>>() == ALIGNMENT,
-                "bytes of a tail were never a value's: all begin behind one line"
+                "trailing bytes begin after exactly one cache line, so that they never held a value"
             );
         }
         let size = bytes.checked_add(size_of::<Inner<T>>());
-        let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
-        let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
+        let class = size.and_then(SizeClass::for_elements).ok_or(OutOfMemory { size: bytes })?;
+        let inner = class.allocate().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
         // SAFETY: the block is large enough, aligned to 64, and has no other user.
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
@@ -106,16 +107,16 @@ impl<T> Shared<T> {
         Ok(Self { inner })
     }
 
-    /// Returns the address of the bytes behind the value.
+    /// Returns the address of the bytes after the value.
     #[inline]
-    pub(crate) fn tail(&self) -> NonNull<u8> {
+    pub(crate) fn trailing_bytes(&self) -> NonNull<u8> {
         // SAFETY: the block begins with an `Inner`, and one past it is still inside the block or its end.
         unsafe { self.inner.add(1).cast() }
     }
 
     /// Returns whether this is the only handle. The actions of dropped handles happen before the actions that follow this check.
     #[inline]
-    pub(crate) fn is_only(this: &Self) -> bool {
+    pub(crate) fn is_unique(this: &Self) -> bool {
         this.handles().load(Ordering::Acquire) == 1
     }
 
@@ -126,9 +127,9 @@ impl<T> Shared<T> {
         this.inner == other.inner
     }
 
-    /// Returns the number of handles.
+    /// Returns the number of handles to the value.
     #[cfg(test)]
-    pub(crate) fn count(this: &Self) -> usize {
+    pub(crate) fn handle_count(this: &Self) -> usize {
         this.handles().load(Ordering::Acquire)
     }
 
@@ -139,12 +140,12 @@ impl<T> Shared<T> {
     }
 
     #[inline(never)]
-    fn release(&mut self) {
+    fn drop_value(&mut self) {
         // SAFETY: this is the last handle and it is being dropped, so nothing else reaches the value, now or later.
         unsafe {
             let class = (*self.inner.as_ptr()).class;
             std::ptr::drop_in_place(&raw mut (*self.inner.as_ptr()).value);
-            class.give(self.inner.cast());
+            class.free(self.inner.cast());
         }
     }
 }
@@ -164,13 +165,13 @@ impl<T> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
         // The only handle can be cloned only through itself, so it need not decrement the count.
-        if !Self::is_only(self) {
+        if !Self::is_unique(self) {
             if self.handles().fetch_sub(1, Ordering::Release) != 1 {
                 return;
             }
             fence(Ordering::Acquire);
         }
-        self.release();
+        self.drop_value();
     }
 }
 
@@ -190,19 +191,19 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     }
 }
 
-/// A value with a single owner that will be shared later, so it can be changed where it stays.
+/// A value with a single owner, which can change it in place until it is shared.
 ///
 /// ```
 /// use dispatch_runtime::Unique;
 ///
 /// let mut list = Unique::new(Vec::new());
 /// list.push(1);
-/// assert_eq!(*list.share(), [1]);
+/// assert_eq!(*list.into_shared(), [1]);
 /// ```
 pub struct Unique<T>(Shared<T>);
 
 impl<T> Unique<T> {
-    /// Creates the value, without handles.
+    /// Creates a value that has no handles yet.
     #[inline(always)]
     #[must_use]
     pub fn new(value: T) -> Self {
@@ -212,7 +213,7 @@ impl<T> Unique<T> {
     /// Converts the value into its first handle.
     #[inline]
     #[must_use]
-    pub fn share(self) -> Shared<T> {
+    pub fn into_shared(self) -> Shared<T> {
         self.0
     }
 }
@@ -230,7 +231,7 @@ impl<T> DerefMut for Unique<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the only handle is inside of this value, which never lends it.
-        unsafe { &mut *self.0.place() }
+        unsafe { &mut *self.0.as_ptr() }
     }
 }
 
@@ -240,40 +241,40 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_value_is_dropped_once_when_the_last_handle_leaves() {
-        let witness = Arc::new(());
-        let first = Shared::new(witness.clone());
+    fn dropping_the_last_handle_drops_the_value_once() {
+        let counter = Arc::new(());
+        let first = Shared::new(counter.clone());
         let second = first.clone();
-        assert!(!Shared::is_only(&first) && Shared::same(&first, &second));
+        assert!(!Shared::is_unique(&first) && Shared::same(&first, &second));
         drop(first);
-        assert!(Shared::is_only(&second));
-        assert_eq!(Arc::strong_count(&witness), 2);
+        assert!(Shared::is_unique(&second));
+        assert_eq!(Arc::strong_count(&counter), 2);
         drop(second);
-        assert_eq!(Arc::strong_count(&witness), 1);
+        assert_eq!(Arc::strong_count(&counter), 1);
     }
 
     #[test]
-    fn threads_that_clone_and_drop_leave_one_drop() {
-        let witness = Arc::new(());
-        let shared = Shared::new(witness.clone());
+    fn clones_on_many_threads_drop_the_value_once() {
+        let counter = Arc::new(());
+        let shared = Shared::new(counter.clone());
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 let mine = shared.clone();
                 scope.spawn(move || {
                     for _ in 0..10_000 {
                         let other = mine.clone();
-                        assert!(!Shared::is_only(&other));
+                        assert!(!Shared::is_unique(&other));
                     }
                 });
             }
         });
-        assert!(Shared::is_only(&shared));
+        assert!(Shared::is_unique(&shared));
         drop(shared);
-        assert_eq!(Arc::strong_count(&witness), 1);
+        assert_eq!(Arc::strong_count(&counter), 1);
     }
 
     #[test]
-    fn only_the_only_handle_changes_the_value() {
+    fn get_mut_needs_the_only_handle() {
         let mut first = Shared::new(1);
         let second = first.clone();
         assert_eq!(Shared::get_mut(&mut first), None);
@@ -283,35 +284,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unique_is_filled_and_then_shared() {
+    fn a_unique_value_can_be_changed_and_then_shared() {
         let mut unique = Unique::new(vec![1]);
         unique.push(2);
-        let shared = unique.share();
-        assert_eq!((&**shared, Shared::count(&shared)), (&[1, 2][..], 1));
+        let shared = unique.into_shared();
+        assert_eq!((&**shared, Shared::handle_count(&shared)), (&[1, 2][..], 1));
     }
 
     #[test]
-    fn what_a_value_held_is_never_in_a_tail() {
+    fn trailing_bytes_never_contain_an_old_value() {
         for _ in 0..40 {
             drop(Shared::new([0xab_u8; 300]));
         }
-        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_tail(|| 7, 300).unwrap()).collect();
+        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_trailing_bytes(|| 7, 300).unwrap()).collect();
         for shared in &all {
             // SAFETY: there are that many bytes, which no other handle reaches, and a block starts zeroed.
-            let tail = unsafe { std::slice::from_raw_parts(shared.tail().as_ptr(), 300) };
-            assert!(!tail.contains(&0xab));
+            let bytes = unsafe { std::slice::from_raw_parts(shared.trailing_bytes().as_ptr(), 300) };
+            assert!(!bytes.contains(&0xab));
         }
     }
 
     #[test]
-    fn the_tail_is_aligned_and_as_large_as_asked_for() {
+    fn trailing_bytes_are_aligned_and_as_many_as_requested() {
         for bytes in [0, 1, 100, 100_000] {
-            let shared = Shared::with_tail(|| 7_u8, bytes).unwrap();
-            assert_eq!(shared.tail().addr().get() % 64, 0);
+            let shared = Shared::with_trailing_bytes(|| 7_u8, bytes).unwrap();
+            assert_eq!(shared.trailing_bytes().addr().get() % 64, 0);
             // SAFETY: there are that many bytes, and nothing else reaches them.
-            unsafe { shared.tail().write_bytes(0xff, bytes) };
+            unsafe { shared.trailing_bytes().write_bytes(0xff, bytes) };
             assert_eq!(*shared, 7);
         }
-        assert!(Shared::with_tail(|| (), usize::MAX).is_err());
+        assert!(Shared::with_trailing_bytes(|| (), usize::MAX).is_err());
     }
 }

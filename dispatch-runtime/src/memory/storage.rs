@@ -31,10 +31,10 @@ use crate::key::Device;
 /// assert!(storage.buffer::<Simulated>().is_some());
 /// ```
 pub trait Buffer: Any + Send + Sync {
-    /// Returns the device of the memory.
+    /// Returns the device that has the memory.
     fn device(&self) -> Device;
 
-    /// Returns the number of bytes.
+    /// Returns the size of the memory in bytes.
     fn size(&self) -> usize;
 }
 
@@ -52,8 +52,8 @@ pub trait Buffer: Any + Send + Sync {
 ///     fn size(&self) -> usize { size_of_val(self.0) }
 /// }
 ///
-/// let storage = Storage::lent(Leaked(Box::leak(Box::new([0; 4]))));
-/// assert!(storage.size() == 32 && storage.lender::<Leaked>().is_some());
+/// let storage = Storage::from_host_buffer(Leaked(Box::leak(Box::new([0; 4]))));
+/// assert!(storage.size() == 32 && storage.host_buffer::<Leaked>().is_some());
 /// ```
 ///
 /// # Safety
@@ -64,7 +64,7 @@ pub unsafe trait HostBuffer: Any + Send + Sync {
     /// Returns the address of the first byte. It is aligned for every type of element that tensors on the storage have.
     fn start(&self) -> NonNull<u8>;
 
-    /// Returns the number of bytes.
+    /// Returns the size of the memory in bytes.
     fn size(&self) -> usize;
 }
 
@@ -78,43 +78,48 @@ pub unsafe trait HostBuffer: Any + Send + Sync {
 #[derive(Clone)]
 pub struct Storage(Shared<Body>);
 
+/// The state of a storage that all its handles share.
 struct Body {
     version: AtomicU64,
-    /// The number of guards that read, or [`WRITING`].
-    users: AtomicI32,
-    /// The work to do when the body is dropped, as flags: [`LENT`] and [`WATCHED`]. Freeing the block behind the body is not among them.
-    end: AtomicU8,
+    /// The state of the lock: the number of readers, or [`WRITING`].
+    lock: AtomicI32,
+    /// Flags of the work to do when the body is dropped: [`NEEDS_DROP`] and [`HAS_CALLBACKS`]. Freeing the block after the body needs no
+    /// flag.
+    drop_flags: AtomicU8,
     memory: ManuallyDrop<Memory>,
 }
 
-/// The memory belongs to a lender or a backend, so dropping it takes work.
-const LENT: u8 = 1;
-/// The storage has callbacks for its end.
-const WATCHED: u8 = 2;
+/// A flag: the memory belongs to a [`HostBuffer`] or a [`Buffer`], which must be dropped.
+const NEEDS_DROP: u8 = 1;
+/// A flag: the storage has callbacks to run when it is freed.
+const HAS_CALLBACKS: u8 = 2;
 
+/// The memory of a storage, by its owner.
 enum Memory {
-    /// This number of bytes, which follow the body in its block.
+    /// CPU memory of this number of bytes, which follow the body in its block.
     Host(usize),
-    Lent(Box<dyn HostBuffer>),
+    HostBuffer(Box<dyn HostBuffer>),
     Backend(Box<dyn Buffer>),
-    /// The memory of a Meta tensor: it has a size, a version and an identity, but no bytes.
+    /// The memory of a Meta tensor, which has this size, but no bytes.
     Meta(usize),
 }
 
+/// The state of the lock while the storage is being written.
 const WRITING: i32 = -1;
 
 impl Body {
     #[inline]
-    const fn over(memory: Memory) -> Self {
-        let end = if matches!(memory, Memory::Host(_) | Memory::Meta(_)) { 0 } else { LENT };
-        let (version, users, end) = (AtomicU64::new(0), AtomicI32::new(0), AtomicU8::new(end));
-        Self { version, users, end, memory: ManuallyDrop::new(memory) }
+    const fn with_memory(memory: Memory) -> Self {
+        let drop_flags = if matches!(memory, Memory::Host(_) | Memory::Meta(_)) { 0 } else { NEEDS_DROP };
+        let (version, lock, drop_flags) = (AtomicU64::new(0), AtomicI32::new(0), AtomicU8::new(drop_flags));
+        Self { version, lock, drop_flags, memory: ManuallyDrop::new(memory) }
     }
 
+    /// Runs the callbacks and drops the memory.
     #[cold]
-    fn end(&mut self) {
-        if *self.end.get_mut() & WATCHED != 0 {
-            free_callbacks::freed(std::ptr::from_ref(self).addr());
+    fn run_callbacks_and_drop(&mut self) {
+        if *self.drop_flags.get_mut() & HAS_CALLBACKS != 0 {
+            free_callbacks::run(std::ptr::from_ref(self).addr());
         }
         // SAFETY: called once, when the body is dropped: nothing uses the memory any more.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
@@ -124,8 +129,8 @@ impl Body {
 impl Drop for Body {
     #[inline]
     fn drop(&mut self) {
-        if *self.end.get_mut() != 0 {
-            self.end();
+        if *self.drop_flags.get_mut() != 0 {
+            self.run_callbacks_and_drop();
         }
     }
 }
@@ -134,13 +139,13 @@ impl Storage {
     /// Creates a storage that owns a backend's memory.
     #[must_use]
     pub fn new(buffer: impl Buffer) -> Self {
-        Self::over(Memory::Backend(Box::new(buffer)))
+        Self::with_memory(Memory::Backend(Box::new(buffer)))
     }
 
     /// Creates a storage that owns memory that the CPU can address.
     #[must_use]
-    pub fn lent(buffer: impl HostBuffer) -> Self {
-        Self::over(Memory::Lent(Box::new(buffer)))
+    pub fn from_host_buffer(buffer: impl HostBuffer) -> Self {
+        Self::with_memory(Memory::HostBuffer(Box::new(buffer)))
     }
 
     /// Allocates `size` zero bytes on the CPU. If there is no memory, the process prints the size and aborts, as with Rust's own
@@ -159,9 +164,9 @@ impl Storage {
     ///
     /// Returns [`OutOfMemory`] if the system has no such block.
     pub fn try_host(size: usize) -> Result<Self, OutOfMemory> {
-        let storage = Self::recycled(size)?;
+        let storage = Self::try_host_unzeroed(size)?;
         // SAFETY: the block has that many bytes, and nothing else reaches them yet.
-        unsafe { storage.0.tail().write_bytes(0, size) };
+        unsafe { storage.0.trailing_bytes().write_bytes(0, size) };
         Ok(storage)
     }
 
@@ -172,11 +177,11 @@ impl Storage {
     /// Returns [`OutOfMemory`] if the system has no such block.
     ///
     /// ```
-    /// assert_eq!(dispatch_runtime::Storage::recycled(100).unwrap().size(), 100);
+    /// assert_eq!(dispatch_runtime::Storage::try_host_unzeroed(100).unwrap().size(), 100);
     /// ```
     #[inline]
-    pub fn recycled(size: usize) -> Result<Self, OutOfMemory> {
-        Shared::with_tail(|| Body::over(Memory::Host(size)), size).map(Self)
+    pub fn try_host_unzeroed(size: usize) -> Result<Self, OutOfMemory> {
+        Shared::with_trailing_bytes(|| Body::with_memory(Memory::Host(size)), size).map(Self)
     }
 
     /// Creates a storage of `size` bytes without memory, for Meta tensors, which have only a shape.
@@ -187,30 +192,30 @@ impl Storage {
     /// ```
     #[must_use]
     pub fn meta(size: usize) -> Self {
-        Self::over(Memory::Meta(size))
+        Self::with_memory(Memory::Meta(size))
     }
 
     #[inline]
-    fn over(memory: Memory) -> Self {
-        Self(Shared::new(Body::over(memory)))
+    fn with_memory(memory: Memory) -> Self {
+        Self(Shared::new(Body::with_memory(memory)))
     }
 
     /// Returns the device of the memory.
     #[must_use]
     pub fn device(&self) -> Device {
         match &*self.0.memory {
-            Memory::Host(_) | Memory::Lent(_) => Device::CPU,
+            Memory::Host(_) | Memory::HostBuffer(_) => Device::CPU,
             Memory::Backend(buffer) => buffer.device(),
             Memory::Meta(_) => Device::META,
         }
     }
 
-    /// Returns the number of bytes.
+    /// Returns the size of the memory in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         match &*self.0.memory {
             Memory::Host(size) | Memory::Meta(size) => *size,
-            Memory::Lent(buffer) => buffer.size(),
+            Memory::HostBuffer(buffer) => buffer.size(),
             Memory::Backend(buffer) => buffer.size(),
         }
     }
@@ -230,10 +235,10 @@ impl Storage {
         buffer.downcast_ref()
     }
 
-    /// Returns the lender of this memory, if it has one of type `B`.
+    /// Returns the buffer that [`from_host_buffer`](Self::from_host_buffer) took, if its type is `B`.
     #[must_use]
-    pub fn lender<B: HostBuffer>(&self) -> Option<&B> {
-        let Memory::Lent(buffer) = &*self.0.memory else { return None };
+    pub fn host_buffer<B: HostBuffer>(&self) -> Option<&B> {
+        let Memory::HostBuffer(buffer) = &*self.0.memory else { return None };
         let buffer: &dyn Any = &**buffer;
         buffer.downcast_ref()
     }
@@ -251,37 +256,37 @@ impl Storage {
         std::ptr::from_ref::<Body>(&self.0).addr()
     }
 
-    /// Registers `then` to run when the last handle to this memory is dropped. It runs on the thread of that drop, so it must not panic or
-    /// wait.
+    /// Registers a callback to run when the last handle to this memory is dropped. It runs on the thread of that drop, so it must not panic
+    /// or wait.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
     /// use std::sync::mpsc;
     ///
-    /// let (tell, told) = mpsc::channel();
+    /// let (sender, receiver) = mpsc::channel();
     /// let tensor = Tensor::from_slice(&[1.0_f32]);
-    /// tensor.storage().when_freed(move || tell.send("freed").unwrap());
+    /// tensor.storage().when_freed(move || sender.send("freed").unwrap());
     /// let view = tensor.restride(tensor.geometry().clone()).unwrap();
     /// drop(tensor);
-    /// assert!(told.try_recv().is_err());
+    /// assert!(receiver.try_recv().is_err());
     /// drop(view);
-    /// assert_eq!(told.try_recv(), Ok("freed"));
+    /// assert_eq!(receiver.try_recv(), Ok("freed"));
     /// ```
-    pub fn when_freed(&self, then: impl FnOnce() + Send + 'static) {
-        free_callbacks::add(self.identity(), Box::new(then));
-        self.0.end.fetch_or(WATCHED, Ordering::Relaxed);
+    pub fn when_freed(&self, callback: impl FnOnce() + Send + 'static) {
+        free_callbacks::add(self.identity(), Box::new(callback));
+        self.0.drop_flags.fetch_or(HAS_CALLBACKS, Ordering::Relaxed);
     }
 
-    /// Counts a write that no guard has counted, such as a write by a device.
+    /// Increments the version, for a write that no guard has counted, such as a write by a device.
     pub fn bump_version(&self) {
         self.0.version.fetch_add(1, Ordering::Release);
     }
 
     #[inline]
-    pub(crate) fn memory(&self) -> Option<NonNull<u8>> {
+    pub(crate) fn host_address(&self) -> Option<NonNull<u8>> {
         match &*self.0.memory {
-            Memory::Host(_) => Some(self.0.tail()),
-            Memory::Lent(buffer) => Some(buffer.start()),
+            Memory::Host(_) => Some(self.0.trailing_bytes()),
+            Memory::HostBuffer(buffer) => Some(buffer.start()),
             Memory::Backend(_) | Memory::Meta(_) => None,
         }
     }
@@ -289,54 +294,54 @@ impl Storage {
     /// Returns whether this is the only handle to this memory. If it is, a new handle can only be cloned from this one.
     #[inline]
     pub(crate) fn is_unique(&self) -> bool {
-        Shared::is_only(&self.0)
+        Shared::is_unique(&self.0)
     }
 
-    /// Counts a write without an atomic update, for a caller that has the only handle.
+    /// Increments the version without an atomic update, for a caller that has the only handle.
     #[inline]
-    pub(crate) fn write_alone(&self) {
+    pub(crate) fn bump_version_unshared(&self) {
         self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Registers a reader, unless there is a writer. If a device is the writer, waits for it. Returns whether the reader was registered.
+    /// Locks the storage for reading, unless it is being written. If a device is the writer, waits for it. Returns whether it is locked.
     #[inline]
-    pub(crate) fn enter_read(&self) -> bool {
-        let enter = || {
+    pub(crate) fn try_lock_read(&self) -> bool {
+        let lock = || {
             self.0
-                .users
-                .try_update(Ordering::Acquire, Ordering::Relaxed, |users| (users != WRITING).then(|| users + 1))
+                .lock
+                .try_update(Ordering::Acquire, Ordering::Relaxed, |readers| (readers != WRITING).then(|| readers + 1))
                 .is_ok()
         };
-        enter() || {
+        lock() || {
             backend::finish_transfers(self);
-            enter()
+            lock()
         }
     }
 
     #[inline]
-    pub(crate) fn leave_read(&self) {
-        self.0.users.fetch_sub(1, Ordering::Release);
+    pub(crate) fn unlock_read(&self) {
+        self.0.lock.fetch_sub(1, Ordering::Release);
     }
 
-    /// Registers the writer and counts the write, unless there are readers or another writer. If a device is one of these, waits for it.
-    /// Returns whether the writer was registered.
+    /// Locks the storage for writing and increments the version, unless it is being read or written. If a device reads or writes it, waits
+    /// for the device. Returns whether it is locked.
     #[inline]
-    pub(crate) fn enter_write(&self) -> bool {
-        let enter = || self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let entered = enter() || {
+    pub(crate) fn try_lock_write(&self) -> bool {
+        let lock = || self.0.lock.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let locked = lock() || {
             backend::finish_transfers(self);
-            enter()
+            lock()
         };
-        if entered {
+        if locked {
             // There is only one writer here, so no write is lost between the load and the store.
             self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Release);
         }
-        entered
+        locked
     }
 
     #[inline]
-    pub(crate) fn leave_write(&self) {
-        self.0.users.store(0, Ordering::Release);
+    pub(crate) fn unlock_write(&self) {
+        self.0.lock.store(0, Ordering::Release);
     }
 }
 
@@ -351,28 +356,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_read_or_one_writes() {
+    fn a_storage_has_many_readers_or_one_writer() {
         let storage = Storage::host(4);
-        assert!(storage.enter_read() && storage.enter_read());
-        assert!(!storage.enter_write());
-        storage.leave_read();
-        storage.leave_read();
-        assert!(storage.enter_write());
-        assert!(!storage.enter_read() && !storage.enter_write());
-        storage.leave_write();
+        assert!(storage.try_lock_read() && storage.try_lock_read());
+        assert!(!storage.try_lock_write());
+        storage.unlock_read();
+        storage.unlock_read();
+        assert!(storage.try_lock_write());
+        assert!(!storage.try_lock_read() && !storage.try_lock_write());
+        storage.unlock_write();
         assert_eq!(storage.version(), 1);
     }
 
     #[test]
-    fn a_block_that_is_too_large_is_an_error_with_its_size() {
+    fn a_failed_allocation_reports_the_requested_size() {
         for size in [usize::MAX, usize::MAX / 2] {
             let error = Storage::try_host(size).unwrap_err();
-            assert_eq!(error.to_string(), format!("there is no block of {size} bytes of memory"));
+            assert_eq!(error.to_string(), format!("cannot allocate {size} bytes of memory"));
         }
     }
 
     #[test]
-    fn an_empty_block_is_a_block() {
+    fn a_storage_can_have_no_bytes() {
         assert_eq!(Storage::host(0).size(), 0);
     }
 }

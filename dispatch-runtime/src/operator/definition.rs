@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::key::KeySet;
 use crate::location::Location;
 use crate::name::Name;
-use crate::spec::{Shape, Spec};
+use crate::spec::{ShapeWord, Spec};
 use crate::value::{Stack, Value};
 
 /// The data of an operator's `#[op_def]`. As a constant, it costs nothing at start-up.
@@ -33,7 +33,7 @@ pub struct Definition {
     /// The position of the device argument that determines the call's keys. Only operators without tensor arguments have one.
     pub device: Option<usize>,
     /// The shape word, which determines the results' dtype and sizes.
-    pub shape: Option<Shape>,
+    pub shape: Option<ShapeWord>,
     /// The function that computes the specs of the results of a boxed call.
     pub plan: Option<Outline>,
     /// Whether the sizes of the results depend on the elements of the arguments.

@@ -21,7 +21,7 @@ use dispatch_schema::Schema;
 use crate::key::KeySet;
 use crate::location::Location;
 use crate::name::Name;
-use crate::spec::Shape;
+use crate::spec::ShapeWord;
 use definition::Outline;
 use rules::Rules;
 use sync::{PUBLISH, READ};
@@ -122,7 +122,7 @@ impl Operator {
 
     /// Returns the operator's shape word, if it has one. It determines the dtype and sizes of the results.
     #[must_use]
-    pub const fn shape(&self) -> Option<Shape> {
+    pub const fn shape(&self) -> Option<ShapeWord> {
         self.definition.shape
     }
 

@@ -2,7 +2,7 @@
 
 use super::Operator;
 use super::definition::Typed;
-use crate::spec::Shape;
+use crate::spec::ShapeWord;
 
 /// The types of one operator. `#[op_def]` implements this trait for the empty enum with the operator's name.
 ///
@@ -17,7 +17,7 @@ pub unsafe trait Operation: 'static {
     type Signature: Signature;
 
     /// The operator's shape word, if it has one.
-    const SHAPE: Option<Shape> = None;
+    const SHAPE: Option<ShapeWord> = None;
 
     /// Returns the operator.
     fn operator() -> &'static Operator;

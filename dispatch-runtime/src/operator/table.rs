@@ -213,8 +213,12 @@ impl Table {
     /// Returns the code and the keys of a typed call that skips layers, or `None` if a tensor has one of the marks or no layer can be
     /// skipped.
     #[inline(always)]
-    pub(crate) fn passed_unless(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
-        if has_any(self.marks?) { None } else { Some(self.passed(keys)) }
+    pub(crate) fn passed_unless(
+        &self,
+        keys: KeySet,
+        has_any_mark: impl FnOnce(Marks) -> bool,
+    ) -> Option<(Code, KeySet)> {
+        if has_any_mark(self.marks?) { None } else { Some(self.passed(keys)) }
     }
 
     /// Returns the marks for which a typed call must not skip this slot, or `None` if typed calls never skip it.

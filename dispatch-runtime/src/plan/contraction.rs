@@ -4,12 +4,12 @@ use super::Plan;
 use crate::error::{BadArgument, ErrorKind, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{Shape, Spec};
+use crate::spec::{ShapeWord, Spec};
 use crate::tensor::{Dims, Tensor};
 
 /// Returns the plan of a product of these tensors, which are the operator's first arguments.
 pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
-    let Some(Shape::Product { letters }) = operator.shape() else {
+    let Some(ShapeWord::Product { letters }) = operator.shape() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());
     };
     let name = |at: usize| operator.argument_name(at);

@@ -6,23 +6,23 @@ use super::reduction::{Listed, reduction};
 use crate::error::{ErrorKind, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{Shape, Spec};
+use crate::spec::{ShapeWord, Spec};
 use crate::tensor::Tensor;
 use crate::value::{Argument, Value};
 
 /// Returns the dtype and geometry of the result of a boxed call of an operator with a shape word.
 pub fn outline(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
     let spec = match operator.shape() {
-        Some(Shape::Pointwise { operands, .. }) => {
+        Some(ShapeWord::Pointwise { operands, .. }) => {
             let parts = operands.iter().map(|&at| arguments.get(at).map_or(Part::Absent, Part::from));
             pointwise(operator, &parts.collect::<Vec<_>>())?.outputs
         }
-        Some(Shape::Reduce { dims, keepdim, .. }) => {
+        Some(ShapeWord::Reduce { dims, keepdim, .. }) => {
             let dims = dims.and_then(|dims| arguments.get(dims)).map_or(&[][..], Listed::listed);
             let keep = matches!(keepdim.and_then(|keep| arguments.get(keep)), Some(Value::Bool(true)));
             reduction(operator, tensor(operator, arguments, 0)?, dims, keep, dtype(operator, arguments))?.outputs
         }
-        Some(Shape::Product { letters }) => {
+        Some(ShapeWord::Product { letters }) => {
             let count = letters.split("->").next().map_or(0, |inputs| inputs.split(',').count());
             let tensors = (0..count).map(|at| tensor(operator, arguments, at)).collect::<Result<Vec<_>>>()?;
             product(operator, &tensors)?.outputs

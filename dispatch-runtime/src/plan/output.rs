@@ -23,7 +23,7 @@ struct Write(Storage);
 impl Write {
     fn begin(tensor: &Tensor) -> Result<Self> {
         let storage = tensor.storage().clone();
-        tensor.device().available_memory()?.note_write(&storage)?;
+        tensor.device().checked_memory_backend()?.note_write(&storage)?;
         storage.bump_version();
         Ok(Self(storage))
     }
@@ -32,7 +32,7 @@ impl Write {
 impl Drop for Write {
     fn drop(&mut self) {
         // The error is dropped: `begin` succeeded, and the kernel has reported its own errors.
-        let _ = self.0.device().available_memory().and_then(|memory| memory.note_write(&self.0));
+        let _ = self.0.device().checked_memory_backend().and_then(|memory| memory.note_write(&self.0));
     }
 }
 
@@ -74,7 +74,7 @@ impl<'a> Target<'a> {
             let overlaps = read.any(&mut |read| {
                 let is_same = read.is_same_elements_as(written);
                 is_input |= is_same;
-                !is_same && !read.is_apart_from_or_same_as(written)
+                !is_same && !read.is_disjoint_or_same_elements(written)
             });
             if overlaps {
                 return Err(BadArgument::new(argument, Problem::Overlap { with: (*name).into() }).into());
@@ -118,7 +118,7 @@ impl<'a> Target<'a> {
 pub fn check_outputs_apart(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
     for (i, (name, output)) in outputs.iter().enumerate() {
         for (other, before) in &outputs[..i] {
-            if before.is_same_elements_as(output) || !before.is_apart_from_or_same_as(output) {
+            if before.is_same_elements_as(output) || !before.is_disjoint_or_same_elements(output) {
                 return Err(BadArgument::new(*name, Problem::Overlap { with: (*other).into() }).into());
             }
         }

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Result};
 use crate::key::Device;
 use crate::operator::{Operation, Operator};
 use crate::scalar::{DType, Scalar};
-use crate::spec::{Promotion, Ranks, Shape, Spec};
+use crate::spec::{Promotion, PromotionState, ShapeWord, Spec};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -86,7 +86,7 @@ impl<T: Into<Self>> From<Option<T>> for Part<'_> {
 
 /// Returns the plan of a call with these parts, in the order in which the shape word names them.
 pub fn pointwise(operator: &Operator, parts: &[Part<'_>]) -> Result<Plan<Pointwise>> {
-    let Some(Shape::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
+    let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());
     };
     let (mut given, mut tensors) = (SmallVec::<[&'static str; 4]>::new(), SmallVec::<[&Tensor; 4]>::new());
@@ -101,9 +101,9 @@ pub fn pointwise(operator: &Operator, parts: &[Part<'_>]) -> Result<Plan<Pointwi
         let (operator, supported) = (operator.name(), dtypes);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into());
     }
-    let spec = Spec::pointwise(&tensors, promotion.gives(computed)).map_err(|error| {
+    let spec = Spec::pointwise(&tensors, promotion.result_dtype_from(computed)).map_err(|error| {
         let name = given.get(error.operand).copied().unwrap_or_default();
-        error.of(name)
+        error.for_argument(name)
     })?;
     Ok(Plan::new(Pointwise { computed }, [spec]))
 }
@@ -115,7 +115,7 @@ pub fn fresh_pointwise<O: Operation, const N: usize>(
     device: Device,
     tensors: [&Tensor; N],
 ) -> Result<(Pointwise, [Tensor; 1])> {
-    if let (Some(Shape::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE, &tensors[..])
+    if let (Some(ShapeWord::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE, &tensors[..])
         && first.geometry().is_contiguous()
         && first.device() == device
         && !first.is_number()
@@ -125,8 +125,8 @@ pub fn fresh_pointwise<O: Operation, const N: usize>(
                 && other.geometry().same_sizes(first.geometry())
         })
     {
-        let computed = dtype.computes_in(&[first]);
-        return Ok((Pointwise { computed }, [first.fresh_like(dtype.gives(computed))?]));
+        let computed = dtype.compute_dtype(&[first]);
+        return Ok((Pointwise { computed }, [first.fresh_like(dtype.result_dtype_from(computed))?]));
     }
     let Plan { value, outputs: [spec] } = pointwise(O::operator(), &tensors.map(Part::Tensor))?;
     Ok((value, [spec.on(device)?]))
@@ -136,16 +136,16 @@ pub fn fresh_pointwise<O: Operation, const N: usize>(
 fn computed(promotion: Promotion, tensors: &[&Tensor], parts: &[Part<'_>]) -> DType {
     let numbers = parts.iter().filter_map(|part| if let Part::Number(dtype) = part { Some(*dtype) } else { None });
     if !matches!(promotion, Promotion::Common | Promotion::Float) || numbers.clone().next().is_none() {
-        return promotion.computes_in(tensors);
+        return promotion.compute_dtype(tensors);
     }
-    let mut ranks = Ranks::default();
+    let mut state = PromotionState::default();
     for tensor in tensors {
-        ranks.add(tensor);
+        state.add_tensor(tensor);
     }
     for number in numbers {
-        ranks.add_number(number);
+        state.add_number(number);
     }
-    if promotion == Promotion::Float { ranks.result().to_floating() } else { ranks.result() }
+    if promotion == Promotion::Float { state.result().to_floating() } else { state.result() }
 }
 
 /// Returns the dtype that represents all dtypes of its kind in a definition's list.

@@ -6,7 +6,7 @@ use super::Plan;
 use crate::error::{BadArgument, ErrorKind, Problem, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{Shape, Spec, wrap_dim};
+use crate::spec::{ShapeWord, Spec, wrap_dim};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 
@@ -76,10 +76,10 @@ pub fn reduction(
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Plan<Reduced>> {
-    let Some(Shape::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape() else {
+    let Some(ShapeWord::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape() else {
         return Err(ErrorKind::NoShape { operator: operator.name() }.into());
     };
-    let dtype = dtype.unwrap_or_else(|| promotion.of(&[tensor]));
+    let dtype = dtype.unwrap_or_else(|| promotion.result_dtype(&[tensor]));
     plan_of(tensor, dims, keepdim, dtype).map_err(|problem| {
         let argument = argument.map_or_else(String::new, |at| operator.argument_name(at));
         BadArgument::new(argument, problem).into()

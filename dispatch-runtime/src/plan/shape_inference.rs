@@ -64,5 +64,5 @@ fn on_meta(tensor: &Tensor) -> Result<Tensor> {
     if tensor.is_number() {
         return Ok(tensor.clone());
     }
-    Spec { dtype: tensor.dtype(), geometry: tensor.geometry().clone().at(0) }.on(Device::META)
+    Spec { dtype: tensor.dtype(), geometry: tensor.geometry().clone().with_offset(0) }.on(Device::META)
 }

@@ -118,7 +118,7 @@ fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec
 }
 
 fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
-    Spec { dtype: result.dtype(), geometry: result.geometry().clone().at(0) }.fit(argument, tensor)?;
+    Spec { dtype: result.dtype(), geometry: result.geometry().clone().with_offset(0) }.fit(argument, tensor)?;
     if tensor.device() == Device::META && result.device() == Device::META {
         tensor.storage().bump_version();
         return Ok(());
@@ -154,7 +154,7 @@ fn check_apart(operator: &Operator, arguments: &[Value], written: usize, argumen
             Value::Tensors(others) => &others[..],
             _ => &[],
         };
-        if others.iter().any(|other| !other.is_apart_from_or_same_as(tensor)) {
+        if others.iter().any(|other| !other.is_disjoint_or_same_elements(tensor)) {
             return Err(BadArgument::new(
                 argument.to_owned(),
                 Problem::Overlap { with: operator.argument_name(i).into() },

@@ -27,30 +27,30 @@ pub struct Generator(Arc<State>);
 
 struct State {
     device: Device,
-    place: Mutex<Place>,
+    position: Mutex<StreamPosition>,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct StreamPosition {
     seed: u64,
-    next: u64,
+    next_block: u64,
 }
 
 thread_local! {
     /// The generators that replace the default ones on this thread, the latest last.
-    static STAND_INS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
+    static THREAD_DEFAULTS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A guard that makes a generator the default one of its device on this thread, see [`Generator::stand_in`].
-pub struct StandIn {
+/// A guard that makes a generator the default one of its device on this thread, see [`Generator::make_default`].
+pub struct DefaultGeneratorGuard {
     generator: Generator,
     /// Makes the guard `!Send`: it changes the thread that created it.
     not_send: PhantomData<*const ()>,
 }
 
-impl Drop for StandIn {
+impl Drop for DefaultGeneratorGuard {
     fn drop(&mut self) {
-        STAND_INS.with_borrow_mut(|all| {
+        THREAD_DEFAULTS.with_borrow_mut(|all| {
             if let Some(at) = all.iter().rposition(|generator| generator.same(&self.generator)) {
                 all.remove(at);
             }
@@ -59,7 +59,7 @@ impl Drop for StandIn {
 }
 
 /// The third word of the Philox counter for the seeds of forks, which keeps them apart from the blocks of the stream.
-const FORKED: u32 = 1;
+const FORK_WORD: u32 = 1;
 
 /// The default generators, and the seed of those that are created later.
 struct Defaults {
@@ -72,7 +72,7 @@ static DEFAULTS: LazyLock<Mutex<Defaults>> =
     LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
 
 thread_local! {
-    static RESERVATIONS: Cell<u64> = const { Cell::new(0) };
+    static RESERVATION_COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads. The
@@ -81,10 +81,10 @@ thread_local! {
 /// ```
 /// use dispatch_runtime::{Device, Generator, manual_seed};
 /// manual_seed(7);
-/// assert_eq!(Generator::of(Device::CPU).seed(), 7);
+/// assert_eq!(Generator::default_for(Device::CPU).seed(), 7);
 /// ```
 pub fn manual_seed(seed: u64) {
-    let mut defaults = entered(&DEFAULTS);
+    let mut defaults = lock(&DEFAULTS);
     defaults.seed = seed;
     defaults.generators.values().for_each(|generator| generator.set_seed(seed));
 }
@@ -93,25 +93,25 @@ impl Generator {
     /// Creates a generator at the start of the stream of `seed`.
     #[must_use]
     pub fn new(device: Device, seed: u64) -> Self {
-        Self(Arc::new(State { device, place: Mutex::new(Place { seed, next: 0 }) }))
+        Self(Arc::new(State { device, position: Mutex::new(StreamPosition { seed, next_block: 0 }) }))
     }
 
     /// Returns the default generator of a device, which operators use if they are called without a generator.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
-    /// let generator = Generator::of(Device::CPU);
+    /// let generator = Generator::default_for(Device::CPU);
     /// let before = generator.position();
-    /// assert!(Generator::of(Device::CPU).reserve(2).1 >= before);
+    /// assert!(Generator::default_for(Device::CPU).reserve(2).1 >= before);
     /// ```
     #[must_use]
-    pub fn of(device: Device) -> Self {
-        let here =
-            STAND_INS.with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
-        if let Some(generator) = here {
+    pub fn default_for(device: Device) -> Self {
+        let replaced =
+            THREAD_DEFAULTS.with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
+        if let Some(generator) = replaced {
             return generator;
         }
-        let mut defaults = entered(&DEFAULTS);
+        let mut defaults = lock(&DEFAULTS);
         let seed = defaults.seed;
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
@@ -121,15 +121,15 @@ impl Generator {
     /// ```
     /// use dispatch_runtime::{Device, Generator};
     /// let own = Generator::new(Device::CPU, 1);
-    /// let stands_in = own.stand_in();
-    /// assert!(Generator::of(Device::CPU).same(&own));
-    /// drop(stands_in);
-    /// assert!(!Generator::of(Device::CPU).same(&own));
+    /// let is_default = own.make_default();
+    /// assert!(Generator::default_for(Device::CPU).same(&own));
+    /// drop(is_default);
+    /// assert!(!Generator::default_for(Device::CPU).same(&own));
     /// ```
     #[must_use = "a guard that is not bound to a name is dropped at once"]
-    pub fn stand_in(&self) -> StandIn {
-        STAND_INS.with_borrow_mut(|all| all.push(self.clone()));
-        StandIn { generator: self.clone(), not_send: PhantomData }
+    pub fn make_default(&self) -> DefaultGeneratorGuard {
+        THREAD_DEFAULTS.with_borrow_mut(|all| all.push(self.clone()));
+        DefaultGeneratorGuard { generator: self.clone(), not_send: PhantomData }
     }
 
     /// Returns whether both are clones of one generator, which share its state.
@@ -144,10 +144,10 @@ impl Generator {
         self.0.device
     }
 
-    /// Returns the seed.
+    /// Returns the seed of the generator's stream.
     #[must_use]
     pub fn seed(&self) -> u64 {
-        entered(&self.0.place).seed
+        lock(&self.0.position).seed
     }
 
     /// Moves the generator to the start of the stream of `seed`. During a replay of a [`RandomRecording`](crate::RandomRecording), it does
@@ -161,15 +161,15 @@ impl Generator {
     /// assert_eq!(generator.reserve(1), (2, 0));
     /// ```
     pub fn set_seed(&self, seed: u64) {
-        if !replay::is_again() {
-            *entered(&self.0.place) = Place { seed, next: 0 };
+        if !replay::is_replaying() {
+            *lock(&self.0.position) = StreamPosition { seed, next_block: 0 };
         }
     }
 
     /// Returns the index of the block that will be reserved next.
     #[must_use]
     pub fn position(&self) -> u64 {
-        entered(&self.0.place).next
+        lock(&self.0.position).next_block
     }
 
     /// Moves the generator to a position in the stream, such as one that was saved. During a replay of a
@@ -184,8 +184,8 @@ impl Generator {
     /// assert_eq!(generator.reserve(8), first);
     /// ```
     pub fn seek(&self, position: u64) {
-        if !replay::is_again() {
-            entered(&self.0.place).next = position;
+        if !replay::is_replaying() {
+            lock(&self.0.position).next_block = position;
         }
     }
 
@@ -193,19 +193,19 @@ impl Generator {
     /// 128 elements of two words each. Element `i` of a group takes word `i / 64` of block `i % 64`. An element of two words takes words
     /// `2 * (i / 64)` (the lower half) and `2 * (i / 64) + 1` of that block. Elements are numbered in row-major order of the sizes; strides
     /// make no difference.
-    pub const GROUP: usize = 64;
+    pub const BLOCKS_PER_GROUP: usize = 64;
 
     /// Reserves the next `count` blocks of the stream for the caller. Returns the seed and the index of the first block.
-    #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
+    #[expect(clippy::must_use_candidate, reason = "a caller may reserve blocks only to skip them")]
     pub fn reserve(&self, count: u64) -> (u64, u64) {
         if count > 0 {
-            RESERVATIONS.set(RESERVATIONS.get().wrapping_add(1));
+            RESERVATION_COUNT.set(RESERVATION_COUNT.get().wrapping_add(1));
         }
         replay::reserve(count, || {
-            let mut place = entered(&self.0.place);
-            let Place { seed, next } = *place;
-            place.next = next.wrapping_add(count);
-            (seed, next)
+            let mut position = lock(&self.0.position);
+            let StreamPosition { seed, next_block } = *position;
+            position.next_block = next_block.wrapping_add(count);
+            (seed, next_block)
         })
     }
 
@@ -214,13 +214,13 @@ impl Generator {
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
-    /// let before = Generator::reservations();
-    /// Generator::of(Device::CPU).reserve(8);
-    /// assert_eq!(Generator::reservations(), before + 1);
+    /// let before = Generator::reservation_count();
+    /// Generator::default_for(Device::CPU).reserve(8);
+    /// assert_eq!(Generator::reservation_count(), before + 1);
     /// ```
     #[must_use]
-    pub fn reservations() -> u64 {
-        RESERVATIONS.get()
+    pub fn reservation_count() -> u64 {
+        RESERVATION_COUNT.get()
     }
 
     /// Creates a generator with a separate stream, which depends on this generator's seed and position. This generator advances by one
@@ -236,8 +236,8 @@ impl Generator {
     #[must_use]
     pub fn fork(&self) -> Self {
         let (seed, next) = self.reserve(1);
-        #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
-        let [low, high, ..] = philox(seed, [next as u32, (next >> 32) as u32, FORKED, 0]);
+        #[expect(clippy::cast_possible_truncation, reason = "each half is one word of the counter")]
+        let [low, high, ..] = philox(seed, [next as u32, (next >> 32) as u32, FORK_WORD, 0]);
         Self::new(self.0.device, u64::from(high) << 32 | u64::from(low))
     }
 
@@ -249,7 +249,7 @@ impl Generator {
 }
 
 /// Locks a mutex and ignores poisoning. No code that can panic runs under these locks, so the state is always valid.
-fn entered<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -264,19 +264,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_block_is_handed_out_twice() {
+    fn threads_reserve_different_blocks() {
         let generator = Generator::new(Device::CPU, 3);
         let mut starts: Vec<u64> = std::thread::scope(|scope| {
-            let takers: Vec<_> =
+            let threads: Vec<_> =
                 (0..4).map(|_| scope.spawn(|| (0..100).map(|_| generator.reserve(3).1).collect::<Vec<_>>())).collect();
-            takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
         starts.sort_unstable();
         assert!(starts.iter().copied().eq((0..400).map(|i| 3 * i)));
     }
 
     #[test]
-    fn clones_share_their_place_and_forks_do_not() {
+    fn clones_share_the_position_and_forks_do_not() {
         let generator = Generator::new(Device::CPU, 5);
         let (clone, fork) = (generator.clone(), generator.fork());
         clone.reserve(10);

@@ -4,6 +4,6 @@ mod generator;
 mod philox;
 mod replay;
 
-pub use generator::{Generator, StandIn, manual_seed};
+pub use generator::{DefaultGeneratorGuard, Generator, manual_seed};
 pub use philox::philox;
 pub use replay::RandomRecording;

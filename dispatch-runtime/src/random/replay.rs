@@ -12,96 +12,97 @@ use std::vec;
 /// ```
 /// use dispatch_runtime::{Device, Generator, RandomRecording};
 ///
-/// let draw = || Generator::of(Device::CPU).reserve(4);
+/// let draw = || Generator::default_for(Device::CPU).reserve(4);
 /// let (first, recording) = RandomRecording::record(draw);
 /// let next = draw();
 /// assert_eq!(recording.replay(draw), first);
 /// assert!(next != first && draw() != next);
 /// ```
 #[derive(Clone, Debug)]
-pub struct RandomRecording(Vec<Blocks>);
+pub struct RandomRecording(Vec<ReservedBlocks>);
 
 #[derive(Clone, Copy, Debug)]
-struct Blocks {
+struct ReservedBlocks {
     count: u64,
     seed: u64,
-    first: u64,
+    first_block: u64,
 }
 
 /// A recording or a replay that runs on this thread.
-enum Part {
-    Noted(Vec<Blocks>),
-    Again(vec::IntoIter<Blocks>),
+enum Scope {
+    Recording(Vec<ReservedBlocks>),
+    Replaying(vec::IntoIter<ReservedBlocks>),
 }
 
 thread_local! {
     /// The recordings and replays that run on this thread, the innermost last.
-    static PARTS: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
+    static SCOPES: RefCell<Vec<Scope>> = const { RefCell::new(Vec::new()) };
 }
 
 impl RandomRecording {
     /// Runs a function, and records the random blocks that it reserves on this thread.
-    pub fn record<R>(part: impl FnOnce() -> R) -> (R, Self) {
-        let _inside = Inside::begin(Part::Noted(Vec::new()));
-        let result = part();
-        match PARTS.with_borrow_mut(Vec::pop) {
-            Some(Part::Noted(blocks)) => (result, Self(blocks)),
+    pub fn record<R>(function: impl FnOnce() -> R) -> (R, Self) {
+        let _guard = ScopeGuard::enter(Scope::Recording(Vec::new()));
+        let result = function();
+        match SCOPES.with_borrow_mut(Vec::pop) {
+            Some(Scope::Recording(blocks)) => (result, Self(blocks)),
             _ => (result, Self(Vec::new())),
         }
     }
 
     /// Runs a function with the recorded random blocks. Each reservation gets the next recorded blocks if their number is equal, and new
     /// blocks otherwise. Changes of a generator's seed or position have no effect meanwhile.
-    pub fn replay<R>(&self, part: impl FnOnce() -> R) -> R {
-        let _inside = Inside::begin(Part::Again(self.0.clone().into_iter()));
-        part()
+    pub fn replay<R>(&self, function: impl FnOnce() -> R) -> R {
+        let _guard = ScopeGuard::enter(Scope::Replaying(self.0.clone().into_iter()));
+        function()
     }
 }
 
 /// A guard that ends a recording or replay when it is dropped, with all that are nested in it.
-struct Inside(usize);
+struct ScopeGuard(usize);
 
-impl Inside {
-    fn begin(part: Part) -> Self {
-        PARTS.with_borrow_mut(|parts| {
-            parts.push(part);
-            Self(parts.len() - 1)
+impl ScopeGuard {
+    fn enter(scope: Scope) -> Self {
+        SCOPES.with_borrow_mut(|scopes| {
+            scopes.push(scope);
+            Self(scopes.len() - 1)
         })
     }
 }
 
-impl Drop for Inside {
+impl Drop for ScopeGuard {
     fn drop(&mut self) {
-        PARTS.with_borrow_mut(|parts| parts.truncate(self.0));
+        SCOPES.with_borrow_mut(|scopes| scopes.truncate(self.0));
     }
 }
 
-/// Returns the seed and the first block of a reservation. A replay returns the recorded ones if their number is `count`; otherwise `new`
-/// reserves blocks.
+/// Reserves `count` blocks, and returns the seed and the index of the first one. A replay returns the recorded blocks if their number is
+/// `count`; otherwise `new` reserves blocks.
 pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64) {
-    PARTS.with_borrow_mut(|parts| {
-        let (mut inside_of, mut had) = (parts.len(), None);
-        while had.is_none() && inside_of > 0 {
-            inside_of -= 1;
-            if let Part::Again(left) = &mut parts[inside_of]
+    SCOPES.with_borrow_mut(|scopes| {
+        let (mut depth, mut recorded) = (scopes.len(), None);
+        while recorded.is_none() && depth > 0 {
+            depth -= 1;
+            if let Scope::Replaying(left) = &mut scopes[depth]
                 && left.as_slice().first().is_some_and(|blocks| blocks.count == count)
             {
-                had = left.next();
+                recorded = left.next();
             }
         }
-        let (seed, first) = had.map_or_else(new, |Blocks { seed, first, .. }| (seed, first));
-        for part in &mut parts[inside_of..] {
-            if let Part::Noted(blocks) = part {
-                blocks.push(Blocks { count, seed, first });
+        let (seed, first_block) =
+            recorded.map_or_else(new, |ReservedBlocks { seed, first_block, .. }| (seed, first_block));
+        for scope in &mut scopes[depth..] {
+            if let Scope::Recording(blocks) = scope {
+                blocks.push(ReservedBlocks { count, seed, first_block });
             }
         }
-        (seed, first)
+        (seed, first_block)
     })
 }
 
 /// Returns whether a recording is being replayed on this thread.
-pub(crate) fn is_again() -> bool {
-    PARTS.with_borrow(|parts| parts.iter().any(|part| matches!(part, Part::Again(_))))
+pub(crate) fn is_replaying() -> bool {
+    SCOPES.with_borrow(|scopes| scopes.iter().any(|scope| matches!(scope, Scope::Replaying(_))))
 }
 
 #[cfg(test)]
@@ -111,7 +112,7 @@ mod tests {
     use crate::random::generator::Generator;
 
     #[test]
-    fn a_part_of_a_part_draws_again_with_it_and_alone() {
+    fn a_nested_recording_can_be_replayed_with_the_outer_one_or_alone() {
         let generator = Generator::new(Device::CPU, 3);
         let draw = || generator.reserve(1).1;
         let ((inner, last), outer) = RandomRecording::record(|| (RandomRecording::record(|| [draw(), draw()]), draw()));
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_stay_where_they_are() {
+    fn a_replay_moves_no_generator() {
         let generator = Generator::new(Device::CPU, 3);
         let seeded = || {
             generator.set_seed(7);

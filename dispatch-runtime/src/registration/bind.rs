@@ -46,7 +46,7 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = registry::lock();
     let layout = registry.layout_of(operator)?;
     let row = registry.row_of(operator)?;
-    let table = layout::table(row, &layout, &registry.fallbacks, Marks::unseen());
+    let table = layout::table(row, &layout, &registry.fallbacks, Marks::never_set());
     let table = registry.row_mut(operator.name()).keep(table);
     operator.publish(table.head());
     Ok(table)

@@ -11,7 +11,7 @@ impl Marks {
     /// Announces the marks to the registry. Call this before a tensor gets them.
     #[inline]
     pub(crate) fn announce(self) {
-        if self.meet(Self::unseen()) {
+        if self.intersects(Self::never_set()) {
             wake(self);
         }
     }
@@ -46,8 +46,8 @@ impl Tensor {
 #[cold]
 pub(crate) fn wake(marks: Marks) {
     let registry = registry::lock();
-    if marks.meet(Marks::unseen()) {
+    if marks.intersects(Marks::never_set()) {
         registry.rows.iter().for_each(Row::unbind);
-        marks.saw();
+        marks.record_set();
     }
 }

@@ -136,7 +136,7 @@ impl Registry {
             }
         }
         claim::grant(&mut claims);
-        backend::found(backends);
+        backend::register_backends(backends);
         self.claims.extend(claims);
         defined
     }

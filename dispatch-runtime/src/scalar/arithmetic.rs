@@ -23,21 +23,21 @@ use super::dtype::Element;
     label = "name only numbers' dtypes in `dtypes(..)`, or bound `T` by `Element`"
 )]
 pub trait Arithmetic: Element {
-    /// Zero.
+    /// The number zero.
     const ZERO: Self;
 
-    /// One.
+    /// The number one.
     const ONE: Self;
 
-    /// Returns the sum.
+    /// Returns the sum of two numbers.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
-    /// Returns the difference.
+    /// Returns the difference of two numbers.
     #[must_use]
     fn minus(self, other: Self) -> Self;
 
-    /// Returns the product.
+    /// Returns the product of two numbers.
     #[must_use]
     fn times(self, other: Self) -> Self;
 }
@@ -65,27 +65,27 @@ pub trait Number: Arithmetic + PartialOrd {}
 /// assert_eq!(half(3.0_f64), 1.5);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no fraction, so a kernel over `T: Floating` cannot serve it",
+    message = "`{Self}` is not a floating-point number, so a kernel over `T: Floating` cannot serve it",
     label = "name only floating dtypes in `dtypes(..)`, or bound `T` by `Number`"
 )]
 pub trait Floating:
     Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// Converts to the nearest number of this type.
+    /// Converts a number of double precision to the nearest number of this type.
     #[must_use]
     fn from_f64(value: f64) -> Self;
 
-    /// Converts to double precision, without rounding.
+    /// Converts the number to double precision, without rounding.
     #[must_use]
     fn to_f64(self) -> f64;
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-const fn nearest_f32(value: f64) -> f32 {
+#[expect(clippy::cast_possible_truncation, reason = "the function rounds on purpose")]
+const fn round_to_f32(value: f64) -> f32 {
     value as f32
 }
 
-macro_rules! integers {
+macro_rules! impl_integers {
     ($($ty:ty)*) => {$(
         impl Arithmetic for $ty {
             const ZERO: Self = 0;
@@ -111,7 +111,7 @@ macro_rules! integers {
     )*};
 }
 
-macro_rules! fractions {
+macro_rules! impl_arithmetic {
     ($($ty:ty, $zero:expr, $one:expr;)*) => {$(
         impl Arithmetic for $ty {
             const ZERO: Self = $zero;
@@ -135,7 +135,7 @@ macro_rules! fractions {
     )*};
 }
 
-macro_rules! floats {
+macro_rules! impl_floats {
     ($($ty:ty, $from:expr;)*) => {$(
         impl Number for $ty {}
 
@@ -153,9 +153,9 @@ macro_rules! floats {
     )*};
 }
 
-integers! { u8 i8 i16 i32 i64 }
+impl_integers! { u8 i8 i16 i32 i64 }
 
-fractions! {
+impl_arithmetic! {
     f32, 0.0, 1.0;
     f64, 0.0, 1.0;
     f16, f16::ZERO, f16::ONE;
@@ -164,8 +164,8 @@ fractions! {
     Complex64, Self::new(0.0, 0.0), Self::new(1.0, 0.0);
 }
 
-floats! {
-    f32, nearest_f32;
+impl_floats! {
+    f32, round_to_f32;
     f64, std::convert::identity;
     f16, f16::from_f64;
     bf16, bf16::from_f64;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_floating_type_keeps_small_numbers() {
+    fn small_numbers_convert_exactly_to_every_floating_type() {
         fn round_trip<T: Floating>() -> f64 {
             (T::from_f64(1.5) / T::from_f64(2.0)).to_f64()
         }

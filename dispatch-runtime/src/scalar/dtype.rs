@@ -68,7 +68,7 @@ impl fmt::Debug for Bool {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDType {
-    /// The text.
+    /// The text that is not a dtype.
     pub name: String,
     /// The most similar name of a dtype.
     pub suggestion: Option<&'static str>,
@@ -102,7 +102,7 @@ impl FromStr for DType {
 }
 
 macro_rules! dtypes {
-    ($($(#[$doc:meta])* $variant:ident = $number:literal, $ty:ty, $name:literal, $short:literal, $class:ident;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal, $ty:ty, $name:literal, $short:literal, $category:ident;)*) => {
         /// The type of a tensor's elements. The discriminants are PyTorch's numbers.
         ///
         /// ```
@@ -118,7 +118,7 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// All dtypes.
+            /// All dtypes, in the order of their numbers.
             pub const ALL: [Self; [$($number),*].len()] = [$(Self::$variant),*];
 
             /// Returns PyTorch's name of the dtype, such as `float32`. It is also the text that the dtype prints as.
@@ -139,8 +139,9 @@ macro_rules! dtypes {
                 match self { $(Self::$variant => size_of::<$ty>(),)* }
             }
 
-            const fn class(self) -> Class {
-                match self { $(Self::$variant => Class::$class,)* }
+            /// Returns the category of the dtype.
+            pub(crate) const fn category(self) -> Category {
+                match self { $(Self::$variant => Category::$category,)* }
             }
         }
 
@@ -153,8 +154,9 @@ macro_rules! dtypes {
     };
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+/// The categories of dtypes, in the order of type promotion, the lowest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Category {
     Boolean,
     Integral,
     Floating,
@@ -165,12 +167,12 @@ impl DType {
     /// Returns the dtype that this number stands for in schemas and in PyTorch.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
-        let mut at = 0;
-        while at < Self::ALL.len() {
-            if Self::ALL[at] as i64 == number {
-                return Some(Self::ALL[at]);
+        let mut index = 0;
+        while index < Self::ALL.len() {
+            if Self::ALL[index] as i64 == number {
+                return Some(Self::ALL[index]);
             }
-            at += 1;
+            index += 1;
         }
         None
     }
@@ -178,23 +180,23 @@ impl DType {
     /// Returns whether elements are real floating-point numbers.
     #[must_use]
     pub fn is_floating(self) -> bool {
-        self.class() == Class::Floating
+        self.category() == Category::Floating
     }
 
     /// Returns whether elements are integers; booleans are not.
     #[must_use]
     pub fn is_integral(self) -> bool {
-        self.class() == Class::Integral
+        self.category() == Category::Integral
     }
 
     /// Returns the smallest and the largest integer that an element can be, if elements are integers.
     ///
     /// ```
     /// use dispatch_runtime::DType;
-    /// assert_eq!(DType::U8.integers(), Some((0, 255)));
+    /// assert_eq!(DType::U8.integer_range(), Some((0, 255)));
     /// ```
     #[must_use]
-    pub fn integers(self) -> Option<(i64, i64)> {
+    pub fn integer_range(self) -> Option<(i64, i64)> {
         Some(match self {
             Self::U8 => (u8::MIN.into(), u8::MAX.into()),
             Self::I8 => (i8::MIN.into(), i8::MAX.into()),
@@ -208,7 +210,7 @@ impl DType {
     /// Returns whether elements are complex numbers.
     #[must_use]
     pub fn is_complex(self) -> bool {
-        self.class() == Class::Complex
+        self.category() == Category::Complex
     }
 }
 
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_names_of_every_dtype_parse_and_its_number_finds_it() {
+    fn names_and_numbers_convert_back_to_every_dtype() {
         for dtype in DType::ALL {
             assert_eq!(dtype.name().parse(), Ok(dtype));
             assert_eq!(dtype.short_name().parse(), Ok(dtype));
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_but_zero_is_true() {
+    fn every_byte_but_zero_is_true() {
         assert!(bool::from(Bool(255)));
         assert!(!bool::from(Bool(0)));
         assert_eq!(Bool(3), Bool(1));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-macro_rules! numbered {
+macro_rules! numbered_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal, $text:literal;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -30,7 +30,7 @@ macro_rules! numbered {
     };
 }
 
-numbered! {
+numbered_enum! {
     /// The layout of a tensor's elements in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```
@@ -38,17 +38,17 @@ numbered! {
     /// assert_eq!(Layout::from_number(0), Some(Layout::Strided));
     /// ```
     Layout {
-        /// A block of memory that is indexed with one stride per dimension.
+        /// Strided: a block of memory that is indexed with one stride per dimension.
         #[default]
         Strided = 0, "strided";
-        /// The coordinates and values of the stored elements.
+        /// Sparse: the coordinates and values of the stored elements.
         Sparse = 1, "sparse_coo";
-        /// Compressed sparse rows.
+        /// Sparse, in compressed rows (CSR).
         SparseCsr = 2, "sparse_csr";
     }
 }
 
-numbered! {
+numbered_enum! {
     /// A memory format: which dimension is innermost in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```
@@ -56,14 +56,14 @@ numbered! {
     /// assert_eq!(MemoryFormat::default(), MemoryFormat::Contiguous);
     /// ```
     MemoryFormat {
-        /// The last dimension.
+        /// The last dimension is innermost.
         #[default]
         Contiguous = 0, "contiguous_format";
-        /// The dimension that is innermost in the operator's argument.
+        /// The same dimension as in the operator's argument is innermost.
         Preserve = 1, "preserve_format";
-        /// The channels of a batch of images.
+        /// The channels of a batch of images are innermost.
         ChannelsLast = 2, "channels_last";
-        /// The channels of a batch of volumes.
+        /// The channels of a batch of volumes are innermost.
         ChannelsLast3d = 3, "channels_last_3d";
     }
 }

@@ -1,7 +1,7 @@
 //! Scalars, dtypes, layouts and memory formats: the small values that operators take beside tensors.
 
 mod arithmetic;
-#[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
+#[allow(unsafe_code, reason = "promises that every bit pattern is a valid element")]
 mod dtype;
 mod layout;
 
@@ -12,6 +12,7 @@ use half::{bf16, f16};
 use num_complex::Complex64;
 
 pub use arithmetic::{Arithmetic, Floating, Number};
+pub(crate) use dtype::Category;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use layout::{Layout, MemoryFormat};
 
@@ -43,32 +44,32 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the number as an `f64`, if its imaginary part is zero.
+    /// Converts the number to an `f64`, if its imaginary part is zero.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         match self {
             Self::Bool(value) => Some(f64::from(u8::from(value))),
-            Self::Int(value) => Some(float(value)),
+            Self::Int(value) => Some(i64_to_f64(value)),
             Self::Float(value) => Some(value),
             Self::Complex(value) => (value.im == 0.0).then_some(value.re),
         }
     }
 
-    /// Returns the number without its fraction, as an integer.
+    /// Converts the number to an integer, without its fraction.
     ///
     /// ```
-    /// assert_eq!(dispatch_runtime::Scalar::from(-1.5).integer(), -1);
+    /// assert_eq!(dispatch_runtime::Scalar::from(-1.5).to_i64(), -1);
     /// ```
     #[must_use]
-    pub fn integer(self) -> i64 {
+    pub fn to_i64(self) -> i64 {
         match self {
             Self::Int(number) => number,
-            #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
+            #[expect(clippy::cast_possible_truncation, reason = "the fraction is dropped on purpose")]
             other => other.to_f64().unwrap_or(0.0) as i64,
         }
     }
 
-    /// Converts the number to the kind of numbers of a dtype: it loses its fraction if the dtype is integral, and becomes 0 or 1 if it is
+    /// Converts the number to the category of a dtype: it loses its fraction if the dtype is integral, and becomes 0 or 1 if it is
     /// bool.
     ///
     /// ```
@@ -80,12 +81,12 @@ impl Scalar {
     pub fn cast(self, dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Int(i64::from(self.to_f64() != Some(0.0))),
-            dtype if dtype.is_integral() => Self::Int(self.integer()),
+            dtype if dtype.is_integral() => Self::Int(self.to_i64()),
             _ => self,
         }
     }
 
-    /// Returns whether operators convert the number to this dtype. They reject numbers that are out of range. They also reject an imaginary
+    /// Returns whether operators accept the number for this dtype. They reject numbers that are out of range. They also reject an imaginary
     /// part for a real dtype, and NaN and infinity for an integer dtype. A fraction is cut off. An unsigned dtype accepts negative integers
     /// down to minus its maximum, which wrap. Bool accepts every number.
     ///
@@ -102,14 +103,14 @@ impl Scalar {
         match (self, dtype) {
             (_, DType::Bool) | (Self::Bool(_), _) => true,
             (Self::Int(value), DType::U8) => value.unsigned_abs() <= u8::MAX.into(),
-            (Self::Int(value), _) => match dtype.integers() {
+            (Self::Int(value), _) => match dtype.integer_range() {
                 Some((least, most)) => (least..=most).contains(&value),
-                None => Self::Float(float(value)).fits(dtype),
+                None => Self::Float(i64_to_f64(value)).fits(dtype),
             },
-            (Self::Float(value), _) => match dtype.integers() {
+            (Self::Float(value), _) => match dtype.integer_range() {
                 // `i64::MAX` is not representable as a float, but `i64::MAX + 1` is.
-                Some((least, most)) => float(least) <= value && value < float(most) + 1.0,
-                None => !value.is_finite() || value.abs() <= largest(dtype),
+                Some((least, most)) => i64_to_f64(least) <= value && value < i64_to_f64(most) + 1.0,
+                None => !value.is_finite() || value.abs() <= max_finite(dtype),
             },
             (Self::Complex(value), _) if dtype.is_complex() => {
                 [value.re, value.im].into_iter().all(|part| Self::Float(part).fits(dtype))
@@ -120,7 +121,7 @@ impl Scalar {
 }
 
 /// Returns the largest finite number of a floating or complex dtype.
-pub(crate) fn largest(dtype: DType) -> f64 {
+pub(crate) fn max_finite(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => f16::MAX.to_f64(),
         DType::BF16 => bf16::MAX.to_f64(),
@@ -129,8 +130,8 @@ pub(crate) fn largest(dtype: DType) -> f64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers convert to floats as they do everywhere")]
-const fn float(value: i64) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "large numbers are rounded on purpose")]
+const fn i64_to_f64(value: i64) -> f64 {
     value as f64
 }
 
@@ -187,7 +188,7 @@ mod tests {
 
     /// Checks for each dtype the numbers at its limits that fit, and the next ones that do not.
     #[test]
-    fn numbers_fit_up_to_the_edges_that_pytorch_has() {
+    fn floats_fit_up_to_the_same_limits_as_in_pytorch() {
         let floats: [(DType, &[f64], &[f64]); 7] = [
             (DType::U8, &[0.0, -0.0, 255.999], &[-1e-300, 256.0]),
             (DType::I8, &[-128.0, 127.99], &[-128.01, 128.0]),

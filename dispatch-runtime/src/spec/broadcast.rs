@@ -23,10 +23,10 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, O
             sizes.insert(0, 1);
         }
         let skipped = sizes.len() - operand.len();
-        for at in 0..operand.len() {
-            match (sizes[skipped + at], operand[at]) {
+        for dim in 0..operand.len() {
+            match (sizes[skipped + dim], operand[dim]) {
                 (known, size) if known == size || size == 1 => {}
-                (1, size) => sizes[skipped + at] = size,
+                (1, size) => sizes[skipped + dim] = size,
                 _ => {
                     let problem = Problem::Broadcast { sizes: operand.to_vec(), with: sizes.to_vec() };
                     return Err(OperandError { operand: number, problem });
@@ -37,19 +37,19 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, O
     Ok(sizes)
 }
 
-/// The error for one of several operands: its index, and the mistake.
+/// The error for one of several operands: its index, and the problem.
 ///
 /// ```
 /// use dispatch_runtime::broadcast;
 /// let error = broadcast([&[3_i64][..], &[4]]).unwrap_err();
 /// assert_eq!(error.operand, 1);
-/// assert!(error.of("other").to_string().starts_with("argument `other` has sizes [4]"));
+/// assert!(error.for_argument("other").to_string().starts_with("argument `other` has sizes [4]"));
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct OperandError {
     /// The operand's index, counted from 0.
     pub operand: usize,
-    /// The mistake.
+    /// The problem with the operand.
     pub problem: Problem,
 }
 
@@ -57,7 +57,7 @@ impl OperandError {
     /// Converts the error to one for the argument of this name.
     #[cold]
     #[must_use]
-    pub fn of(self, argument: impl Into<Cow<'static, str>>) -> BadArgument {
+    pub fn for_argument(self, argument: impl Into<Cow<'static, str>>) -> BadArgument {
         BadArgument::new(argument, self.problem)
     }
 }
@@ -67,7 +67,7 @@ impl From<OperandError> for BadArgument {
     #[cold]
     fn from(error: OperandError) -> Self {
         let argument = format!("operand {}", error.operand);
-        error.of(argument)
+        error.for_argument(argument)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_for_sizes_that_do_not_fit_are_given_for_the_dimensions_that_there_are() {
+    fn broadcasting_to_fewer_dimensions_drops_the_outer_strides() {
         let geometry = Geometry::contiguous(&[2, 3, 4]);
         assert_eq!(broadcast_strides(&geometry, &[3, 4])[..], [4, 1]);
         assert_eq!(broadcast_strides(&geometry, &[])[..], []);

@@ -9,9 +9,9 @@ use crate::scalar::DType;
 use crate::tensor::{Dims, Geometry, Tensor};
 
 pub use broadcast::{OperandError, broadcast, broadcast_strides, wrap_dim};
-pub(crate) use promotion::Ranks;
+pub(crate) use promotion::PromotionState;
 pub use promotion::{Promotion, result_dtype};
-pub use shape::Shape;
+pub use shape::ShapeWord;
 
 /// The dtype and geometry of a tensor that has no memory yet. A plan computes it, and Meta or a backend creates the tensor.
 ///
@@ -45,7 +45,7 @@ impl Spec {
     /// ```
     #[must_use]
     pub fn like(tensor: &Tensor, dtype: DType) -> Self {
-        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| as_nested(&[tensor], tensor.sizes()));
+        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| dense_in_order_of(&[tensor], tensor.sizes()));
         Self { dtype, geometry }
     }
 
@@ -71,7 +71,7 @@ impl Spec {
         }
         let sizes =
             if all_same { Dims::from_slice(first.sizes()) } else { broadcast(operands.iter().map(|t| t.sizes()))? };
-        Ok(Self { dtype, geometry: as_nested(operands, &sizes) })
+        Ok(Self { dtype, geometry: dense_in_order_of(operands, &sizes) })
     }
 }
 
@@ -91,15 +91,16 @@ fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
     if agree { Geometry::strided(first.sizes(), first.strides(), 0) } else { None }
 }
 
-/// Returns a dense geometry whose dimensions are nested as in the operands. If operands disagree, the first one decides.
-fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
+/// Returns a dense geometry whose dimensions have the same order in memory as those of the operands. If operands disagree, the first one
+/// decides.
+fn dense_in_order_of(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     let strides: Vec<(Dims, i64)> = operands
         .iter()
         .map(|operand| {
             (broadcast_strides(operand.geometry(), sizes), i64::try_from(operand.dtype().size()).unwrap_or(1))
         })
         .collect();
-    let order = nesting(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
+    let order = dims_by_stride(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
     if order.iter().rev().copied().eq(0..sizes.len()) {
         return Geometry::contiguous(sizes);
     }
@@ -112,12 +113,12 @@ fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
 }
 
-/// Sorts dimensions from the innermost to the outermost. `strides` has the strides and the element size of each operand. If they do not
-/// decide, the later dimension is further inside.
+/// Sorts dimensions by stride, the innermost first. `strides` has the strides and the element size of each operand. If they do not decide,
+/// the later dimension is further inside.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator is passed by value")]
-pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Order {
-    let mut order: Order = (0..sizes.len()).rev().collect();
-    let outside = |inner: usize, outer: usize| {
+pub fn dims_by_stride<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> DimOrder {
+    let mut order: DimOrder = (0..sizes.len()).rev().collect();
+    let is_outside = |inner: usize, outer: usize| {
         for (strides, element) in strides.clone() {
             let step = |dim: usize| strides.get(dim).map_or(0, |stride| stride.saturating_mul(element));
             let (a, b) = (step(inner), step(outer));
@@ -135,7 +136,7 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
     for start in 1..order.len() {
         let mut moving = start;
         for at in (0..start).rev() {
-            match outside(order[at], order[moving]) {
+            match is_outside(order[at], order[moving]) {
                 Some(true) => {
                     order.swap(at, moving);
                     moving = at;
@@ -148,17 +149,17 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
     order
 }
 
-/// A list of dimension indices in some order.
-pub type Order = smallvec::SmallVec<[usize; 5]>;
+/// An order of dimensions, as a list of their indices.
+pub type DimOrder = smallvec::SmallVec<[usize; 5]>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn dimensions_without_a_stride_and_strides_that_are_too_large_are_ordered_all_the_same() {
+    fn dims_by_stride_accepts_missing_and_overflowing_strides() {
         let strides: [&[i64]; 2] = [&[1], &[i64::MAX, 1, i64::MAX]];
-        let order = nesting(&[2, 3, 4], strides.into_iter().map(|strides| (strides, 16)));
+        let order = dims_by_stride(&[2, 3, 4], strides.into_iter().map(|strides| (strides, 16)));
         let mut named = order.to_vec();
         named.sort_unstable();
         assert_eq!(named, [0, 1, 2]);

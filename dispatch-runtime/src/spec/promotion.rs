@@ -1,16 +1,17 @@
 //! Type promotion: the dtype of a computation with several operands.
 //!
-//! Operands have three ranks: tensors with dimensions, tensors without dimensions, and plain numbers. A lower rank changes the dtype only
-//! if its kind (bool, integral, floating, complex) is higher than that of all ranks above it. So `x * 2.0` keeps the precision of `x`.
+//! Operands have three priorities: tensors with dimensions, tensors without dimensions, and plain numbers. A lower priority changes the
+//! dtype only if its category (bool, integral, floating, complex) is higher than that of all priorities above it. So `x * 2.0` keeps the
+//! precision of `x`.
 
-use crate::scalar::DType;
+use crate::scalar::{Category, DType};
 use crate::tensor::Tensor;
 
 /// The default floating dtype, for computations in which no tensor decides.
-pub(crate) const DEFAULT: DType = DType::F32;
+pub(crate) const DEFAULT_FLOATING: DType = DType::F32;
 
 impl DType {
-    /// Returns the dtype that both promote to: of the higher kind, and of the larger size within a kind.
+    /// Returns the dtype that both promote to: of the higher category, and of the larger size within a category.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -44,7 +45,7 @@ impl DType {
     /// ```
     #[must_use]
     pub fn to_floating(self) -> Self {
-        if self.is_floating() || self.is_complex() { self } else { DEFAULT }
+        if self.is_floating() || self.is_complex() { self } else { DEFAULT_FLOATING }
     }
 
     /// Returns the complex dtype for this dtype: complex128 for double precision, and complex64 for all others.
@@ -76,7 +77,7 @@ impl DType {
         }
     }
 
-    /// Returns whether elements of `self` may be stored as `other`: the kind of `other` is the same or a higher one (bool, integral,
+    /// Returns whether elements of `self` may be stored as `other`: the category of `other` is the same or a higher one (bool, integral,
     /// floating, complex).
     ///
     /// ```
@@ -85,16 +86,7 @@ impl DType {
     /// ```
     #[must_use]
     pub fn can_cast(self, other: Self) -> bool {
-        kind(self) <= kind(other)
-    }
-}
-
-fn kind(dtype: DType) -> u8 {
-    match dtype {
-        DType::Bool => 0,
-        _ if dtype.is_integral() => 1,
-        _ if dtype.is_floating() => 2,
-        _ => 3,
+        self.category() <= other.category()
     }
 }
 
@@ -108,11 +100,11 @@ fn kind(dtype: DType) -> u8 {
 /// ```
 #[must_use]
 pub fn result_dtype<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> DType {
-    let mut ranks = Ranks::default();
+    let mut state = PromotionState::default();
     for operand in operands {
-        ranks.add(operand);
+        state.add_tensor(operand);
     }
-    ranks.result()
+    state.result()
 }
 
 /// Returns the dtype of a computation with two tensors, which mostly have the same dtype.
@@ -121,51 +113,51 @@ pub(crate) fn result_dtype_of_two(a: &Tensor, b: &Tensor) -> DType {
     if a.dtype() == b.dtype() && !a.is_number() { a.dtype() } else { result_dtype([a, b]) }
 }
 
-/// The dtype that the operands so far promote to, for each rank.
+/// The dtypes that the operands so far promote to, one for each priority.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Ranks {
+pub(crate) struct PromotionState {
     dimensioned: Option<DType>,
-    single: Option<DType>,
+    zero_dim: Option<DType>,
     number: Option<DType>,
 }
 
-impl Ranks {
-    pub(crate) fn add(&mut self, operand: &Tensor) {
+impl PromotionState {
+    pub(crate) fn add_tensor(&mut self, operand: &Tensor) {
         let dtype = operand.dtype();
         if operand.is_number() {
             self.add_number(dtype);
         } else if operand.geometry().rank() == 0 {
-            join(&mut self.single, dtype);
+            promote_into(&mut self.zero_dim, dtype);
         } else {
-            join(&mut self.dimensioned, dtype);
+            promote_into(&mut self.dimensioned, dtype);
         }
     }
 
     pub(crate) fn add_number(&mut self, dtype: DType) {
         let dtype = match dtype {
-            _ if dtype.is_complex() => DEFAULT.to_complex(),
-            _ if dtype.is_floating() => DEFAULT,
+            _ if dtype.is_complex() => DEFAULT_FLOATING.to_complex(),
+            _ if dtype.is_floating() => DEFAULT_FLOATING,
             _ => dtype,
         };
-        join(&mut self.number, dtype);
+        promote_into(&mut self.number, dtype);
     }
 
     pub(crate) fn result(self) -> DType {
-        let lower = combine(self.single, self.number);
-        combine(self.dimensioned, lower).unwrap_or(DEFAULT)
+        let lower = promote_with_lower(self.zero_dim, self.number);
+        promote_with_lower(self.dimensioned, lower).unwrap_or(DEFAULT_FLOATING)
     }
 }
 
-fn join(all: &mut Option<DType>, one: DType) {
+fn promote_into(all: &mut Option<DType>, one: DType) {
     *all = Some(all.map_or(one, |all| all.promote(one)));
 }
 
-fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
+fn promote_with_lower(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
-    Some(match kind(high) {
-        2 if low.is_complex() => high.to_complex(),
-        0 => high.promote(low),
-        1 if kind(low) >= 2 => high.promote(low),
+    Some(match high.category() {
+        Category::Floating if low.is_complex() => high.to_complex(),
+        Category::Boolean => high.promote(low),
+        Category::Integral if low.category() >= Category::Floating => high.promote(low),
         _ => high,
     })
 }
@@ -175,7 +167,7 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
 /// ```
 /// use dispatch_runtime::{DType, Promotion, Tensor};
 /// let ints = Tensor::from_slice(&[1_i64]);
-/// assert_eq!(Promotion::Float.of(&[&ints]), DType::F32);
+/// assert_eq!(Promotion::Float.result_dtype(&[&ints]), DType::F32);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Promotion {
@@ -185,28 +177,28 @@ pub enum Promotion {
     Float,
     /// The dtype of the first operand.
     First,
-    /// The dtype that all operands promote to. If it is complex, the result has the dtype of its parts.
+    /// The dtype that all operands promote to or, if it is complex, the dtype of its real and imaginary parts.
     Real,
     /// The dtype that all operands promote to, but int64 for integers and booleans.
     Sum,
-    /// The result is bool. The operator computes in the dtype that all operands promote to.
+    /// Bool for the result. The operator computes in the dtype that all operands promote to.
     Bool,
-    /// The result is int64, for indices. The operator computes in the dtype that all operands promote to.
+    /// Int64 for the result, which has indices. The operator computes in the dtype that all operands promote to.
     Index,
 }
 
 impl Promotion {
-    /// Returns the dtype of the result.
+    /// Returns the dtype of the result of a call with these operands.
     #[must_use]
     #[inline]
-    pub fn of(self, operands: &[&Tensor]) -> DType {
-        self.gives(self.computes_in(operands))
+    pub fn result_dtype(self, operands: &[&Tensor]) -> DType {
+        self.result_dtype_from(self.compute_dtype(operands))
     }
 
     /// Returns the dtype of the result of a computation in dtype `computed`.
     #[must_use]
     #[inline]
-    pub const fn gives(self, computed: DType) -> DType {
+    pub const fn result_dtype_from(self, computed: DType) -> DType {
         match self {
             Self::Bool => DType::Bool,
             Self::Index => DType::I64,
@@ -215,19 +207,19 @@ impl Promotion {
         }
     }
 
-    /// Returns the dtype to compute in.
+    /// Returns the dtype in which an operator computes with these operands.
     #[must_use]
     #[inline]
-    pub fn computes_in(self, operands: &[&Tensor]) -> DType {
+    pub fn compute_dtype(self, operands: &[&Tensor]) -> DType {
         let common = match (self, operands) {
             (_, [one]) | (Self::First, [one, ..]) => one.dtype(),
             (_, [a, b]) => result_dtype_of_two(a, b),
             _ => {
-                let mut ranks = Ranks::default();
+                let mut state = PromotionState::default();
                 for operand in operands {
-                    ranks.add(operand);
+                    state.add_tensor(operand);
                 }
-                ranks.result()
+                state.result()
             }
         };
         match self {
@@ -249,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn promotion_is_symmetric_and_holds_both(a in any_dtype(), b in any_dtype()) {
+        fn promotion_is_symmetric_and_accepts_both_dtypes(a in any_dtype(), b in any_dtype()) {
             prop_assert_eq!(a.promote(b), b.promote(a));
             prop_assert!(a.can_cast(a.promote(b)) && b.can_cast(a.promote(b)));
             prop_assert_eq!(a.promote(b).promote(a), a.promote(b));
@@ -257,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_element_decides_only_between_kinds() {
+    fn a_tensor_without_dimensions_changes_only_the_category() {
         let double = Tensor::from_slice(&[1.0_f64]).restride(crate::Geometry::contiguous(&[])).unwrap();
         assert_eq!(result_dtype([&Tensor::from_slice(&[1.0_f32]), &double]), DType::F32);
         assert_eq!(result_dtype([&Tensor::from_slice(&[1_u8]), &double]), DType::F64);
@@ -265,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_alone_have_the_default_dtype_of_their_kind() {
+    fn numbers_alone_have_the_default_dtype_of_their_category() {
         assert_eq!(result_dtype([&Tensor::number(1.5.into()), &Tensor::number(2.5.into())]), DType::F32);
         assert_eq!(result_dtype([&Tensor::number(1.into()), &Tensor::number(true.into())]), DType::I64);
         assert_eq!(result_dtype([]), DType::F32);

@@ -10,27 +10,27 @@ use crate::scalar::DType;
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
-/// use dispatch_runtime::{Promotion, Shape};
+/// use dispatch_runtime::{Promotion, ShapeWord};
 ///
 /// #[op_def("sum_over(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = sum)]
 /// pub fn sum_over(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 ///
 /// let shape = sum_over::operator().shape();
-/// assert!(matches!(shape, Some(Shape::Reduce { dims: Some(1), keepdim: Some(2), dtype: Promotion::Sum })));
+/// assert!(matches!(shape, Some(ShapeWord::Reduce { dims: Some(1), keepdim: Some(2), dtype: Promotion::Sum })));
 /// let matrix = dispatch_runtime::Spec::contiguous(DType::I32, &[2, 3]).on(Device::META).unwrap();
 /// let row = sum_over(&matrix, Some(&[0]), false).unwrap();
 /// assert_eq!((row.sizes(), row.dtype()), (&[3_i64][..], DType::I64));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum ShapeWord {
     /// An elementwise operator with broadcasting.
     Pointwise {
         /// The tensor and number arguments that decide the sizes and the dtype.
         operands: &'static [usize],
-        /// The names of these arguments.
+        /// The names of the `operands`.
         names: &'static [&'static str],
-        /// The dtype of the result.
+        /// The promotion rule for the dtype of the result.
         dtype: Promotion,
         /// The dtypes that the operator computes in. Half precision counts as [`DType::F32`], integers and booleans count as
         /// [`DType::I64`]. Empty if the definition does not name dtypes.

@@ -76,7 +76,9 @@ pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
         let marks = marks(origin, row, fallbacks);
         let (code, entry) = match origin {
             Origin::Nothing => (adapters.slow, Entry::Skip),
-            Origin::Fallback(_) if marks.is_some_and(|marks| marks.are_among(absent)) => (adapters.slow, Entry::Skip),
+            Origin::Fallback(_) if marks.is_some_and(|marks| marks.is_subset_of(absent)) => {
+                (adapters.slow, Entry::Skip)
+            }
             Origin::Refused => (adapters.slow, Entry::Refuse),
             Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
             Origin::Cell(at) => place(&mut table, &row.active(row.cells[at].0), &adapters),

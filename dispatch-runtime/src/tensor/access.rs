@@ -23,7 +23,7 @@ use crate::scalar::{Bool, DType, Element, Scalar};
 /// ```
 /// use dispatch_runtime::{AccessError, DType, Tensor};
 /// let error = Tensor::from_slice(&[1.0_f32]).read::<f64>().unwrap_err();
-/// assert_eq!(error, AccessError::WrongDType { tensor: DType::F32, asked: DType::F64 });
+/// assert_eq!(error, AccessError::WrongDType { tensor: DType::F32, requested: DType::F64 });
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub enum AccessError {
         /// The tensor's dtype.
         tensor: DType,
         /// The requested dtype.
-        asked: DType,
+        requested: DType,
     },
     /// The elements are not contiguous.
     NotContiguous {
@@ -54,12 +54,12 @@ pub enum AccessError {
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongDType { tensor, asked } => write!(f, "the tensor holds {tensor}, not {asked}"),
+            Self::WrongDType { tensor, requested } => write!(f, "the tensor holds {tensor}, not {requested}"),
             Self::NotContiguous { sizes, strides } => {
-                write!(f, "the elements do not lie side by side (sizes {sizes:?}, strides {strides:?}); make it contiguous first")
+                write!(f, "the elements are not contiguous (sizes {sizes:?}, strides {strides:?}); make the tensor contiguous first")
             }
             Self::NotOnHost { device } if *device == Device::CPU => {
-                f.write_str("the tensor stands for more than its sizes say; only operators reach its elements")
+                f.write_str("the tensor represents more than its sizes show, such as a batch; only operators can reach its elements")
             }
             Self::NotOnHost { device } => write!(f, "the memory of {device} cannot be addressed by the CPU; copy it to the CPU first"),
             Self::InUse => f.write_str(
@@ -115,30 +115,30 @@ impl Tensor {
 }
 
 /// A guard that lends a tensor's elements for reading.
-pub struct Read<'a, T: Element> {
-    /// A pointer and not a reference: a reference in an argument must stay valid until the function returns, but the function may drop this
-    /// guard earlier.
+pub struct ReadGuard<'a, T: Element> {
+    /// The elements, as a pointer and not a reference: a reference in an argument must stay valid until the function returns, but the
+    /// function may drop this guard earlier.
     elements: NonNull<[T]>,
     storage: &'a Storage,
-    lent: PhantomData<&'a [T]>,
+    marker: PhantomData<&'a [T]>,
 }
 
 /// A guard that lends a tensor's elements for writing.
-pub struct Write<'a, T: Element> {
-    /// A pointer and not a reference, as in [`Read`].
+pub struct WriteGuard<'a, T: Element> {
+    /// The elements, as a pointer for the same reason as in [`ReadGuard`].
     elements: NonNull<[T]>,
     storage: &'a Storage,
-    lent: PhantomData<&'a mut [T]>,
+    marker: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a `Read` is a `&[T]` that counts itself in its storage, atomically; elements are `Sync`.
-unsafe impl<T: Element> Send for Read<'_, T> {}
+// SAFETY: a `ReadGuard` is a `&[T]` that counts itself in its storage, atomically; elements are `Sync`.
+unsafe impl<T: Element> Send for ReadGuard<'_, T> {}
 // SAFETY: as for `Send`.
-unsafe impl<T: Element> Sync for Read<'_, T> {}
-// SAFETY: a `Write` is a `&mut [T]` that counts itself in its storage, atomically; elements are `Send`.
-unsafe impl<T: Element> Send for Write<'_, T> {}
-// SAFETY: a shared `Write` lends `&[T]` only; elements are `Sync`.
-unsafe impl<T: Element> Sync for Write<'_, T> {}
+unsafe impl<T: Element> Sync for ReadGuard<'_, T> {}
+// SAFETY: a `WriteGuard` is a `&mut [T]` that counts itself in its storage, atomically; elements are `Send`.
+unsafe impl<T: Element> Send for WriteGuard<'_, T> {}
+// SAFETY: a shared `WriteGuard` lends `&[T]` only; elements are `Sync`.
+unsafe impl<T: Element> Sync for WriteGuard<'_, T> {}
 
 impl Tensor {
     /// Borrows the elements as a slice for reading.
@@ -147,13 +147,13 @@ impl Tensor {
     ///
     /// Returns [`AccessError`] if the elements have another dtype, are not contiguous, are being written, or cannot be addressed by the
     /// CPU.
-    pub fn read<T: Element>(&self) -> Result<Read<'_, T>, AccessError> {
-        let (start, count) = self.place::<T>()?;
+    pub fn read<T: Element>(&self) -> Result<ReadGuard<'_, T>, AccessError> {
+        let (start, count) = self.slice_parts::<T>()?;
         let storage = self.storage();
-        if !storage.enter_read() {
+        if !storage.try_lock_read() {
             return Err(AccessError::InUse);
         }
-        Ok(Read { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
+        Ok(ReadGuard { elements: NonNull::slice_from_raw_parts(start, count), storage, marker: PhantomData })
     }
 
     /// Borrows the elements as a slice for writing.
@@ -162,19 +162,19 @@ impl Tensor {
     ///
     /// Returns [`AccessError`] if the elements have another dtype, are not contiguous, are being read or written, or cannot be addressed by
     /// the CPU.
-    pub fn write<T: Element>(&mut self) -> Result<Write<'_, T>, AccessError> {
-        let (start, count) = self.place::<T>()?;
+    pub fn write<T: Element>(&mut self) -> Result<WriteGuard<'_, T>, AccessError> {
+        let (start, count) = self.slice_parts::<T>()?;
         let storage = self.storage();
-        if !storage.enter_write() {
+        if !storage.try_lock_write() {
             return Err(AccessError::InUse);
         }
-        Ok(Write { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
+        Ok(WriteGuard { elements: NonNull::slice_from_raw_parts(start, count), storage, marker: PhantomData })
     }
 
     /// Returns the address and the number of the elements, which are inside the storage that the tensor keeps alive.
-    fn place<T: Element>(&self) -> Result<(NonNull<T>, usize), AccessError> {
+    fn slice_parts<T: Element>(&self) -> Result<(NonNull<T>, usize), AccessError> {
         if self.dtype() != T::DTYPE {
-            return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
+            return Err(AccessError::WrongDType { tensor: self.dtype(), requested: T::DTYPE });
         }
         let geometry = self.geometry();
         if !geometry.is_contiguous() {
@@ -190,61 +190,61 @@ impl Tensor {
 }
 
 /// Copies elements into a new CPU storage, and returns their dtype.
-pub(crate) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
-    if let Some(memory) = storage.memory().filter(|_| storage.size() >= size_of_val(elements)) {
+pub(crate) fn fill_storage<T: Element>(storage: &Storage, elements: &[T]) -> DType {
+    if let Some(address) = storage.host_address().filter(|_| storage.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nothing else reaches it yet.
-        unsafe { memory.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
+        unsafe { address.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
     }
     T::DTYPE
 }
 
-impl<T: Element> Deref for Read<'_, T> {
+impl<T: Element> Deref for ReadGuard<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the elements are inside the storage, which `lent` keeps alive; any bit pattern is a `T`; nothing writes until this guard
-        // is dropped.
+        // SAFETY: the elements are inside the storage, which the borrow keeps alive; any bit pattern is a `T`; nothing writes until this
+        // guard is dropped.
         unsafe { self.elements.as_ref() }
     }
 }
 
-impl<T: Element> fmt::Debug for Read<'_, T> {
+impl<T: Element> fmt::Debug for ReadGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Read").field(&&**self).finish()
+        f.debug_tuple("ReadGuard").field(&&**self).finish()
     }
 }
 
-impl<T: Element> Drop for Read<'_, T> {
+impl<T: Element> Drop for ReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.storage.leave_read();
+        self.storage.unlock_read();
     }
 }
 
-impl<T: Element> Deref for Write<'_, T> {
+impl<T: Element> Deref for WriteGuard<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: as in `Read`, and nothing else reads or writes until this guard is dropped.
+        // SAFETY: as in `ReadGuard`, and nothing else reads or writes until this guard is dropped.
         unsafe { self.elements.as_ref() }
     }
 }
 
-impl<T: Element> DerefMut for Write<'_, T> {
+impl<T: Element> DerefMut for WriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`, and `self` is borrowed for as long as the elements are.
         unsafe { self.elements.as_mut() }
     }
 }
 
-impl<T: Element> fmt::Debug for Write<'_, T> {
+impl<T: Element> fmt::Debug for WriteGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Write").field(&&**self).finish()
+        f.debug_tuple("WriteGuard").field(&&**self).finish()
     }
 }
 
-impl<T: Element> Drop for Write<'_, T> {
+impl<T: Element> Drop for WriteGuard<'_, T> {
     fn drop(&mut self) {
-        self.storage.leave_write();
+        self.storage.unlock_write();
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_write_guard_is_a_new_version_and_no_read_is() {
+    fn write_guards_increment_the_version_and_read_guards_do_not() {
         let mut t = Tensor::from_slice(&[0.0_f32; 4]);
         let before = t.storage().version();
         drop(t.read::<f32>());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strided_view_is_not_lent_as_a_slice() {
+    fn a_strided_view_cannot_be_read_as_a_slice() {
         let t = Tensor::from_slice(&[1_i64, 2, 3, 4]);
         let every_other = t.restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
         assert!(matches!(every_other.read::<i64>(), Err(AccessError::NotContiguous { .. })));
@@ -287,31 +287,31 @@ mod tests {
     /// Drops guards inside the function that they were passed to. With a reference inside the guard this would be undefined behaviour,
     /// which Miri reports.
     #[test]
-    fn a_guard_that_is_dropped_where_it_was_passed_to_lends_no_longer() {
-        fn end_and_write(reading: Read<'_, i32>, mut other: Tensor) {
+    fn a_guard_dropped_by_a_function_unlocks_the_storage() {
+        fn drop_and_write(reading: ReadGuard<'_, i32>, mut other: Tensor) {
             drop(reading);
             other.write::<i32>().unwrap()[0] = 7;
         }
-        fn end_and_read(writing: Write<'_, i32>, other: &Tensor) -> i32 {
+        fn drop_and_read(writing: WriteGuard<'_, i32>, other: &Tensor) -> i32 {
             drop(writing);
             other.read::<i32>().unwrap()[0]
         }
         let mut tensor = Tensor::from_slice(&[1_i32, 2]);
         let other = tensor.clone();
-        end_and_write(tensor.read().unwrap(), other.clone());
-        assert_eq!(end_and_read(tensor.write().unwrap(), &other), 7);
+        drop_and_write(tensor.read().unwrap(), other.clone());
+        assert_eq!(drop_and_read(tensor.write().unwrap(), &other), 7);
     }
 
     #[test]
-    fn guards_cross_threads_and_print_what_they_lend() {
-        fn crosses<T: Send + Sync>() {}
-        crosses::<Read<'_, f32>>();
-        crosses::<Write<'_, f32>>();
-        assert_eq!(format!("{:?}", Tensor::from_slice(&[1_u8, 2]).read::<u8>().unwrap()), "Read([1, 2])");
+    fn guards_are_send_and_print_their_elements() {
+        fn is_send_and_sync<T: Send + Sync>() {}
+        is_send_and_sync::<ReadGuard<'_, f32>>();
+        is_send_and_sync::<WriteGuard<'_, f32>>();
+        assert_eq!(format!("{:?}", Tensor::from_slice(&[1_u8, 2]).read::<u8>().unwrap()), "ReadGuard([1, 2])");
     }
 
     #[test]
-    fn an_empty_tensor_lends_nothing() {
+    fn guards_of_an_empty_tensor_have_no_elements() {
         let mut t = Tensor::from_slice::<f64>(&[]);
         assert!(t.read::<f64>().unwrap().is_empty());
         assert!(t.write::<f64>().unwrap().is_empty());

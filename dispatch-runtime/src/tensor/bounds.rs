@@ -15,11 +15,11 @@ use crate::scalar::DType;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutOfStorage {
-    /// The geometry.
+    /// The geometry that does not fit.
     pub geometry: Box<Geometry>,
-    /// The dtype.
+    /// The dtype of the elements.
     pub dtype: DType,
-    /// The number of bytes of the storage.
+    /// The size of the storage in bytes.
     pub available: usize,
 }
 
@@ -28,11 +28,11 @@ impl fmt::Display for OutOfStorage {
         let Self { geometry, dtype, available } = self;
         let (sizes, strides, offset) = (geometry.sizes(), geometry.strides(), geometry.offset());
         write!(f, "sizes {sizes:?} with strides {strides:?} from element {offset} ")?;
-        match geometry.bytes(*dtype) {
+        match geometry.required_bytes(*dtype) {
             Some(needed) => write!(f, "need {needed} bytes of {dtype}, but the storage has {available}"),
             None => write!(
                 f,
-                "are no place in memory: a size, stride or offset is negative, or they reach over more than {} bytes of {dtype}",
+                "fit no memory: a size, stride or offset is negative, or the elements span more than {} bytes of {dtype}",
                 isize::MAX
             ),
         }
@@ -51,14 +51,14 @@ impl From<OutOfStorage> for Error {
 impl OutOfStorage {
     /// Creates the error for a geometry that fits into no storage.
     #[cold]
-    pub(crate) fn nowhere(dtype: DType, geometry: &Geometry) -> Self {
+    pub(crate) fn fits_no_storage(dtype: DType, geometry: &Geometry) -> Self {
         Self { geometry: Box::new(geometry.clone()), dtype, available: 0 }
     }
 }
 
 /// Returns the offset in bytes of a tensor's first element from the start of its storage.
 #[inline]
-pub(super) fn start_of(geometry: &Geometry, dtype: DType) -> usize {
+pub(super) fn start_byte(geometry: &Geometry, dtype: DType) -> usize {
     // If the offset is zero, the count need not be read.
     let offset = if geometry.offset() == 0 || geometry.count() == 0 { 0 } else { geometry.offset() };
     usize::try_from(offset).unwrap_or(0) * dtype.size()
@@ -66,7 +66,7 @@ pub(super) fn start_of(geometry: &Geometry, dtype: DType) -> usize {
 
 /// Returns the number of bytes of `elements` elements, or `None` if no memory can have so many.
 #[inline]
-pub(super) fn bytes(elements: i64, dtype: DType) -> Option<usize> {
+pub(super) fn byte_count(elements: i64, dtype: DType) -> Option<usize> {
     let bytes = usize::try_from(elements).ok()?.checked_mul(dtype.size())?;
     (bytes <= isize::MAX.cast_unsigned()).then_some(bytes)
 }
@@ -76,16 +76,17 @@ impl Geometry {
     /// with is too large for memory: the product of the sizes (of those that are not 0 if the tensor is empty), or a stride, even of a
     /// dimension of size 1.
     #[inline]
-    pub(crate) fn bytes(&self, dtype: DType) -> Option<usize> {
-        let product = if self.count() > 0 { self.count() } else { self.product_of_sizes() };
+    pub(crate) fn required_bytes(&self, dtype: DType) -> Option<usize> {
+        let product = if self.count() > 0 { self.count() } else { self.product_of_nonzero_sizes() };
         // A product that overflows is `i64::MAX`.
-        let sizes_fit = product < i64::MAX && bytes(product, dtype).is_some();
-        let strides_fit = self.is_canonical() || self.strides().iter().all(|&stride| bytes(stride, dtype).is_some());
-        bytes(self.end()?, dtype).filter(|_| sizes_fit && strides_fit)
+        let sizes_fit = product < i64::MAX && byte_count(product, dtype).is_some();
+        let strides_fit =
+            self.is_canonical() || self.strides().iter().all(|&stride| byte_count(stride, dtype).is_some());
+        byte_count(self.end()?, dtype).filter(|_| sizes_fit && strides_fit)
     }
 
     #[cold]
-    fn product_of_sizes(&self) -> i64 {
+    fn product_of_nonzero_sizes(&self) -> i64 {
         self.sizes().iter().fold(1, |product: i64, &size| product.saturating_mul(size.max(1)))
     }
 }

@@ -4,11 +4,11 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
-use super::bounds::{OutOfStorage, start_of};
+use super::bounds::{OutOfStorage, start_byte};
 use super::extension::Extensions;
 use super::geometry::Geometry;
 use super::marks::Marks;
-use super::{Body, Start, Tensor, access};
+use super::{Body, StartAddress, Tensor, access};
 use crate::guard;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, Device, KeySet, layer_bit};
 use crate::memory::{Shared, Storage};
@@ -22,13 +22,13 @@ impl Tensor {
     /// Returns [`OutOfStorage`] if the geometry reaches outside the storage.
     pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let inference = guard::is_inference_mode();
-        let (keys, memory) = (default_keys(storage.device(), inference), storage.memory());
-        Self::with_marks(storage, memory, dtype, geometry, keys, Marks::of_new(inference))
+        let (keys, memory) = (default_keys(storage.device(), inference), storage.host_address());
+        Self::new_with_marks(storage, memory, dtype, geometry, keys, Marks::of_new_tensor(inference))
     }
 
     /// Creates a tensor with these keys and marks. `memory` is the address of the storage, or `None` if only operators may reach the
     /// elements.
-    fn with_marks(
+    fn new_with_marks(
         storage: Storage,
         memory: Option<NonNull<u8>>,
         dtype: DType,
@@ -37,7 +37,7 @@ impl Tensor {
         marks: Marks,
     ) -> Result<Self, OutOfStorage> {
         // Meta tensors have sizes but no memory.
-        let fits = geometry.bytes(dtype).is_some_and(|needed| {
+        let fits = geometry.required_bytes(dtype).is_some_and(|needed| {
             geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
         });
         if !fits {
@@ -45,25 +45,25 @@ impl Tensor {
         }
         let device = storage.device();
         // SAFETY: the geometry begins inside the storage, unless there is no element at all.
-        let start = memory.map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
-        Ok(Self::body(storage, dtype, &geometry, device, keys, marks, Start(start)))
+        let start = memory.map(|memory| unsafe { memory.add(start_byte(&geometry, dtype)) });
+        Ok(Self::new_unchecked(storage, dtype, &geometry, device, keys, marks, StartAddress(start)))
     }
 
     /// Creates a tensor without checks. The caller has checked that all elements are inside the storage, and that `start` is the address of
     /// the first one.
     #[inline(always)]
-    fn body(
+    fn new_unchecked(
         storage: Storage,
         dtype: DType,
         geometry: &Geometry,
         device: Device,
         keys: KeySet,
         marks: Marks,
-        start: Start,
+        start: StartAddress,
     ) -> Self {
-        let marks = if start.0.is_none() { marks | Marks::FOREIGN } else { marks };
-        let vacant = Shared::<Body>::vacant();
-        let body = vacant.place();
+        let marks = if start.0.is_none() { marks | Marks::NOT_ON_HOST } else { marks };
+        let handle = Shared::<Body>::uninit();
+        let body = handle.as_ptr();
         // SAFETY: every field is written before the handle can be dropped.
         unsafe {
             (&raw mut (*body).keys).write(keys);
@@ -76,15 +76,23 @@ impl Tensor {
             (&raw mut (*body).extensions).write(Extensions::default());
             (&raw mut (*body).base).write(ManuallyDrop::new(None));
         }
-        Self(ManuallyDrop::into_inner(vacant))
+        Self(ManuallyDrop::into_inner(handle))
     }
 
     /// Creates a tensor with default keys over a new storage of this device, which the caller made large enough.
     #[inline(always)]
-    pub(crate) fn over(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
+    pub(crate) fn from_new_storage(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
-        let start = Start(storage.memory());
-        Self::body(storage, dtype, geometry, device, default_keys(device, inference), Marks::of_new(inference), start)
+        let start = StartAddress(storage.host_address());
+        Self::new_unchecked(
+            storage,
+            dtype,
+            geometry,
+            device,
+            default_keys(device, inference),
+            Marks::of_new_tensor(inference),
+            start,
+        )
     }
 
     /// Creates a one-dimensional CPU tensor with a copy of these elements.
@@ -92,8 +100,8 @@ impl Tensor {
     pub fn from_slice<T: Element>(elements: &[T]) -> Self {
         let storage = Storage::host(size_of_val(elements));
         let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
-        access::fill(&storage, elements);
-        Self::over(storage, T::DTYPE, &geometry, Device::CPU)
+        access::fill_storage(&storage, elements);
+        Self::from_new_storage(storage, T::DTYPE, &geometry, Device::CPU)
     }
 
     /// Creates a tensor without dimensions that stands for a plain number. In a computation with tensors it affects only the kind of the
@@ -108,15 +116,15 @@ impl Tensor {
     pub fn number(value: Scalar) -> Self {
         let storage = Storage::host(16);
         let dtype = match value {
-            Scalar::Bool(value) => access::fill(&storage, &[Bool::from(value)]),
-            Scalar::Int(value) => access::fill(&storage, &[value]),
-            Scalar::Float(value) => access::fill(&storage, &[value]),
-            Scalar::Complex(value) => access::fill(&storage, &[value]),
+            Scalar::Bool(value) => access::fill_storage(&storage, &[Bool::from(value)]),
+            Scalar::Int(value) => access::fill_storage(&storage, &[value]),
+            Scalar::Float(value) => access::fill_storage(&storage, &[value]),
+            Scalar::Complex(value) => access::fill_storage(&storage, &[value]),
         };
         let inference = guard::is_inference_mode();
         let keys = default_keys(Device::CPU, inference);
-        let (marks, start) = (Marks::of_new(inference) | Marks::NUMBER, Start(storage.memory()));
-        Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
+        let (marks, start) = (Marks::of_new_tensor(inference) | Marks::NUMBER, StartAddress(storage.host_address()));
+        Self::new_unchecked(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
     }
 
     /// Creates a tensor over the same storage with another geometry.
@@ -127,13 +135,13 @@ impl Tensor {
     #[inline]
     pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let body = &*self.0;
-        let marks = self.marks_of_memory();
-        if geometry.is_within(&body.geometry) {
+        let marks = self.marks_for_views();
+        if geometry.is_prefix_of(&body.geometry) {
             let storage = body.storage.clone();
-            return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, marks, body.start));
+            return Ok(Self::new_unchecked(storage, body.dtype, &geometry, body.device, body.keys, marks, body.start));
         }
-        let memory = body.start.0.and_then(|_| body.storage.memory());
-        Self::with_marks(body.storage.clone(), memory, body.dtype, geometry, body.keys, marks)
+        let memory = body.start.0.and_then(|_| body.storage.host_address());
+        Self::new_with_marks(body.storage.clone(), memory, body.dtype, geometry, body.keys, marks)
     }
 
     /// Creates a tensor over the same elements with other keys, as a layer does for tensors of its own. Extensions, such as autograd's
@@ -141,8 +149,8 @@ impl Tensor {
     #[must_use]
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
-        let marks = self.marks_of_memory();
-        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
+        let marks = self.marks_for_views();
+        Self::new_unchecked(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
     }
 
     /// Creates a tensor over the same storage with other keys, whose elements only operators can reach: [`read`](Self::read) and kernels
@@ -151,16 +159,24 @@ impl Tensor {
     /// ```
     /// use dispatch_runtime::{Geometry, Tensor};
     /// let x = Tensor::from_slice(&[1.0_f32, 2.0]);
-    /// let hidden = x.out_of_reach(x.keys());
-    /// assert!(hidden.sizes() == [2] && hidden.read::<f32>().is_err());
-    /// let view = hidden.restride(Geometry::contiguous(&[1]).at(1)).unwrap();
+    /// let opaque = x.opaque_with_keys(x.keys());
+    /// assert!(opaque.sizes() == [2] && opaque.read::<f32>().is_err());
+    /// let view = opaque.restride(Geometry::contiguous(&[1]).with_offset(1)).unwrap();
     /// assert!(view.read::<f32>().is_err());
     /// ```
     #[must_use]
-    pub fn out_of_reach(&self, keys: KeySet) -> Self {
+    pub fn opaque_with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
-        let marks = self.marks_of_memory();
-        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, Start(None))
+        let marks = self.marks_for_views();
+        Self::new_unchecked(
+            body.storage.clone(),
+            body.dtype,
+            &body.geometry,
+            body.device,
+            keys,
+            marks,
+            StartAddress(None),
+        )
     }
 }
 

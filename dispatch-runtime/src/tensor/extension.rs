@@ -10,56 +10,57 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::Tensor;
-use crate::memory::{ALIGNMENT, Class, Shared};
+use crate::memory::{ALIGNMENT, Shared, SizeClass};
 
 /// The extensions of a tensor: at most one small value in place, and a list that only grows.
 #[derive(Default)]
 pub(super) struct Extensions {
-    small: Option<Small>,
-    list: List,
+    small: Option<InlineValue>,
+    list: ExtensionList,
 }
 
 /// A small value that is stored inside of the tensor's body.
-struct Small {
-    kind: &'static Kind,
-    value: MaybeUninit<Words>,
+struct InlineValue {
+    inline_type: &'static InlineType,
+    value: MaybeUninit<InlineWords>,
 }
 
-type Words = [usize; 2];
+type InlineWords = [usize; 2];
 
-struct Kind {
-    of: TypeId,
-    drop: unsafe fn(*mut Words),
+/// The type of a value in place, and the function that drops it.
+struct InlineType {
+    type_id: TypeId,
+    drop: unsafe fn(*mut InlineWords),
 }
 
 // SAFETY: only values that are `Send` and `Sync` are stored there.
-unsafe impl Send for Small {}
+unsafe impl Send for InlineValue {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Small {}
+unsafe impl Sync for InlineValue {}
 
-impl Small {
-    const fn kind<T: Send + Sync + 'static>() -> &'static Kind {
-        const { &Kind { of: TypeId::of::<T>(), drop: Self::drop_as::<T> } }
+impl InlineValue {
+    const fn inline_type<T: Send + Sync + 'static>() -> &'static InlineType {
+        const { &InlineType { type_id: TypeId::of::<T>(), drop: Self::drop_value::<T> } }
     }
 
     /// # Safety
     ///
     /// `value` points at a `T` that nothing reaches any more.
-    unsafe fn drop_as<T>(value: *mut Words) {
+    unsafe fn drop_value<T>(value: *mut InlineWords) {
         // SAFETY: the caller guarantees it.
         unsafe { value.cast::<T>().drop_in_place() }
     }
 
-    const fn holds<T>() -> bool {
-        size_of::<T>() <= size_of::<Words>() && align_of::<T>() <= align_of::<Words>()
+    const fn has_room_for<T>() -> bool {
+        size_of::<T>() <= size_of::<InlineWords>() && align_of::<T>() <= align_of::<InlineWords>()
     }
 
     #[inline]
     fn new<T: Send + Sync + 'static>(value: T) -> Result<Self, T> {
-        if !Self::holds::<T>() {
+        if !Self::has_room_for::<T>() {
             return Err(value);
         }
-        let mut small = Self { kind: Self::kind::<T>(), value: MaybeUninit::uninit() };
+        let mut small = Self { inline_type: Self::inline_type::<T>(), value: MaybeUninit::uninit() };
         // SAFETY: the space is large enough and aligned, as checked above.
         unsafe { small.value.as_mut_ptr().cast::<T>().write(value) };
         Ok(small)
@@ -68,27 +69,27 @@ impl Small {
     #[inline]
     fn get<T: 'static>(&self) -> Option<&T> {
         // SAFETY: a value of this type was written there.
-        (self.kind.of == TypeId::of::<T>()).then(|| unsafe { &*self.value.as_ptr().cast::<T>() })
+        (self.inline_type.type_id == TypeId::of::<T>()).then(|| unsafe { &*self.value.as_ptr().cast::<T>() })
     }
 }
 
-impl Drop for Small {
+impl Drop for InlineValue {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the kind is that of the value, which nothing reaches any more.
-        unsafe { (self.kind.drop)(self.value.as_mut_ptr()) }
+        // SAFETY: the type is that of the value, which nothing reaches any more.
+        unsafe { (self.inline_type.drop)(self.value.as_mut_ptr()) }
     }
 }
 
 #[derive(Default)]
-struct List(AtomicPtr<Header>);
+struct ExtensionList(AtomicPtr<Header>);
 
 /// The first fields of a node. They are the same for all types of values.
 struct Header {
-    of: TypeId,
+    type_id: TypeId,
     /// Drops the node, and returns the next node.
-    release: unsafe fn(NonNull<Self>) -> *mut Self,
-    next: List,
+    free_and_next: unsafe fn(NonNull<Self>) -> *mut Self,
+    next: ExtensionList,
 }
 
 #[repr(C)]
@@ -98,14 +99,17 @@ struct Node<T> {
 }
 
 impl<T: Send + Sync + 'static> Node<T> {
-    const CLASS: Class = {
+    const CLASS: SizeClass = {
         assert!(align_of::<Self>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
-        Class::of_value(size_of::<Self>())
+        SizeClass::for_value(size_of::<Self>())
     };
 
-    fn leaked(value: T) -> NonNull<Header> {
-        let Some(block) = Self::CLASS.take() else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>()) };
-        let header = Header { of: TypeId::of::<T>(), release: Self::release, next: List::default() };
+    fn allocate(value: T) -> NonNull<Header> {
+        let Some(block) = Self::CLASS.allocate() else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
+        };
+        let header =
+            Header { type_id: TypeId::of::<T>(), free_and_next: Self::free_and_next, next: ExtensionList::default() };
         // SAFETY: the block is large enough and aligned, and has no other user.
         unsafe { block.cast::<Self>().write(Self { header, value }) };
         block.cast()
@@ -115,14 +119,14 @@ impl<T: Send + Sync + 'static> Node<T> {
     ///
     /// # Safety
     ///
-    /// `header` came from [`leaked`](Self::leaked) for this `T`, and nothing reaches it any more.
-    unsafe fn release(header: NonNull<Header>) -> *mut Header {
-        // SAFETY: `leaked` wrote a node of this type there, into a block of this class.
+    /// `header` came from [`allocate`](Self::allocate) for this `T`, and nothing reaches it any more.
+    unsafe fn free_and_next(header: NonNull<Header>) -> *mut Header {
+        // SAFETY: `allocate` wrote a node of this type there, into a block of this class.
         unsafe {
             let node = header.cast::<Self>().as_mut();
             let next = std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut());
             ptr::drop_in_place(node);
-            Self::CLASS.give(header.cast());
+            Self::CLASS.free(header.cast());
             next
         }
     }
@@ -131,16 +135,16 @@ impl<T: Send + Sync + 'static> Node<T> {
 impl Extensions {
     #[inline]
     pub(super) fn get<T: 'static>(&self) -> Option<&T> {
-        self.small.as_ref().and_then(Small::get).or_else(|| self.list.get())
+        self.small.as_ref().and_then(InlineValue::get).or_else(|| self.list.get())
     }
 
     /// Stores a value in place. Returns it if it is too large, or if another value is there.
     #[inline]
-    pub(super) fn set<T: Send + Sync + 'static>(&mut self, value: T) -> Result<(), T> {
+    pub(super) fn set_inline<T: Send + Sync + 'static>(&mut self, value: T) -> Result<(), T> {
         if self.small.is_some() {
             return Err(value);
         }
-        self.small = Some(Small::new(value)?);
+        self.small = Some(InlineValue::new(value)?);
         Ok(())
     }
 
@@ -150,56 +154,56 @@ impl Extensions {
         if let Some(value) = self.get() {
             return value;
         }
-        let node = self.list.add(Node::leaked(init()));
+        let node = self.list.append(Node::allocate(init()));
         // SAFETY: the node is of this type, and stays until the list is dropped.
         unsafe { &node.cast::<Node<T>>().as_ref().value }
     }
 }
 
-impl List {
+impl ExtensionList {
     #[inline]
     fn get<T: 'static>(&self) -> Option<&T> {
-        let mut at = self;
+        let mut list = self;
         loop {
-            let header = NonNull::new(at.0.load(Ordering::Acquire))?;
+            let header = NonNull::new(list.0.load(Ordering::Acquire))?;
             // SAFETY: a node is complete when it is published, and stays until the list is dropped.
             let found = unsafe { header.as_ref() };
-            if found.of == TypeId::of::<T>() {
+            if found.type_id == TypeId::of::<T>() {
                 // SAFETY: the node was made for a value of this type.
                 return Some(unsafe { &header.cast::<Node<T>>().as_ref().value });
             }
-            at = &found.next;
+            list = &found.next;
         }
     }
 
     /// Appends a node, unless the list has a node of the same type. Returns the node of this type that is in the list.
     #[inline]
-    fn add(&self, node: NonNull<Header>) -> NonNull<Header> {
+    fn append(&self, node: NonNull<Header>) -> NonNull<Header> {
         // SAFETY: nothing else has seen the node yet.
-        let of = unsafe { node.as_ref() }.of;
-        let mut at = self;
+        let type_id = unsafe { node.as_ref() }.type_id;
+        let mut list = self;
         loop {
-            let placed = at.0.compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
-            let Some(there) = placed.err().and_then(NonNull::new) else { return node };
+            let result = list.0.compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
+            let Some(other) = result.err().and_then(NonNull::new) else { return node };
             // SAFETY: as in `get`: a published node stays until the list is dropped.
-            let found = unsafe { there.as_ref() };
-            if found.of == of {
-                // SAFETY: the node was made by `Node::leaked`, and was never published.
-                unsafe { (node.as_ref().release)(node) };
-                return there;
+            let found = unsafe { other.as_ref() };
+            if found.type_id == type_id {
+                // SAFETY: the node was made by `Node::allocate`, and was never published.
+                unsafe { (node.as_ref().free_and_next)(node) };
+                return other;
             }
-            at = &found.next;
+            list = &found.next;
         }
     }
 }
 
-impl Drop for List {
+impl Drop for ExtensionList {
     #[inline]
     fn drop(&mut self) {
         let mut next = *self.0.get_mut();
         while let Some(header) = NonNull::new(next) {
-            // SAFETY: the list is dropped, so nothing reaches its nodes any more; each was made by `Node::leaked`.
-            next = unsafe { (header.as_ref().release)(header) };
+            // SAFETY: the list is dropped, so nothing reaches its nodes any more; each was made by `Node::allocate`.
+            next = unsafe { (header.as_ref().free_and_next)(header) };
         }
     }
 }
@@ -236,7 +240,7 @@ impl Tensor {
     #[inline]
     pub fn set_extension<T: Any + Send + Sync>(&mut self, value: T) -> Result<(), T> {
         match Shared::get_mut(&mut self.0) {
-            Some(body) => body.extensions.set(value),
+            Some(body) => body.extensions.set_inline(value),
             None => Err(value),
         }
     }
@@ -254,54 +258,54 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn layers_do_not_see_each_others_values() {
-        let slots = Extensions::default();
-        assert_eq!(slots.get::<u32>(), None);
-        assert_eq!(*slots.get_or_init(|| 1_u32), 1);
-        assert_eq!(*slots.get_or_init(|| "two"), "two");
-        assert_eq!(*slots.get_or_init(|| 3_u32), 1);
-        assert_eq!(slots.get::<&str>(), Some(&"two"));
+    fn extensions_of_different_types_are_separate() {
+        let extensions = Extensions::default();
+        assert_eq!(extensions.get::<u32>(), None);
+        assert_eq!(*extensions.get_or_init(|| 1_u32), 1);
+        assert_eq!(*extensions.get_or_init(|| "two"), "two");
+        assert_eq!(*extensions.get_or_init(|| 3_u32), 1);
+        assert_eq!(extensions.get::<&str>(), Some(&"two"));
     }
 
     #[test]
-    fn a_small_value_is_put_in_place_once() {
-        let witness = Arc::new(());
-        let mut slots = Extensions::default();
-        assert_eq!(slots.set([0_u64; 3]), Err([0; 3]));
-        assert!(slots.set((7_u32, witness.clone())).is_ok());
-        assert!(slots.set("later").is_err());
-        assert_eq!(slots.get::<(u32, Arc<()>)>().map(|small| small.0), Some(7));
-        assert_eq!(slots.get::<u32>(), None);
-        assert_eq!(*slots.get_or_init(|| 1_u32), 1);
-        assert_eq!(Arc::strong_count(&witness), 2);
-        drop(slots);
-        assert_eq!(Arc::strong_count(&witness), 1);
+    fn only_one_small_value_is_stored_inline() {
+        let counter = Arc::new(());
+        let mut extensions = Extensions::default();
+        assert_eq!(extensions.set_inline([0_u64; 3]), Err([0; 3]));
+        assert!(extensions.set_inline((7_u32, counter.clone())).is_ok());
+        assert!(extensions.set_inline("later").is_err());
+        assert_eq!(extensions.get::<(u32, Arc<()>)>().map(|small| small.0), Some(7));
+        assert_eq!(extensions.get::<u32>(), None);
+        assert_eq!(*extensions.get_or_init(|| 1_u32), 1);
+        assert_eq!(Arc::strong_count(&counter), 2);
+        drop(extensions);
+        assert_eq!(Arc::strong_count(&counter), 1);
     }
 
     #[test]
     fn every_value_is_dropped_once() {
-        struct Other(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
-        let witness = Arc::new(());
-        let slots = Extensions::default();
-        slots.get_or_init(|| witness.clone());
-        slots.get_or_init(|| Other(witness.clone()));
-        slots.get_or_init(|| witness.clone());
-        assert_eq!(Arc::strong_count(&witness), 3);
-        drop(slots);
-        assert_eq!(Arc::strong_count(&witness), 1);
+        struct Other(#[expect(dead_code, reason = "only its reference count is read")] Arc<()>);
+        let counter = Arc::new(());
+        let extensions = Extensions::default();
+        extensions.get_or_init(|| counter.clone());
+        extensions.get_or_init(|| Other(counter.clone()));
+        extensions.get_or_init(|| counter.clone());
+        assert_eq!(Arc::strong_count(&counter), 3);
+        drop(extensions);
+        assert_eq!(Arc::strong_count(&counter), 1);
     }
 
     #[test]
     fn racing_threads_agree_on_one_value() {
-        let witness = Arc::new(());
+        let counter = Arc::new(());
         for _ in 0..200 {
-            let slots = Extensions::default();
+            let extensions = Extensions::default();
             let seen: Vec<usize> = std::thread::scope(|scope| {
                 let threads: Vec<_> = (0..4_usize)
                     .map(|i| {
                         scope.spawn({
-                            let (slots, witness) = (&slots, &witness);
-                            move || slots.get_or_init(|| (i, witness.clone())).0
+                            let (extensions, counter) = (&extensions, &counter);
+                            move || extensions.get_or_init(|| (i, counter.clone())).0
                         })
                     })
                     .collect();
@@ -309,6 +313,6 @@ mod tests {
             });
             assert!(seen.iter().all(|&value| value == seen[0]));
         }
-        assert_eq!(Arc::strong_count(&witness), 1);
+        assert_eq!(Arc::strong_count(&counter), 1);
     }
 }

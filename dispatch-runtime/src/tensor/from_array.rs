@@ -25,47 +25,47 @@ use crate::scalar::{Bool, Element};
     label = "write numbers of a tensor's dtypes, `bool`s, or arrays of them",
     note = "a vector of vectors can be ragged: use `Tensor::try_from`"
 )]
-pub trait Nested: Copy {
+pub trait NestedArray: Copy {
     /// The type of the tensor's elements.
     type Element: Element;
 
     /// Returns the elements of several values, one value after the other.
-    fn elements(several: &[Self]) -> Cow<'_, [Self::Element]>;
+    fn flatten(several: &[Self]) -> Cow<'_, [Self::Element]>;
 
     /// Appends the sizes of the array to `sizes`, the outermost first. A number appends none.
-    fn sizes(sizes: &mut Dims);
+    fn push_sizes(sizes: &mut Dims);
 }
 
-impl<T: Element> Nested for T {
+impl<T: Element> NestedArray for T {
     type Element = T;
 
-    fn elements(several: &[T]) -> Cow<'_, [T]> {
+    fn flatten(several: &[T]) -> Cow<'_, [T]> {
         Cow::Borrowed(several)
     }
 
-    fn sizes(_: &mut Dims) {}
+    fn push_sizes(_: &mut Dims) {}
 }
 
-impl Nested for bool {
+impl NestedArray for bool {
     type Element = Bool;
 
-    fn elements(several: &[Self]) -> Cow<'_, [Bool]> {
+    fn flatten(several: &[Self]) -> Cow<'_, [Bool]> {
         several.iter().copied().map(Bool::from).collect()
     }
 
-    fn sizes(_: &mut Dims) {}
+    fn push_sizes(_: &mut Dims) {}
 }
 
-impl<A: Nested, const N: usize> Nested for [A; N] {
+impl<A: NestedArray, const N: usize> NestedArray for [A; N] {
     type Element = A::Element;
 
-    fn elements(several: &[Self]) -> Cow<'_, [A::Element]> {
-        A::elements(several.as_flattened())
+    fn flatten(several: &[Self]) -> Cow<'_, [A::Element]> {
+        A::flatten(several.as_flattened())
     }
 
-    fn sizes(sizes: &mut Dims) {
-        sizes.push(count(N));
-        A::sizes(sizes);
+    fn push_sizes(sizes: &mut Dims) {
+        sizes.push(to_i64(N));
+        A::push_sizes(sizes);
     }
 }
 
@@ -76,35 +76,35 @@ impl<A: Nested, const N: usize> Nested for [A; N] {
 /// let t = Tensor::from([[true, false], [false, true]]);
 /// assert_eq!((t.dtype(), t.sizes()), (DType::Bool, &[2_i64, 2][..]));
 /// ```
-impl<A: Nested> From<A> for Tensor {
+impl<A: NestedArray> From<A> for Tensor {
     fn from(value: A) -> Self {
         let mut sizes = Dims::new();
-        A::sizes(&mut sizes);
-        copied(&A::elements(&[value]), &sizes)
+        A::push_sizes(&mut sizes);
+        tensor_from_elements(&A::flatten(&[value]), &sizes)
     }
 }
 
-impl<A: Nested> From<&[A]> for Tensor {
+impl<A: NestedArray> From<&[A]> for Tensor {
     fn from(values: &[A]) -> Self {
-        let mut sizes = Dims::from_slice(&[count(values.len())]);
-        A::sizes(&mut sizes);
-        copied(&A::elements(values), &sizes)
+        let mut sizes = Dims::from_slice(&[to_i64(values.len())]);
+        A::push_sizes(&mut sizes);
+        tensor_from_elements(&A::flatten(values), &sizes)
     }
 }
 
-impl<A: Nested, const N: usize> From<&[A; N]> for Tensor {
+impl<A: NestedArray, const N: usize> From<&[A; N]> for Tensor {
     fn from(values: &[A; N]) -> Self {
         values.as_slice().into()
     }
 }
 
-impl<A: Nested> From<Vec<A>> for Tensor {
+impl<A: NestedArray> From<Vec<A>> for Tensor {
     fn from(values: Vec<A>) -> Self {
         values.as_slice().into()
     }
 }
 
-impl<A: Nested> From<&Vec<A>> for Tensor {
+impl<A: NestedArray> From<&Vec<A>> for Tensor {
     fn from(values: &Vec<A>) -> Self {
         values.as_slice().into()
     }
@@ -123,16 +123,16 @@ impl Tensor {
     /// # Errors
     ///
     /// Returns [`BadArgument`] if the sizes do not multiply to the number of elements.
-    #[expect(clippy::needless_pass_by_value, reason = "what a caller has no more use for is the usual argument")]
-    pub fn from_vec<A: Nested>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
-        let elements = A::elements(&elements);
+    #[expect(clippy::needless_pass_by_value, reason = "callers usually pass a vector that they need no more")]
+    pub fn from_vec<A: NestedArray>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
+        let elements = A::flatten(&elements);
         let product = sizes.iter().try_fold(1_i64, |product, &size| product.checked_mul(size));
-        let fits = sizes.iter().all(|&size| size >= 0) && product == Some(count(elements.len()));
+        let fits = sizes.iter().all(|&size| size >= 0) && product == Some(to_i64(elements.len()));
         if !fits {
             let expected = format!("sizes that multiply to {}, the number of elements", elements.len());
             return Err(BadArgument::sizes("sizes", sizes, expected));
         }
-        Ok(copied(&elements, sizes))
+        Ok(tensor_from_elements(&elements, sizes))
     }
 }
 
@@ -144,7 +144,7 @@ impl Tensor {
 /// assert_eq!(error.to_string(), "row [1] has length 1, but those before it have length 2");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ragged {
+pub struct RaggedRows {
     /// The indices of the row, one for each outer dimension.
     pub row: Vec<usize>,
     /// The length of this row.
@@ -153,61 +153,76 @@ pub struct Ragged {
     pub expected: usize,
 }
 
-impl fmt::Display for Ragged {
+impl fmt::Display for RaggedRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, found, expected } = self;
         write!(f, "row {row:?} has length {found}, but those before it have length {expected}")
     }
 }
 
-impl std::error::Error for Ragged {}
+impl std::error::Error for RaggedRows {}
 
-impl From<Ragged> for Error {
+impl From<RaggedRows> for Error {
     #[cold]
-    fn from(error: Ragged) -> Self {
+    fn from(error: RaggedRows) -> Self {
         Self::kernel(error)
     }
 }
 
 /// A row of a tensor, or a part of a row: a number, an array, or a vector nested to any depth.
-pub trait Row {
+pub trait NestedRow {
     /// The type of the tensor's elements.
     type Element: Element;
 
     /// Appends the elements. Appends the sizes of the dimensions from `depth` on, or compares them with the sizes that are known. The
     /// indices of an error begin at this row.
     #[doc(hidden)]
-    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<Self::Element>) -> Result<(), Ragged>;
+    fn collect_into(
+        &self,
+        depth: usize,
+        sizes: &mut Vec<usize>,
+        elements: &mut Vec<Self::Element>,
+    ) -> Result<(), RaggedRows>;
 }
 
-impl<A: Nested> Row for A {
+impl<A: NestedArray> NestedRow for A {
     type Element = A::Element;
 
-    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<A::Element>) -> Result<(), Ragged> {
+    fn collect_into(
+        &self,
+        depth: usize,
+        sizes: &mut Vec<usize>,
+        elements: &mut Vec<A::Element>,
+    ) -> Result<(), RaggedRows> {
         if sizes.len() == depth {
             let mut own = Dims::new();
-            A::sizes(&mut own);
+            A::push_sizes(&mut own);
             sizes.extend(own.iter().map(|&size| usize::try_from(size).unwrap_or(0)));
         }
-        elements.extend_from_slice(&A::elements(std::slice::from_ref(self)));
+        elements.extend_from_slice(&A::flatten(std::slice::from_ref(self)));
         Ok(())
     }
 }
 
-impl<R: Row> Row for Vec<R> {
+impl<R: NestedRow> NestedRow for Vec<R> {
     type Element = R::Element;
 
-    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<R::Element>) -> Result<(), Ragged> {
+    fn collect_into(
+        &self,
+        depth: usize,
+        sizes: &mut Vec<usize>,
+        elements: &mut Vec<R::Element>,
+    ) -> Result<(), RaggedRows> {
         match sizes.get(depth) {
             None => sizes.push(self.len()),
             Some(&expected) if expected != self.len() => {
-                return Err(Ragged { row: Vec::new(), found: self.len(), expected });
+                return Err(RaggedRows { row: Vec::new(), found: self.len(), expected });
             }
             Some(_) => {}
         }
-        for (at, row) in self.iter().enumerate() {
-            row.gather(depth + 1, sizes, elements).map_err(|mut ragged| {
-                ragged.row.insert(0, at);
+        for (index, row) in self.iter().enumerate() {
+            row.collect_into(depth + 1, sizes, elements).map_err(|mut ragged| {
+                ragged.row.insert(0, index);
                 ragged
             })?;
         }
@@ -222,29 +237,29 @@ impl<R: Row> Row for Vec<R> {
 /// let rows = vec![vec![1.0, 2.0], vec![3.0, 4.0], vec![5.0, 6.0]];
 /// assert_eq!(Tensor::try_from(rows).unwrap().sizes(), [3, 2]);
 /// ```
-impl<R: Row> TryFrom<Vec<Vec<R>>> for Tensor {
-    type Error = Ragged;
+impl<R: NestedRow> TryFrom<Vec<Vec<R>>> for Tensor {
+    type Error = RaggedRows;
 
-    fn try_from(rows: Vec<Vec<R>>) -> Result<Self, Ragged> {
+    fn try_from(rows: Vec<Vec<R>>) -> Result<Self, RaggedRows> {
         let (mut sizes, mut elements) = (Vec::new(), Vec::new());
-        rows.gather(0, &mut sizes, &mut elements)?;
-        let mut sizes: Dims = sizes.into_iter().map(count).collect();
+        rows.collect_into(0, &mut sizes, &mut elements)?;
+        let mut sizes: Dims = sizes.into_iter().map(to_i64).collect();
         if sizes.len() < 2 {
             sizes.push(0);
         }
-        Ok(copied(&elements, &sizes))
+        Ok(tensor_from_elements(&elements, &sizes))
     }
 }
 
-fn count(length: usize) -> i64 {
+fn to_i64(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
 /// Creates a CPU tensor with a copy of these elements. The sizes multiply to their number.
-fn copied<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
+fn tensor_from_elements<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
     let storage = Storage::host(size_of_val(elements));
-    access::fill(&storage, elements);
-    Tensor::over(storage, T::DTYPE, &Geometry::contiguous(sizes), Device::CPU)
+    access::fill_storage(&storage, elements);
+    Tensor::from_new_storage(storage, T::DTYPE, &Geometry::contiguous(sizes), Device::CPU)
 }
 
 #[cfg(test)]
@@ -296,11 +311,11 @@ mod tests {
     }
 
     #[test]
-    fn ragged_rows_say_where() {
+    fn the_error_for_ragged_rows_has_the_index_of_the_row() {
         let ragged = Tensor::try_from(vec![vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6], vec![7]]]).unwrap_err();
-        assert_eq!(ragged, Ragged { row: vec![1, 1], found: 1, expected: 2 });
+        assert_eq!(ragged, RaggedRows { row: vec![1, 1], found: 1, expected: 2 });
         let ragged = Tensor::try_from(vec![vec![[1, 2]], vec![]]).unwrap_err();
-        assert_eq!(ragged, Ragged { row: vec![1], found: 0, expected: 1 });
+        assert_eq!(ragged, RaggedRows { row: vec![1], found: 0, expected: 1 });
         assert_eq!(Tensor::try_from(vec![vec![[1, 2]], vec![[3, 4]]]).unwrap().sizes(), [2, 1, 2]);
         assert_eq!(Tensor::try_from(vec![Vec::<f32>::new(); 2]).unwrap().sizes(), [2, 0]);
         assert_eq!(Tensor::try_from(Vec::<Vec<f32>>::new()).unwrap().sizes(), [0, 0]);

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::scalar::MemoryFormat;
 
-/// One number per dimension, without allocation for up to five dimensions.
+/// A list with one number per dimension, without allocation for up to five dimensions.
 pub type Dims = SmallVec<[i64; 5]>;
 
 /// Returns the number of elements of a tensor of these sizes, or `i64::MAX` if it overflows.
@@ -31,11 +31,11 @@ pub fn element_count(sizes: &[i64]) -> i64 {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Geometry {
-    /// The sizes of up to [`FEW`] dimensions, in place so that most tensors need no other allocation. Unused entries are zero.
-    sizes: [i64; FEW],
-    strides: [i64; FEW],
-    /// The sizes and strides if there are more than [`FEW`] dimensions.
-    many: Option<Box<(Dims, Dims)>>,
+    /// The sizes of up to [`INLINE_DIMS`] dimensions, in place so that most tensors need no other allocation. Unused entries are zero.
+    sizes: [i64; INLINE_DIMS],
+    strides: [i64; INLINE_DIMS],
+    /// The sizes and strides if there are more than [`INLINE_DIMS`] dimensions.
+    heap: Option<Box<(Dims, Dims)>>,
     offset: i64,
     /// The number of elements, computed once because every kernel needs it.
     count: i64,
@@ -45,19 +45,19 @@ pub struct Geometry {
     canonical: bool,
 }
 
-const FEW: usize = 4;
+const INLINE_DIMS: usize = 4;
 
 impl Geometry {
     /// Creates a contiguous geometry: elements without gaps, the last dimension innermost.
     #[must_use]
     #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
-        if sizes.len() > FEW {
-            return Self::contiguous_of_many(sizes);
+        if sizes.len() > INLINE_DIMS {
+            return Self::contiguous_on_heap(sizes);
         }
-        let (mut own, mut strides) = ([0; FEW], [0; FEW]);
+        let (mut own, mut strides) = ([0; INLINE_DIMS], [0; INLINE_DIMS]);
         let (mut stride, mut is_empty): (i64, bool) = (1, false);
-        for dim in (0..FEW).rev() {
+        for dim in (0..INLINE_DIMS).rev() {
             if let Some(&size) = sizes.get(dim) {
                 (own[dim], strides[dim]) = (size, stride);
                 is_empty |= size <= 0;
@@ -65,20 +65,20 @@ impl Geometry {
             }
         }
         let count = if is_empty { 0 } else { stride };
-        #[expect(clippy::cast_possible_truncation, reason = "at most `FEW`")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most `INLINE_DIMS`")]
         let rank = sizes.len() as u8;
-        Self { sizes: own, strides, many: None, offset: 0, count, rank, contiguous: true, canonical: true }
+        Self { sizes: own, strides, heap: None, offset: 0, count, rank, contiguous: true, canonical: true }
     }
 
     #[cold]
-    fn contiguous_of_many(sizes: &[i64]) -> Self {
+    fn contiguous_on_heap(sizes: &[i64]) -> Self {
         let mut strides = Dims::from_elem(1, sizes.len());
         let mut stride: i64 = 1;
-        for (at, &size) in strides.iter_mut().zip(sizes).rev() {
-            *at = stride;
+        for (target, &size) in strides.iter_mut().zip(sizes).rev() {
+            *target = stride;
             stride = stride.saturating_mul(size.max(1));
         }
-        Self::of(sizes, &strides, 0)
+        Self::from_parts(sizes, &strides, 0)
     }
 
     /// Creates a geometry without gaps in a memory format. Returns `None` if the format needs another number of dimensions.
@@ -112,30 +112,38 @@ impl Geometry {
         let mut strides = Dims::from_elem(0, sizes.len());
         let (mut stride, mut named): (i64, usize) = (1, 0);
         for dim in inner_to_outer {
-            let place = strides.get_mut(dim).filter(|place| **place == 0)?;
-            *place = stride;
+            let target = strides.get_mut(dim).filter(|target| **target == 0)?;
+            *target = stride;
             stride = stride.saturating_mul(sizes[dim].max(1));
             named += 1;
         }
-        (named == sizes.len()).then(|| Self::of(sizes, &strides, 0))
+        (named == sizes.len()).then(|| Self::from_parts(sizes, &strides, 0))
     }
 
     /// Creates a geometry with any strides and offset. Returns `None` if there is not one stride per size.
     #[must_use]
     #[inline]
     pub fn strided(sizes: &[i64], strides: &[i64], offset: i64) -> Option<Self> {
-        (sizes.len() == strides.len()).then(|| Self::of(sizes, strides, offset))
+        (sizes.len() == strides.len()).then(|| Self::from_parts(sizes, strides, offset))
     }
 
-    /// Creates a geometry from as many strides as sizes.
-    fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
+    /// Creates a geometry without a check. There must be as many strides as sizes.
+    fn from_parts(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
         let contiguous = count == 0 || are_contiguous(sizes, strides);
         let canonical = contiguous && are_canonical(sizes, strides);
-        let mut geometry =
-            Self { sizes: [0; FEW], strides: [0; FEW], many: None, offset, count, rank: 0, contiguous, canonical };
-        if sizes.len() > FEW {
-            geometry.many = Some(Box::new((sizes.into(), strides.into())));
+        let mut geometry = Self {
+            sizes: [0; INLINE_DIMS],
+            strides: [0; INLINE_DIMS],
+            heap: None,
+            offset,
+            count,
+            rank: 0,
+            contiguous,
+            canonical,
+        };
+        if sizes.len() > INLINE_DIMS {
+            geometry.heap = Some(Box::new((sizes.into(), strides.into())));
         } else {
             geometry.sizes[..sizes.len()].copy_from_slice(sizes);
             geometry.strides[..strides.len()].copy_from_slice(strides);
@@ -147,38 +155,39 @@ impl Geometry {
     /// Returns the same geometry with another offset.
     #[must_use]
     #[inline]
-    pub fn at(mut self, offset: i64) -> Self {
+    pub fn with_offset(mut self, offset: i64) -> Self {
         self.offset = offset;
         self
     }
 
-    /// Returns the number of elements in each dimension.
+    /// Returns the sizes: the number of elements in each dimension.
     #[must_use]
     #[inline]
     pub fn sizes(&self) -> &[i64] {
-        match &self.many {
-            None => &self.sizes[..usize::from(self.rank).min(FEW)],
-            Some(many) => &many.0,
+        match &self.heap {
+            None => &self.sizes[..usize::from(self.rank).min(INLINE_DIMS)],
+            Some(heap) => &heap.0,
         }
     }
 
-    /// Returns whether both have the same sizes.
+    /// Returns whether both geometries have the same sizes.
     #[must_use]
     #[inline]
     pub fn same_sizes(&self, other: &Self) -> bool {
         self.rank == other.rank
             && self.count == other.count
-            // With one dimension, equal counts mean equal sizes. More than `FEW` dimensions have rank 0, and their sizes are in `many`.
-            && (self.rank == 1 || (self.sizes == other.sizes && self.many_sizes() == other.many_sizes()))
+            // With one dimension, equal counts mean equal sizes. More than `INLINE_DIMS` dimensions have rank 0, and their sizes are in
+            // `heap`.
+            && (self.rank == 1 || (self.sizes == other.sizes && self.heap_sizes() == other.heap_sizes()))
     }
 
     /// Returns the strides: the distance between neighbouring elements in each dimension.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[i64] {
-        match &self.many {
-            None => &self.strides[..usize::from(self.rank).min(FEW)],
-            Some(many) => &many.1,
+        match &self.heap {
+            None => &self.strides[..usize::from(self.rank).min(INLINE_DIMS)],
+            Some(heap) => &heap.1,
         }
     }
 
@@ -193,14 +202,14 @@ impl Geometry {
     #[must_use]
     #[inline]
     pub fn rank(&self) -> usize {
-        match &self.many {
+        match &self.heap {
             None => usize::from(self.rank),
-            Some(many) => many.0.len(),
+            Some(heap) => heap.0.len(),
         }
     }
 
-    fn many_sizes(&self) -> Option<&Dims> {
-        self.many.as_ref().map(|many| &many.0)
+    fn heap_sizes(&self) -> Option<&Dims> {
+        self.heap.as_ref().map(|heap| &heap.0)
     }
 
     /// Returns the number of elements, or `i64::MAX` if it overflows. It is 0 if a size is negative.
@@ -227,7 +236,7 @@ impl Geometry {
     /// Returns whether these elements are among the first ones of `other`, by a quick test: both are contiguous from the same offset. False
     /// is possible for other geometries that are inside.
     #[inline]
-    pub(super) const fn is_within(&self, other: &Self) -> bool {
+    pub(super) const fn is_prefix_of(&self, other: &Self) -> bool {
         self.contiguous
             && other.contiguous
             && self.offset == other.offset
@@ -246,9 +255,9 @@ impl Geometry {
     pub fn is_in_format(&self, format: MemoryFormat) -> bool {
         let dense = Self::in_format(self.sizes(), format);
         dense.is_some_and(|dense| {
-            let matter =
+            let relevant =
                 self.sizes().iter().zip(self.strides().iter().zip(dense.strides())).filter(|(size, _)| **size != 1);
-            self.count == 0 || matter.into_iter().all(|(_, (own, dense))| own == dense)
+            self.count == 0 || relevant.into_iter().all(|(_, (own, dense))| own == dense)
         })
     }
 
@@ -259,11 +268,11 @@ impl Geometry {
     /// ```
     /// use dispatch_runtime::{Geometry, MemoryFormat::*};
     /// let images = Geometry::in_format(&[2, 3, 4, 5], ChannelsLast).unwrap();
-    /// assert_eq!(images.format(), ChannelsLast);
-    /// assert_eq!(Geometry::contiguous(&[2, 3, 4, 5]).format(), Contiguous);
+    /// assert_eq!(images.suggested_format(), ChannelsLast);
+    /// assert_eq!(Geometry::contiguous(&[2, 3, 4, 5]).suggested_format(), Contiguous);
     /// ```
     #[must_use]
-    pub fn format(&self) -> MemoryFormat {
+    pub fn suggested_format(&self) -> MemoryFormat {
         let format = match self.sizes().len() {
             4 => MemoryFormat::ChannelsLast,
             5 => MemoryFormat::ChannelsLast3d,
@@ -357,14 +366,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transposed_matrix_is_not_contiguous_but_a_row_is() {
+    fn a_transposed_matrix_is_not_contiguous_and_a_row_is() {
         assert!(!Geometry::strided(&[3, 2], &[1, 3], 0).unwrap().is_contiguous());
         assert!(Geometry::strided(&[1, 3], &[100, 1], 4).unwrap().is_contiguous());
         assert!(Geometry::strided(&[0, 3], &[7, 7], 0).unwrap().is_contiguous());
     }
 
     #[test]
-    fn sizes_that_no_memory_holds_are_counted_as_far_as_numbers_go() {
+    fn element_counts_saturate_and_negative_sizes_count_as_empty() {
         let huge = Geometry::contiguous(&[i64::MAX, 2, 2]);
         assert!(huge.is_contiguous() && huge.count() == i64::MAX);
         assert!(Geometry::contiguous(&[2, i64::MAX, i64::MAX, 2]).is_contiguous());
@@ -376,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_does_not_name_each_dimension_once_gives_no_geometry() {
+    fn dense_rejects_an_order_that_is_no_permutation() {
         let sizes = [2, 3, 4];
         assert_eq!(Geometry::dense(&sizes, [1, 2, 0]).unwrap().strides(), [12, 1, 3]);
         for order in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, 2, 2], &[usize::MAX, 1, 2]] {
@@ -385,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_what_overflows_is_nowhere() {
+    fn end_is_none_on_overflow_and_for_negative_strides() {
         assert_eq!(Geometry::strided(&[i64::MAX, 3], &[i64::MAX, 1], 0).unwrap().end(), None);
         assert_eq!(Geometry::strided(&[2], &[-1], 1).unwrap().end(), None);
         assert_eq!(Geometry::contiguous(&[2, 3]).end(), Some(6));

@@ -16,28 +16,29 @@ use super::Tensor;
 ///
 /// let t = Tensor::from_slice(&[1.0_f32]);
 /// t.mark(Marks::REQUIRES_GRAD);
-/// assert!(t.clone().has_any(Marks::REQUIRES_GRAD | Marks::VIEW));
+/// assert!(t.clone().has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marks(u8);
 
 impl Marks {
-    /// Autograd records the operators that are called with the tensor.
+    /// The mark of a tensor that requires gradients: autograd records the operators that are called with it.
     pub const REQUIRES_GRAD: Self = Self(1);
-    /// The tensor was created in [`inference_mode`](crate::guard::inference_mode).
+    /// The mark of a tensor that was created in [`inference_mode`](crate::guard::inference_mode).
     pub const INFERENCE: Self = Self(1 << 1);
+    /// The mark of a tensor that stands for a plain number.
     pub(super) const NUMBER: Self = Self(1 << 2);
-    /// Autograd tracks the tensor as a view of another tensor, whose history it shares.
+    /// The mark of a tensor that autograd tracks as a view of another tensor, whose history it shares.
     pub const VIEW: Self = Self(1 << 3);
-    /// The tensor was computed from tensors that require gradients, so it is no leaf.
+    /// The mark of a tensor that was computed from tensors that require gradients, so it is no leaf.
     pub const RECORDED: Self = Self(1 << 4);
-    /// The CPU cannot reach the tensor's elements, so no guard counts writes to them.
-    pub const FOREIGN: Self = Self(1 << 5);
+    /// The mark of a tensor whose elements the CPU cannot reach, so no guard counts writes to them.
+    pub const NOT_ON_HOST: Self = Self(1 << 5);
 
     pub(crate) const NONE: Self = Self(0);
 
     #[inline]
-    pub(super) fn of_new(inference: bool) -> Self {
+    pub(super) fn of_new_tensor(inference: bool) -> Self {
         if inference { Self::INFERENCE } else { Self::NONE }
     }
 
@@ -49,38 +50,38 @@ impl Marks {
         self.0
     }
 
-    /// Returns the marks of the memory, which all views of it share.
+    /// Returns the marks that views of the tensor inherit, because they describe the memory.
     #[inline]
-    pub(super) const fn of_memory(self) -> Self {
-        Self(self.0 & (Self::INFERENCE.0 | Self::FOREIGN.0))
+    pub(super) const fn inherited_by_views(self) -> Self {
+        Self(self.0 & (Self::INFERENCE.0 | Self::NOT_ON_HOST.0))
     }
 
-    /// Returns whether both sets have a common mark.
+    /// Returns whether the sets have a mark in common.
     #[inline]
     #[must_use]
-    pub const fn meet(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Returns whether `other` has all marks of this set.
-    pub(crate) const fn are_among(self, other: Self) -> bool {
+    pub(crate) const fn is_subset_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 
     /// Returns the marks that no tensor has had yet. Tables need no fallback that is marked only with these.
     #[inline]
-    pub(crate) fn unseen() -> Self {
-        Self(UNSEEN.load(Ordering::Acquire))
+    pub(crate) fn never_set() -> Self {
+        Self(NEVER_SET.load(Ordering::Acquire))
     }
 
     /// Records that tensors may have these marks. The registry calls it once no table without their fallbacks is in use.
-    pub(crate) fn saw(self) {
-        UNSEEN.fetch_and(!self.0, Ordering::Release);
+    pub(crate) fn record_set(self) {
+        NEVER_SET.fetch_and(!self.0, Ordering::Release);
     }
 }
 
 /// The marks that no tensor has had yet. Marks that tensors are created with are never among them.
-static UNSEEN: AtomicU8 = AtomicU8::new(!(Marks::NUMBER.0 | Marks::INFERENCE.0 | Marks::FOREIGN.0));
+static NEVER_SET: AtomicU8 = AtomicU8::new(!(Marks::NUMBER.0 | Marks::INFERENCE.0 | Marks::NOT_ON_HOST.0));
 
 impl BitOr for Marks {
     type Output = Self;
@@ -96,28 +97,28 @@ impl Tensor {
     #[inline]
     #[must_use]
     pub fn is_number(&self) -> bool {
-        self.has_any(Marks::NUMBER)
+        self.has_any_mark(Marks::NUMBER)
     }
 
     #[inline]
-    pub(super) fn marks_of_memory(&self) -> Marks {
-        Marks::from_bits(self.0.marks.load(Ordering::Relaxed)).of_memory()
+    pub(super) fn marks_for_views(&self) -> Marks {
+        Marks::from_bits(self.0.marks.load(Ordering::Relaxed)).inherited_by_views()
     }
 
     /// Returns whether the tensor has one of these marks.
     #[inline]
     #[must_use]
-    pub fn has_any(&self, marks: Marks) -> bool {
-        Marks::from_bits(self.0.marks.load(Ordering::Acquire)).meet(marks)
+    pub fn has_any_mark(&self, marks: Marks) -> bool {
+        Marks::from_bits(self.0.marks.load(Ordering::Acquire)).intersects(marks)
     }
 
-    /// Sets marks that were announced to the registry, on all handles.
+    /// Sets marks of the tensor, which all its handles share. The registry has already been told of them.
     #[inline]
     pub(crate) fn add_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);
     }
 
-    /// Removes marks, on all handles.
+    /// Removes marks of the tensor, which all its handles share.
     pub fn unmark(&self, marks: Marks) {
         self.0.marks.fetch_and(!marks.bits(), Ordering::Release);
     }
@@ -126,7 +127,7 @@ impl Tensor {
     #[inline]
     #[must_use]
     pub fn requires_grad(&self) -> bool {
-        self.has_any(Marks::REQUIRES_GRAD)
+        self.has_any_mark(Marks::REQUIRES_GRAD)
     }
 
     /// Returns whether the tensor was created in [`guard::inference_mode`](crate::guard::inference_mode): autograd and view tracking ignore
@@ -134,18 +135,18 @@ impl Tensor {
     #[inline]
     #[must_use]
     pub fn is_inference(&self) -> bool {
-        self.has_any(Marks::INFERENCE)
+        self.has_any_mark(Marks::INFERENCE)
     }
 
     /// Returns whether the tensor is a leaf: it was not computed from tensors that require gradients.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
-        !self.has_any(Marks::RECORDED)
+        !self.has_any_mark(Marks::RECORDED)
     }
 
     /// Returns whether autograd tracks the tensor as a view of another one.
     #[must_use]
     pub fn is_view(&self) -> bool {
-        self.has_any(Marks::VIEW)
+        self.has_any_mark(Marks::VIEW)
     }
 }

@@ -26,9 +26,9 @@ use crate::memory::{Shared, Storage};
 use crate::scalar::DType;
 use extension::Extensions;
 
-pub use access::{AccessError, Read, Write};
+pub use access::{AccessError, ReadGuard, WriteGuard};
 pub use bounds::OutOfStorage;
-pub use from_array::{Nested, Ragged, Row};
+pub use from_array::{NestedArray, NestedRow, RaggedRows};
 pub use geometry::{Dims, Geometry, element_count};
 pub use marks::Marks;
 pub use operands::{Operand, Operands};
@@ -48,6 +48,7 @@ pub use transfer_hold::TransferHold;
 #[repr(transparent)]
 pub struct Tensor(Shared<Body>);
 
+/// The state of a tensor that all its handles share.
 struct Body {
     keys: KeySet,
     marks: AtomicU8,
@@ -56,7 +57,7 @@ struct Body {
     geometry: Geometry,
     storage: Storage,
     /// The address of the first element, if the CPU can address it.
-    start: Start,
+    start: StartAddress,
     extensions: Extensions,
     /// The tensor of which autograd tracks this one as a view. `Body::drop` drops it.
     base: ManuallyDrop<Option<Tensor>>,
@@ -81,12 +82,12 @@ fn drop_bases(first: Tensor) {
 
 /// The address of a tensor's first element, inside of the body's storage.
 #[derive(Clone, Copy)]
-struct Start(Option<NonNull<u8>>);
+struct StartAddress(Option<NonNull<u8>>);
 
 // SAFETY: the address is used only under guards of the storage.
-unsafe impl Send for Start {}
+unsafe impl Send for StartAddress {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Start {}
+unsafe impl Sync for StartAddress {}
 
 impl Tensor {
     /// Returns the address of the first element, if the CPU can address it.
@@ -102,28 +103,28 @@ impl Tensor {
         self.0.keys
     }
 
-    /// Returns the type of the elements.
+    /// Returns the dtype: the type of the elements.
     #[inline]
     #[must_use]
     pub fn dtype(&self) -> DType {
         self.0.dtype
     }
 
-    /// Returns the device of the memory.
+    /// Returns the device that has the memory.
     #[inline]
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.device
     }
 
-    /// Returns the sizes, strides and offset.
+    /// Returns the geometry: the sizes, strides and offset.
     #[inline]
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.0.geometry
     }
 
-    /// Returns the number of elements in each dimension.
+    /// Returns the sizes: the number of elements in each dimension.
     #[inline]
     #[must_use]
     pub fn sizes(&self) -> &[i64] {
@@ -157,27 +158,27 @@ impl Tensor {
     /// ```
     #[inline]
     pub fn is_unique(&mut self) -> bool {
-        Shared::is_only(&self.0) && self.0.storage.is_unique()
+        Shared::is_unique(&self.0) && self.0.storage.is_unique()
     }
 
     /// Returns whether the tensor has no other handle. Other tensors may share its storage.
     #[inline]
     #[must_use]
     pub fn is_only_handle(&mut self) -> bool {
-        Shared::is_only(&self.0)
+        Shared::is_unique(&self.0)
     }
 
     /// Returns a number that no other tensor has while this one lives. All handles to the tensor have the same number.
     #[inline]
     #[must_use]
     pub fn identity(&self) -> usize {
-        self.0.place().addr()
+        self.0.as_ptr().addr()
     }
 
-    /// Returns the number of handles.
+    /// Returns the number of handles to the tensor.
     #[cfg(test)]
-    pub(crate) fn handles(&self) -> usize {
-        Shared::count(&self.0)
+    pub(crate) fn handle_count(&self) -> usize {
+        Shared::handle_count(&self.0)
     }
 
     /// Returns whether both are handles to one tensor. Equal elements are not enough.
@@ -211,9 +212,9 @@ impl Tensor {
 }
 
 /// The short form of a tensor in traces and errors: its dtype, sizes and device, without elements.
-pub(crate) struct Brief<'a>(pub(crate) &'a Tensor);
+pub(crate) struct TensorSummary<'a>(pub(crate) &'a Tensor);
 
-impl fmt::Debug for Brief<'_> {
+impl fmt::Debug for TensorSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({} {:?} on {})", self.0.dtype(), self.0.sizes(), self.0.device())
     }
@@ -228,7 +229,7 @@ mod tests {
     use crate::keys::*;
 
     #[test]
-    fn a_tensor_carries_its_backend_and_the_layers_above_it() {
+    fn default_keys_are_the_backend_and_the_layers_above_it() {
         let t = Tensor::from_slice(&[1.0_f32]);
         assert_eq!(t.keys(), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
         let _inference = guard::inference_mode();
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_of_bases_is_dropped_one_by_one() {
+    fn dropping_a_long_chain_of_bases_does_not_overflow_the_stack() {
         let mut last = Tensor::from_slice(&[1.0_f32]);
         let first = last.clone();
         for _ in 0..1_000_000 {
@@ -271,31 +272,34 @@ mod tests {
             assert!(view.tie_to(&last));
             last = view;
         }
-        assert!(first.handles() == 2);
+        assert!(first.handle_count() == 2);
         drop(last);
-        assert!(first.handles() == 1);
+        assert!(first.handle_count() == 1);
     }
 
     #[test]
-    fn a_view_of_what_is_out_of_reach_is_out_of_reach() {
+    fn a_view_of_an_opaque_tensor_is_opaque() {
         let x = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
-        let hidden = x.out_of_reach(x.keys());
-        for geometry in [Geometry::contiguous(&[3]), Geometry::contiguous(&[1]).at(2), Geometry::contiguous(&[0]).at(1)]
-        {
-            assert!(hidden.restride(geometry).unwrap().read::<f32>().is_err());
+        let opaque = x.opaque_with_keys(x.keys());
+        for geometry in [
+            Geometry::contiguous(&[3]),
+            Geometry::contiguous(&[1]).with_offset(2),
+            Geometry::contiguous(&[0]).with_offset(1),
+        ] {
+            assert!(opaque.restride(geometry).unwrap().read::<f32>().is_err());
         }
-        assert!(hidden.restride(Geometry::contiguous(&[4])).is_err());
+        assert!(opaque.restride(Geometry::contiguous(&[4])).is_err());
     }
 
     #[test]
-    fn strides_that_no_memory_has_are_refused_even_if_they_lead_nowhere() {
+    fn impossible_strides_are_rejected_even_if_no_element_uses_them() {
         let storage = Storage::host(16);
         let tensor = |sizes: &[i64], strides: &[i64]| {
             Tensor::new(storage.clone(), DType::F32, Geometry::strided(sizes, strides, 0).unwrap())
         };
         for stride in [i64::MIN, -1, i64::MAX, i64::MAX / 4 + 1] {
             let error = tensor(&[1, 4], &[stride, 1]).unwrap_err();
-            assert!(error.to_string().contains("are no place in memory"), "{error}");
+            assert!(error.to_string().contains("fit no memory"), "{error}");
             assert!(tensor(&[0, 4], &[stride, 1]).is_err());
         }
         assert!(tensor(&[1, 4], &[i64::MAX / 4, 1]).is_ok());
@@ -303,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn more_elements_than_can_be_counted_are_refused_even_if_they_share_one_place() {
+    fn too_many_elements_are_rejected_even_if_they_share_memory() {
         let one = Tensor::from_slice(&[1_u8]);
         let expanded = |sizes: &[i64]| one.restride(Geometry::strided(sizes, &vec![0; sizes.len()], 0).unwrap());
         assert_eq!(expanded(&[1 << 31, 1 << 31]).unwrap().geometry().count(), 1 << 62);
@@ -316,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_share_marks_and_extensions() {
+    fn clones_share_marks() {
         let t = Tensor::from_slice(&[1.0_f64]);
         let other = t.clone();
         other.mark(Marks::REQUIRES_GRAD);

@@ -40,7 +40,7 @@ use crate::scalar::{DType, Element};
 #[macro_export]
 macro_rules! operands {
     (write $($written:ident),+ $(; read $($read:ident),*)? $(;)?) => {
-        $crate::Operands::take(
+        $crate::Operands::borrow(
             &[$(::core::stringify!($written)),+],
             [$($written.as_written()),+],
             &[$($(::core::stringify!($read)),*)?],
@@ -60,16 +60,16 @@ pub struct Operands<'a, const W: usize, const R: usize> {
 pub struct Operand<'a> {
     tensor: &'a Tensor,
     start: NonNull<u8>,
-    hold: Hold,
+    lock: OperandLock,
 }
 
 /// The lock that an operand has on its storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hold {
+enum OperandLock {
     /// No lock of its own: another operand has it, or nothing else reaches the storage.
-    Nothing,
-    Reading,
-    Writing,
+    None,
+    Read,
+    Write,
 }
 
 impl Tensor {
@@ -90,16 +90,16 @@ impl Tensor {
 }
 
 /// The reason why an operand was rejected. Names are added when it becomes an error.
-enum Refused {
+enum Rejection {
     NotOnHost(Device),
     SelfOverlap,
     InUse,
     Overlap { with: usize },
 }
 
-impl Refused {
+impl Rejection {
     #[cold]
-    fn of(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
+    fn into_error(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
         let name = |names: &[&'static str], at: usize| in_schema(names.get(at).copied().unwrap_or_default());
         let problem = match self {
             Self::NotOnHost(device) => Problem::NotOnHost { device },
@@ -114,86 +114,86 @@ impl Refused {
 impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     /// Borrows tensors, with the names that errors use; [`operands!`](crate::operands) expands to it.
     #[inline(always)]
-    pub fn take(
+    pub fn borrow(
         written_names: &[&'static str; W],
         written: [&'a mut Tensor; W],
         read_names: &[&'static str],
         read: [&'a Tensor; R],
     ) -> Result<Self> {
-        let mut alone = [false; W];
-        let mut which = alone.iter_mut();
+        let mut unshared = [false; W];
+        let mut flags = unshared.iter_mut();
         let written = written.map(|tensor| {
-            if let Some(alone) = which.next() {
-                *alone = tensor.is_unique();
+            if let Some(unshared) = flags.next() {
+                *unshared = tensor.is_unique();
             }
-            Operand::outside(tensor)
+            Operand::unlocked(tensor)
         });
-        let mut operands = Self { written, read: read.map(Operand::outside) };
-        operands.enter(&alone, written_names, read_names)?;
+        let mut operands = Self { written, read: read.map(Operand::unlocked) };
+        operands.lock_all(&unshared, written_names, read_names)?;
         Ok(operands)
     }
 
     #[inline(always)]
-    fn enter(&mut self, alone: &[bool; W], written: &[&'static str; W], read: &[&'static str]) -> Result<()> {
-        for (i, &alone) in alone.iter().enumerate() {
-            self.enter_written(i, alone).map_err(|problem| problem.of(i, written, written))?;
+    fn lock_all(&mut self, unshared: &[bool; W], written: &[&'static str; W], read: &[&'static str]) -> Result<()> {
+        for (i, &unshared) in unshared.iter().enumerate() {
+            self.lock_written(i, unshared).map_err(|rejection| rejection.into_error(i, written, written))?;
         }
         for i in 0..R {
-            self.enter_read(i).map_err(|problem| problem.of(i, read, written))?;
+            self.lock_read(i).map_err(|rejection| rejection.into_error(i, read, written))?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn enter_written(&mut self, i: usize, alone: bool) -> Result<(), Refused> {
+    fn lock_written(&mut self, i: usize, unshared: bool) -> Result<(), Rejection> {
         let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
-        operand.find()?;
+        operand.set_start()?;
         if !operand.geometry().is_contiguous() && overlaps_itself(operand.geometry()) {
-            return Err(Refused::SelfOverlap);
+            return Err(Rejection::SelfOverlap);
         }
         let storage = operand.tensor.storage();
-        if alone {
-            storage.write_alone();
+        if unshared {
+            storage.bump_version_unshared();
             return Ok(());
         }
-        let mut inside = false;
+        let mut is_locked = false;
         for (other, operand_before) in before.iter().enumerate() {
             if operand_before.tensor.storage().same(storage) {
-                operand.check_beside(operand_before, other)?;
-                inside = true;
+                operand.check_disjoint(operand_before, other)?;
+                is_locked = true;
             }
         }
-        if inside {
+        if is_locked {
             return Ok(());
         }
-        if !storage.enter_write() {
-            return Err(Refused::InUse);
+        if !storage.try_lock_write() {
+            return Err(Rejection::InUse);
         }
-        operand.hold = Hold::Writing;
+        operand.lock = OperandLock::Write;
         Ok(())
     }
 
     #[inline(always)]
-    fn enter_read(&mut self, i: usize) -> Result<(), Refused> {
+    fn lock_read(&mut self, i: usize) -> Result<(), Rejection> {
         let operand = &mut self.read[i];
-        operand.find()?;
+        operand.set_start()?;
         let storage = operand.tensor.storage();
-        let mut inside = false;
+        let mut is_locked = false;
         for (other, written) in self.written.iter().enumerate() {
             if written.tensor.storage().same(storage) {
-                inside = true;
-                if !operand.is(written) {
-                    operand.check_beside(written, other)?;
+                is_locked = true;
+                if !operand.is_same_elements_as(written) {
+                    operand.check_disjoint(written, other)?;
                 }
             }
         }
-        if inside {
+        if is_locked {
             return Ok(());
         }
-        if !storage.enter_read() {
-            return Err(Refused::InUse);
+        if !storage.try_lock_read() {
+            return Err(Rejection::InUse);
         }
-        operand.hold = Hold::Reading;
+        operand.lock = OperandLock::Read;
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         let read = self.read.each_ref().map(|operand| {
             // SAFETY: the elements are inside a storage that nothing writes while this operand holds it, or apart from the elements of it
             // that are written.
-            (!written.iter().any(|written| operand.is(written)))
+            (!written.iter().any(|written| operand.is_same_elements_as(written)))
                 .then(|| unsafe { std::slice::from_raw_parts(operand.start().cast::<T>(), operand.count()) })
         });
         let written = written.each_ref().map(|operand| {
@@ -246,7 +246,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
     /// let operands = Operands::in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
     /// let ([written], [first, _]) = (operands.written(), operands.read());
-    /// assert!(first.is(written));
+    /// assert!(first.is_same_elements_as(written));
     /// ```
     ///
     /// # Errors
@@ -261,42 +261,42 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ) -> Result<Self> {
         // `read` may keep the reference and clone the handle, so the tensor may have other handles.
         let tensor: &'a Tensor = tensor;
-        let read = read(tensor).map(Operand::outside);
-        let mut operands = Self { written: [Operand::outside(tensor)], read };
-        operands.enter(&[false], &[name], read_names)?;
+        let read = read(tensor).map(Operand::unlocked);
+        let mut operands = Self { written: [Operand::unlocked(tensor)], read };
+        operands.lock_all(&[false], &[name], read_names)?;
         Ok(operands)
     }
 }
 
 impl<'a> Operand<'a> {
     #[inline]
-    fn outside(tensor: &'a Tensor) -> Self {
-        Self { tensor, start: NonNull::dangling(), hold: Hold::Nothing }
+    fn unlocked(tensor: &'a Tensor) -> Self {
+        Self { tensor, start: NonNull::dangling(), lock: OperandLock::None }
     }
 
-    /// Returns whether the storage has the elements from index `first` to index `last`, counted from its start.
+    /// Returns whether the storage is large enough for the elements from index `first` to index `last`, counted from its start.
     ///
     /// ```
     /// use dispatch_runtime::{Tensor, operands};
     /// let mut out = Tensor::from_slice(&[0_i16; 4]);
     /// let operands = operands!(write out).unwrap();
     /// let [operand] = operands.written();
-    /// assert!(operand.has_places(0, 3) && !operand.has_places(0, 4) && !operand.has_places(-1, 3));
+    /// assert!(operand.has_elements_between(0, 3) && !operand.has_elements_between(0, 4) && !operand.has_elements_between(-1, 3));
     /// ```
     #[must_use]
-    pub fn has_places(&self, first: i64, last: i64) -> bool {
-        let end = last.checked_add(1).and_then(|end| super::bounds::bytes(end, self.dtype()));
+    pub fn has_elements_between(&self, first: i64, last: i64) -> bool {
+        let end = last.checked_add(1).and_then(|end| super::bounds::byte_count(end, self.dtype()));
         first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
 
-    /// Returns the sizes, strides and offset. [`start`](Self::start) includes the offset already.
+    /// Returns the geometry: the sizes, strides and offset. [`start`](Self::start) includes the offset already.
     #[inline]
     #[must_use]
     pub fn geometry(&self) -> &'a Geometry {
         self.tensor.geometry()
     }
 
-    /// Returns the type of the elements.
+    /// Returns the dtype: the type of the elements.
     #[inline]
     #[must_use]
     pub fn dtype(&self) -> DType {
@@ -311,10 +311,10 @@ impl<'a> Operand<'a> {
         self.start.as_ptr()
     }
 
-    /// Returns whether both have exactly the same elements.
+    /// Returns whether two operands have exactly the same elements.
     #[inline]
     #[must_use]
-    pub fn is(&self, other: &Operand<'_>) -> bool {
+    pub fn is_same_elements_as(&self, other: &Operand<'_>) -> bool {
         self.start == other.start
             && self.dtype() == other.dtype()
             && {
@@ -329,19 +329,19 @@ impl<'a> Operand<'a> {
     }
 
     #[inline]
-    fn find(&mut self) -> Result<(), Refused> {
-        self.start = self.tensor.start().ok_or_else(|| Refused::NotOnHost(self.tensor.device()))?;
+    fn set_start(&mut self) -> Result<(), Rejection> {
+        self.start = self.tensor.start().ok_or_else(|| Rejection::NotOnHost(self.tensor.device()))?;
         Ok(())
     }
 
     #[cold]
-    fn check_beside(&self, other: &Operand<'_>, number: usize) -> Result<(), Refused> {
-        if are_disjoint(self.tensor, other.tensor) { Ok(()) } else { Err(Refused::Overlap { with: number }) }
+    fn check_disjoint(&self, other: &Operand<'_>, number: usize) -> Result<(), Rejection> {
+        if are_disjoint(self.tensor, other.tensor) { Ok(()) } else { Err(Rejection::Overlap { with: number }) }
     }
 
     fn check_slice<T: Element>(&self) -> Result<(), AccessError> {
         if self.dtype() != T::DTYPE {
-            return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
+            return Err(AccessError::WrongDType { tensor: self.dtype(), requested: T::DTYPE });
         }
         if !self.geometry().is_contiguous() {
             let (sizes, strides) = (self.geometry().sizes().to_vec(), self.geometry().strides().to_vec());
@@ -354,10 +354,10 @@ impl<'a> Operand<'a> {
 impl Drop for Operand<'_> {
     #[inline]
     fn drop(&mut self) {
-        match self.hold {
-            Hold::Nothing => {}
-            Hold::Reading => self.tensor.storage().leave_read(),
-            Hold::Writing => self.tensor.storage().leave_write(),
+        match self.lock {
+            OperandLock::None => {}
+            OperandLock::Read => self.tensor.storage().unlock_read(),
+            OperandLock::Write => self.tensor.storage().unlock_write(),
         }
     }
 }
@@ -378,12 +378,13 @@ mod tests {
     }
 
     #[test]
-    fn the_written_tensor_may_be_read_but_not_a_shifted_one() {
+    fn the_written_tensor_may_be_read_but_no_tensor_that_overlaps_it_partly() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
-        let (mut out, same, shifted, beside) = (row(&base, 0, 2), row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
-        let mut operands = operands!(write out; read same, beside).unwrap();
-        let ([out_slice], [same_slice, beside_slice]) = operands.slices::<i32>().unwrap();
-        assert_eq!((out_slice.len(), same_slice, beside_slice), (2, None, Some(&[3, 4][..])));
+        let (mut out, same, shifted, disjoint) =
+            (row(&base, 0, 2), row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
+        let mut operands = operands!(write out; read same, disjoint).unwrap();
+        let ([out_slice], [same_slice, disjoint_slice]) = operands.slices::<i32>().unwrap();
+        assert_eq!((out_slice.len(), same_slice, disjoint_slice), (2, None, Some(&[3, 4][..])));
         drop(operands);
         let expected = ("shifted".to_owned(), Problem::Overlap { with: "out".into() });
         assert_eq!(problem(operands!(write out; read shifted)), expected);
@@ -391,10 +392,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_entered_before_an_error_is_left_again() {
+    fn an_error_unlocks_the_operands_before_it() {
         let (a, b) = (Tensor::from_slice(&[1_u8]), Tensor::from_slice(&[2_u8]));
         let (mut out, mut other) = (Tensor::from_slice(&[0_u8]), b.clone());
-        let _kept = out.clone();
+        let _other_handle = out.clone();
         let writing = other.write::<u8>().unwrap();
         assert_eq!(problem(operands!(write out; read a, b)), ("b".to_owned(), Problem::InUse));
         drop(writing);
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_excludes_guards_and_counts_one_version() {
+    fn operands_exclude_guards_and_increment_the_version_once() {
         let mut out = Tensor::from_slice(&[0_u8; 2]);
         let other = out.clone();
         let before = other.storage().version();
@@ -416,14 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tensor_that_shares_memory_with_itself_is_not_written() {
+    fn a_tensor_that_overlaps_itself_cannot_be_written() {
         let mut out = Tensor::from_slice(&[0_u8]).restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
         assert_eq!(problem(operands!(write out)), ("out".to_owned(), Problem::SelfOverlap));
         assert!(operands!(write out).is_err());
     }
 
     #[test]
-    fn errors_call_the_first_argument_as_schemas_do() {
+    fn errors_name_the_first_argument_self() {
         let base = Tensor::from_slice(&[1_i32, 2, 3]);
         let (mut this, other) = (row(&base, 0, 2), row(&base, 1, 2));
         let overlap = |with: &'static str| Problem::Overlap { with: with.into() };
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn two_written_tensors_must_lie_apart() {
+    fn two_written_tensors_must_not_overlap() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
         let (mut low, mut middle, mut high) = (row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
         assert!(operands!(write low, high).is_ok());
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn each_written_tensor_must_lie_apart_from_all_before_it() {
+    fn each_written_tensor_is_compared_with_all_before_it() {
         let base = Tensor::from_slice(&[0_i32; 8]);
         let (mut first, mut second, mut third) = (row(&base, 0, 2), row(&base, 4, 2), row(&base, 5, 2));
         let expected = ("third".to_owned(), Problem::Overlap { with: "second".into() });

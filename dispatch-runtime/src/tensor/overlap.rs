@@ -5,41 +5,42 @@
 //! [`Device::META`](crate::Device), which can have any size.
 
 use super::Tensor;
-use super::bounds::start_of;
+use super::bounds::start_byte;
 use super::geometry::{Dims, Geometry};
 
-/// The maximum number of bytes and of elements in a comparison byte by byte: 32 MiB of marks.
-const FAR: i64 = 1 << 28;
+/// The maximum number of bytes and of elements in a comparison byte by byte: 32 MiB of bits.
+const MAX_COMPARED: i64 = 1 << 28;
 
-/// The bytes of a tensor's elements in its storage: the start, and the strides to the others.
-struct Walk {
+/// The bytes of a tensor's elements in its storage, as a start and strides.
+struct StridedBytes {
     start: i64,
     element: i64,
     /// The sizes and byte strides of the dimensions along which the address changes.
     steps: Vec<(i64, i64)>,
 }
 
-impl Walk {
-    fn of(tensor: &Tensor) -> Self {
+impl StridedBytes {
+    fn of_tensor(tensor: &Tensor) -> Self {
         let element = i64::try_from(tensor.dtype().size()).unwrap_or(i64::MAX);
-        Self::through(tensor.geometry(), element)
+        Self::of_geometry(tensor.geometry(), element)
     }
 
-    fn through(geometry: &Geometry, element: i64) -> Self {
+    fn of_geometry(geometry: &Geometry, element: i64) -> Self {
         let steps = geometry.sizes().iter().zip(geometry.strides()).filter(|(size, stride)| **size > 1 && **stride > 0);
         let steps = steps.map(|(&size, &stride)| (size, stride.saturating_mul(element))).collect();
         Self { start: geometry.offset().saturating_mul(element), element, steps }
     }
 
-    /// Returns the index behind the last byte.
+    /// Returns the index after the last byte.
     fn end(&self) -> i64 {
         self.steps.iter().fold(self.start.saturating_add(self.element), |end, (size, stride)| {
             end.saturating_add((size - 1).saturating_mul(*stride))
         })
     }
 
-    /// Returns the range of all bytes, relative to blocks of `period` bytes. Returns `None` if the range crosses the end of a block.
-    fn within(&self, period: i64) -> Option<(i64, i64)> {
+    /// Returns the range of the bytes within a block of `period` bytes, if memory is divided into such blocks. Returns `None` if the range
+    /// crosses the end of a block.
+    fn range_in_block(&self, period: i64) -> Option<(i64, i64)> {
         let start = self.start % period;
         let inner = self.steps.iter().filter(|(_, stride)| stride % period != 0);
         let end = inner.fold(start.saturating_add(self.element), |end, (size, stride)| {
@@ -49,12 +50,12 @@ impl Walk {
     }
 
     /// Returns the number of elements, or `i64::MAX` if it overflows.
-    fn length(&self) -> i64 {
+    fn element_count(&self) -> i64 {
         self.steps.iter().fold(1, |length: i64, (size, _)| length.saturating_mul(*size))
     }
 
     /// Returns the index of each element's first byte.
-    fn positions(&self) -> impl Iterator<Item = i64> {
+    fn element_starts(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
         super::strided::positions(sizes, strides, self.start)
     }
@@ -65,24 +66,25 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
     if a.geometry().count() == 0 || b.geometry().count() == 0 {
         return true;
     }
-    let (a, b) = (Walk::of(a), Walk::of(b));
+    let (a, b) = (StridedBytes::of_tensor(a), StridedBytes::of_tensor(b));
     if a.end() <= b.start || b.end() <= a.start {
         return true;
     }
     let mut periods = a.steps.iter().chain(&b.steps).map(|(_, stride)| *stride).filter(|&stride| stride > 1);
-    let apart = |period: i64| match (a.within(period), b.within(period)) {
+    let is_apart = |period: i64| match (a.range_in_block(period), b.range_in_block(period)) {
         (Some((a_start, a_end)), Some((b_start, b_end))) => a_end <= b_start || b_end <= a_start,
         _ => false,
     };
     let (start, end) = (a.start.min(b.start), a.end().max(b.end()));
-    let are_short = end.saturating_sub(start) <= FAR && a.length().saturating_add(b.length()) <= FAR;
-    periods.any(apart)
+    let are_short = end.saturating_sub(start) <= MAX_COMPARED
+        && a.element_count().saturating_add(b.element_count()) <= MAX_COMPARED;
+    periods.any(is_apart)
         || are_short && {
-            let mut marks = Marks::new(start, end);
-            a.positions().for_each(|at| {
-                marks.mark(at, a.element);
+            let mut bits = BitSet::new(start, end);
+            a.element_starts().for_each(|at| {
+                bits.insert(at, a.element);
             });
-            b.positions().all(|at| !(at..at + b.element).any(|place| marks.has(place)))
+            b.element_starts().all(|at| !(at..at + b.element).any(|index| bits.contains(index)))
         }
 }
 
@@ -94,10 +96,10 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if geometry.sizes().iter().zip(geometry.strides()).any(|(&size, &stride)| size > 1 && stride == 0) {
         return true;
     }
-    let mut walk = Walk::through(geometry, 1);
-    walk.steps.sort_unstable_by_key(|(_, stride)| *stride);
+    let mut bytes = StridedBytes::of_geometry(geometry, 1);
+    bytes.steps.sort_unstable_by_key(|(_, stride)| *stride);
     let mut reach: i64 = 0;
-    let nested = walk.steps.iter().all(|&(size, stride)| {
+    let nested = bytes.steps.iter().all(|&(size, stride)| {
         let beyond = stride > reach;
         reach = reach.saturating_add((size - 1).saturating_mul(stride));
         beyond
@@ -105,66 +107,66 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if nested {
         return false;
     }
-    let places = walk.end().saturating_sub(walk.start);
-    if places < geometry.count() || places > FAR {
+    let span = bytes.end().saturating_sub(bytes.start);
+    if span < geometry.count() || span > MAX_COMPARED {
         return true;
     }
-    let mut marks = Marks::new(walk.start, walk.end());
-    !walk.positions().all(|at| marks.mark(at, 1))
+    let mut bits = BitSet::new(bytes.start, bytes.end());
+    !bytes.element_starts().all(|at| bits.insert(at, 1))
 }
 
 /// A bit set over a range of indices.
-struct Marks {
+struct BitSet {
     start: i64,
     words: Vec<u64>,
 }
 
-impl Marks {
+impl BitSet {
     fn new(start: i64, end: i64) -> Self {
         let words = usize::try_from((end - start) / 64 + 1).unwrap_or(0);
         Self { start, words: vec![0; words] }
     }
 
-    /// Marks `count` indices from `at` on, and returns whether none of them was marked before.
-    fn mark(&mut self, at: i64, count: i64) -> bool {
-        let mut fresh = true;
-        for place in at..at + count {
-            fresh &= !self.has(place);
-            let (word, bit) = self.find(place);
+    /// Adds `count` indices from `at` on, and returns whether none of them was in the set before.
+    fn insert(&mut self, at: i64, count: i64) -> bool {
+        let mut is_new = true;
+        for index in at..at + count {
+            is_new &= !self.contains(index);
+            let (word, bit) = self.word_and_bit(index);
             if let Some(word) = self.words.get_mut(word) {
                 *word |= bit;
             }
         }
-        fresh
+        is_new
     }
 
-    fn has(&self, place: i64) -> bool {
-        let (word, bit) = self.find(place);
+    fn contains(&self, index: i64) -> bool {
+        let (word, bit) = self.word_and_bit(index);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    fn find(&self, place: i64) -> (usize, u64) {
-        let place = place - self.start;
-        (usize::try_from(place / 64).unwrap_or(usize::MAX), 1 << place.rem_euclid(64))
+    fn word_and_bit(&self, index: i64) -> (usize, u64) {
+        let index = index - self.start;
+        (usize::try_from(index / 64).unwrap_or(usize::MAX), 1 << index.rem_euclid(64))
     }
 }
 
 impl Tensor {
     /// Returns whether two tensors share no memory, or have exactly the same elements. Only then may a call write one and read the other.
     #[must_use]
-    pub fn is_apart_from_or_same_as(&self, other: &Self) -> bool {
-        let same_walk = || self.sizes() == other.sizes() && self.strides() == other.strides();
+    pub fn is_disjoint_or_same_elements(&self, other: &Self) -> bool {
+        let same_steps = || self.sizes() == other.sizes() && self.strides() == other.strides();
         let same_start = || self.0.geometry.offset() == other.0.geometry.offset() && self.dtype() == other.dtype();
-        !self.storage().same(other.storage()) || (same_start() && same_walk()) || are_disjoint(self, other)
+        !self.storage().same(other.storage()) || (same_start() && same_steps()) || are_disjoint(self, other)
     }
 
     /// Returns whether two tensors have exactly the same elements.
     #[must_use]
     #[inline]
     pub fn is_same_elements_as(&self, other: &Self) -> bool {
-        // `start_of` ignores the offset of a tensor without elements.
+        // `start_byte` ignores the offset of a tensor without elements.
         self.storage().same(other.storage())
-            && start_of(&self.0.geometry, self.dtype()) == start_of(&other.0.geometry, other.dtype())
+            && start_byte(&self.0.geometry, self.dtype()) == start_byte(&other.0.geometry, other.dtype())
             && self.dtype() == other.dtype()
             && self.sizes() == other.sizes()
             && self.strides() == other.strides()
@@ -201,13 +203,13 @@ mod tests {
         })
     }
 
-    fn places(geometry: &Geometry) -> Vec<i64> {
+    fn indices(geometry: &Geometry) -> Vec<i64> {
         crate::tensor::strided::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
             .collect()
     }
 
     #[test]
-    fn shapes_of_any_size_are_compared_at_once() {
+    fn overlap_tests_are_fast_for_any_sizes() {
         let meta = |sizes: &[i64], strides: &[i64], offset| {
             let geometry = Geometry::strided(sizes, strides, offset).unwrap();
             Tensor::new(Storage::meta(0), DType::U8, geometry).unwrap()
@@ -218,7 +220,7 @@ mod tests {
         };
         let (even, odd) = (view(&[1 << 60], &[2], 0), view(&[1 << 60], &[2], 1));
         assert!(are_disjoint(&even, &odd) && !are_disjoint(&even, &even));
-        // Neither quick test decides these, and a comparison byte by byte would take centuries.
+        // Neither quick test decides these, and a comparison byte by byte would be far too slow.
         let crossed = view(&[1 << 30, 1 << 30], &[3, 7], 1);
         assert!(!are_disjoint(&even, &crossed));
         assert!(overlaps_itself(crossed.geometry()));
@@ -229,17 +231,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_walks_meet_exactly_where_a_place_is_in_both(a in geometry(), b in geometry()) {
+        fn are_disjoint_agrees_with_a_comparison_of_all_indices(a in geometry(), b in geometry()) {
             let storage = Storage::host(2000);
             let tensor = |geometry: &Geometry| Tensor::new(storage.clone(), DType::I16, geometry.clone()).unwrap();
-            let in_a: HashSet<i64> = places(&a).into_iter().collect();
-            let meet = places(&b).iter().any(|place| in_a.contains(place));
-            prop_assert_eq!(are_disjoint(&tensor(&a), &tensor(&b)), !meet);
+            let in_a: HashSet<i64> = indices(&a).into_iter().collect();
+            let overlap = indices(&b).iter().any(|index| in_a.contains(index));
+            prop_assert_eq!(are_disjoint(&tensor(&a), &tensor(&b)), !overlap);
         }
 
         #[test]
-        fn a_walk_meets_itself_exactly_where_a_place_comes_twice(geometry in geometry()) {
-            let all = places(&geometry);
+        fn overlaps_itself_agrees_with_a_search_for_equal_indices(geometry in geometry()) {
+            let all = indices(&geometry);
             let distinct: HashSet<i64> = all.iter().copied().collect();
             prop_assert_eq!(overlaps_itself(&geometry), distinct.len() < all.len());
         }

@@ -39,8 +39,8 @@ impl Tensor {
     ///
     /// Returns an error if the elements have another dtype, are being written, or cannot be addressed by the CPU.
     pub fn elements<T: Element>(&self) -> Result<Elements<'_, T>> {
-        check::<T>(self.dtype())?;
-        Ok(Elements { operands: Operands::take(&[], [], &["self"], [self])?, element: PhantomData })
+        check_dtype::<T>(self.dtype())?;
+        Ok(Elements { operands: Operands::borrow(&[], [], &["self"], [self])?, element: PhantomData })
     }
 
     /// Borrows the elements for writing, with any strides.
@@ -56,8 +56,8 @@ impl Tensor {
     ///
     /// Returns an error if the elements have another dtype, are in use, share memory with each other, or cannot be addressed by the CPU.
     pub fn elements_mut<T: Element>(&mut self) -> Result<ElementsMut<'_, T>> {
-        check::<T>(self.dtype())?;
-        Ok(ElementsMut { operands: Operands::take(&["self"], [self], &[], [])?, element: PhantomData })
+        check_dtype::<T>(self.dtype())?;
+        Ok(ElementsMut { operands: Operands::borrow(&["self"], [self], &[], [])?, element: PhantomData })
     }
 
     /// Copies all elements into a vector, in row-major order.
@@ -78,8 +78,8 @@ impl Tensor {
     }
 }
 
-fn check<T: Element>(tensor: DType) -> Result<(), AccessError> {
-    if tensor == T::DTYPE { Ok(()) } else { Err(AccessError::WrongDType { tensor, asked: T::DTYPE }) }
+fn check_dtype<T: Element>(tensor: DType) -> Result<(), AccessError> {
+    if tensor == T::DTYPE { Ok(()) } else { Err(AccessError::WrongDType { tensor, requested: T::DTYPE }) }
 }
 
 impl<T: Element> Elements<'_, T> {
@@ -87,7 +87,7 @@ impl<T: Element> Elements<'_, T> {
     pub fn iter(&self) -> impl Iterator<Item = T> {
         let [operand] = self.operands.read();
         let start = operand.start().cast::<T>();
-        walk(operand.geometry()).map(move |at| {
+        element_offsets(operand.geometry()).map(move |at| {
             // SAFETY: a tensor's geometry stays inside its storage, which nothing writes while the operand lives, and `self` keeps the
             // operand.
             unsafe { start.offset(at).read() }
@@ -105,8 +105,8 @@ impl<T: Element> Elements<'_, T> {
     #[must_use]
     pub fn get(&self, position: &[i64]) -> Option<T> {
         let [operand] = self.operands.read();
-        let at = place(operand.geometry(), position)?;
-        // SAFETY: `place` returns only offsets of the tensor's own elements.
+        let at = element_offset(operand.geometry(), position)?;
+        // SAFETY: `element_offset` returns only offsets of the tensor's own elements.
         Some(unsafe { operand.start().cast::<T>().offset(at).read() })
     }
 }
@@ -116,7 +116,7 @@ impl<T: Element> ElementsMut<'_, T> {
     pub fn for_each(&mut self, mut visit: impl FnMut(&mut T)) {
         let [operand] = self.operands.written();
         let start = operand.start().cast::<T>();
-        for at in walk(operand.geometry()) {
+        for at in element_offsets(operand.geometry()) {
             // SAFETY: a tensor's geometry stays inside its storage, which nothing else reads or writes while the operand lives, and one
             // element is lent at a time.
             visit(unsafe { &mut *start.offset(at) });
@@ -126,8 +126,8 @@ impl<T: Element> ElementsMut<'_, T> {
     /// Writes the element at these indices. Returns false if there is none.
     pub fn set(&mut self, position: &[i64], value: T) -> bool {
         let [operand] = self.operands.written();
-        let Some(at) = place(operand.geometry(), position) else { return false };
-        // SAFETY: `place` returns only offsets of the tensor's own elements.
+        let Some(at) = element_offset(operand.geometry(), position) else { return false };
+        // SAFETY: `element_offset` returns only offsets of the tensor's own elements.
         unsafe { operand.start().cast::<T>().offset(at).write(value) };
         true
     }
@@ -146,13 +146,13 @@ impl<T: Element> fmt::Debug for ElementsMut<'_, T> {
 }
 
 /// Returns the offset of each element from the first one, in row-major order.
-fn walk(geometry: &Geometry) -> impl Iterator<Item = isize> {
+fn element_offsets(geometry: &Geometry) -> impl Iterator<Item = isize> {
     // Offsets inside a block of memory fit in an `isize`.
-    let places = positions(geometry.sizes().into(), geometry.strides().into(), 0);
-    places.map(|at| isize::try_from(at).unwrap_or(isize::MAX))
+    let offsets = positions(geometry.sizes().into(), geometry.strides().into(), 0);
+    offsets.map(|at| isize::try_from(at).unwrap_or(isize::MAX))
 }
 
-fn place(geometry: &Geometry, position: &[i64]) -> Option<isize> {
+fn element_offset(geometry: &Geometry, position: &[i64]) -> Option<isize> {
     let inside = position.len() == geometry.rank()
         && position.iter().zip(geometry.sizes()).all(|(at, size)| (0..*size).contains(at));
     // The offset of an element fits. For indices outside of the sizes it might overflow.
@@ -166,8 +166,8 @@ pub(super) fn positions(sizes: Dims, strides: Dims, start: i64) -> impl Iterator
     let mut at = Dims::from_elem(0, sizes.len());
     let mut next = (!empty).then_some(start);
     std::iter::from_fn(move || {
-        let place = next?;
-        let mut following = place;
+        let current = next?;
+        let mut following = current;
         next = None;
         for dim in (0..sizes.len()).rev() {
             at[dim] += 1;
@@ -179,7 +179,7 @@ pub(super) fn positions(sizes: Dims, strides: Dims, start: i64) -> impl Iterator
             following -= strides[dim] * sizes[dim];
             at[dim] = 0;
         }
-        Some(place)
+        Some(current)
     })
 }
 
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_count_the_last_dimension_fastest() {
+    fn positions_are_in_row_major_order() {
         let all = |sizes: &[i64], strides: &[i64]| positions(sizes.into(), strides.into(), 5).collect::<Vec<_>>();
         assert_eq!(all(&[2, 3], &[10, 1]), [5, 6, 7, 15, 16, 17]);
         assert_eq!(all(&[3, 1, 2], &[1, 7, 0]), [5, 5, 6, 6, 7, 7]);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_outside_has_no_element_however_far_outside() {
+    fn positions_outside_the_sizes_have_no_element() {
         let base = Tensor::from_slice(&[1_u8, 2, 3, 4]);
         let mut every_other = base.restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
         for at in [2, -1, i64::MIN, i64::MAX] {

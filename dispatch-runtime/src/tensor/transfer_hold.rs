@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use super::access::AccessError;
 use crate::memory::Storage;
 
-/// Keeps a storage alive and locked, for reading or for writing, until it is dropped.
+/// A lock on a storage, for reading or for writing. It keeps the storage alive and locked until it is dropped.
 ///
 /// ```
 /// use dispatch_runtime::{AccessError, Tensor};
@@ -24,7 +24,7 @@ use crate::memory::Storage;
 #[derive(Debug)]
 pub struct TransferHold {
     storage: Storage,
-    writes: bool,
+    is_write: bool,
 }
 
 impl Storage {
@@ -34,7 +34,7 @@ impl Storage {
     ///
     /// Returns [`AccessError::InUse`] if the storage is being written.
     pub fn hold_for_reading(&self) -> Result<TransferHold, AccessError> {
-        self.hold(self.enter_read(), false)
+        self.hold(self.try_lock_read(), false)
     }
 
     /// Locks the storage for writing and counts a write, so that nothing can read or write it until the result is dropped.
@@ -43,16 +43,16 @@ impl Storage {
     ///
     /// Returns [`AccessError::InUse`] if the storage is being read or written.
     pub fn hold_for_writing(&self) -> Result<TransferHold, AccessError> {
-        self.hold(self.enter_write(), true)
+        self.hold(self.try_lock_write(), true)
     }
 
-    fn hold(&self, entered: bool, writes: bool) -> Result<TransferHold, AccessError> {
-        if entered { Ok(TransferHold { storage: self.clone(), writes }) } else { Err(AccessError::InUse) }
+    fn hold(&self, locked: bool, is_write: bool) -> Result<TransferHold, AccessError> {
+        if locked { Ok(TransferHold { storage: self.clone(), is_write }) } else { Err(AccessError::InUse) }
     }
 }
 
 impl TransferHold {
-    /// Returns the storage.
+    /// Returns the storage that is held.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.storage
@@ -61,19 +61,19 @@ impl TransferHold {
     /// Returns the address of `size` bytes from `offset` on, if the storage has them and the CPU can address it. The bytes may be read
     /// until this is dropped, and written if the storage is held for writing.
     #[must_use]
-    pub fn place(&self, offset: usize, size: usize) -> Option<NonNull<u8>> {
+    pub fn address(&self, offset: usize, size: usize) -> Option<NonNull<u8>> {
         let end = offset.checked_add(size)?;
         // SAFETY: the bytes are inside of the storage.
-        self.storage.memory().filter(|_| end <= self.storage.size()).map(|start| unsafe { start.add(offset) })
+        self.storage.host_address().filter(|_| end <= self.storage.size()).map(|start| unsafe { start.add(offset) })
     }
 }
 
 impl Drop for TransferHold {
     fn drop(&mut self) {
-        if self.writes {
-            self.storage.leave_write();
+        if self.is_write {
+            self.storage.unlock_write();
         } else {
-            self.storage.leave_read();
+            self.storage.unlock_read();
         }
     }
 }
@@ -84,20 +84,20 @@ mod tests {
     use crate::tensor::Tensor;
 
     #[test]
-    fn a_place_is_inside_of_the_storage() {
+    fn an_address_is_inside_the_storage() {
         let held = Storage::host(8).hold_for_writing().unwrap();
-        let start = held.place(0, 8).unwrap();
-        assert_eq!(held.place(3, 5).unwrap().addr().get(), start.addr().get() + 3);
-        assert_eq!((held.place(4, 5), held.place(usize::MAX, 2)), (None, None));
+        let start = held.address(0, 8).unwrap();
+        assert_eq!(held.address(3, 5).unwrap().addr().get(), start.addr().get() + 3);
+        assert_eq!((held.address(4, 5), held.address(usize::MAX, 2)), (None, None));
         // SAFETY: the byte is inside, and held for writing.
-        unsafe { held.place(7, 1).unwrap().write(9) };
+        unsafe { held.address(7, 1).unwrap().write(9) };
         let last = Tensor::new(held.storage().clone(), crate::DType::U8, crate::Geometry::contiguous(&[8])).unwrap();
         drop(held);
         assert_eq!(last.read::<u8>().unwrap()[7], 9);
     }
 
     #[test]
-    fn what_is_held_for_writing_is_nobody_elses_and_counts_a_version() {
+    fn a_hold_for_writing_excludes_all_access_and_increments_the_version() {
         let tensor = Tensor::from_slice(&[1_u8]);
         let before = tensor.storage().version();
         let held = tensor.storage().hold_for_writing().unwrap();

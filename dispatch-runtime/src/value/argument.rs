@@ -1,13 +1,13 @@
 //! Conversions between Rust types and values.
 //!
-//! [`Argument`] reads a value; [`ToValue`] and [`Output`] make one. The implementations are in convert.rs.
+//! [`Argument`] reads a value; [`ErasedArgument`] and [`Output`] make one. The implementations are in convert.rs.
 
 use super::Value;
 use super::stack::Stack;
 use crate::key::KeySet;
 use crate::tensor::Marks;
 
-/// A Rust type of arguments of operators.
+/// A Rust type that an operator's argument can have.
 ///
 /// ```
 /// use dispatch_runtime::{Argument, Tensor, Value};
@@ -26,9 +26,9 @@ pub trait Argument<'a>: Sized {
         KeySet::EMPTY
     }
 
-    /// Whether a tensor in the argument has one of these marks.
+    /// Returns whether a tensor in the argument has one of these marks.
     #[inline(always)]
-    fn has_any(&self, _marks: Marks) -> bool {
+    fn has_any_mark(&self, _marks: Marks) -> bool {
         false
     }
 
@@ -41,24 +41,24 @@ pub trait Argument<'a>: Sized {
     /// Returns the keys of the argument in a value, or `None` if the type has keys and the value is of another kind.
     #[inline(always)]
     #[must_use]
-    fn keys_of(_value: &Value) -> Option<KeySet> {
+    fn keys_in_value(_value: &Value) -> Option<KeySet> {
         Some(KeySet::EMPTY)
     }
 }
 
-/// An argument behind a pointer, for code that is compiled once for all signatures.
-pub(crate) trait ToValue {
-    /// Puts the argument's value on a stack.
+/// An argument of any type, for code that is compiled once for all signatures.
+pub(crate) trait ErasedArgument {
+    /// Pushes the argument's value on a stack.
     fn push_to(&self, stack: &mut Stack);
 }
 
-impl<'a, T: Argument<'a>> ToValue for T {
+impl<'a, T: Argument<'a>> ErasedArgument for T {
     fn push_to(&self, stack: &mut Stack) {
         stack.push(self.to_value());
     }
 }
 
-/// A Rust type of results of operators.
+/// A Rust type that an operator's result can have.
 ///
 /// ```
 /// use dispatch_runtime::{Output, Value};
@@ -78,7 +78,7 @@ pub trait Output: Sized {
 
 /// Makes a stack with the values of these arguments.
 #[inline(never)]
-pub(crate) fn stack_of(arguments: &[&dyn ToValue]) -> Stack {
+pub(crate) fn stack_from_arguments(arguments: &[&dyn ErasedArgument]) -> Stack {
     let mut stack = Stack::new();
     for argument in arguments {
         argument.push_to(&mut stack);

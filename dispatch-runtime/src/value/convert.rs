@@ -13,21 +13,21 @@ use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
 use crate::tensor::{Marks, Tensor};
 
 /// Implements [`Argument`] for references to tensors and to lists of tensors. The closure iterates over the tensors.
-macro_rules! tensors {
-    ($($ty:ty, $kind:literal, $variant:ident, |$held:ident| $each:expr;)*) => {$(
+macro_rules! tensor_arguments {
+    ($($ty:ty, $kind:literal, $variant:ident, |$argument:ident| $tensors:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {
             const KIND: &'static str = $kind;
 
             #[inline(always)]
             fn keys(&self) -> KeySet {
-                let $held = &**self;
-                $each.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+                let $argument = &**self;
+                $tensors.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
             }
 
             #[inline(always)]
-            fn has_any(&self, marks: Marks) -> bool {
-                let $held = &**self;
-                $each.any(|tensor| tensor.has_any(marks))
+            fn has_any_mark(&self, marks: Marks) -> bool {
+                let $argument = &**self;
+                $tensors.any(|tensor| tensor.has_any_mark(marks))
             }
 
             #[inline]
@@ -37,19 +37,19 @@ macro_rules! tensors {
 
             #[inline]
             fn from_value(value: &'a mut Value) -> Option<Self> {
-                if let Value::$variant(held) = value { Some(held) } else { None }
+                if let Value::$variant(argument) = value { Some(argument) } else { None }
             }
 
             #[inline(always)]
-            fn keys_of(value: &Value) -> Option<KeySet> {
-                let Value::$variant($held) = value else { return None };
-                Some($each.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()))
+            fn keys_in_value(value: &Value) -> Option<KeySet> {
+                let Value::$variant($argument) = value else { return None };
+                Some($tensors.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()))
             }
         }
     )*};
 }
 
-tensors! {
+tensor_arguments! {
     &'a Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a mut Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a [Tensor], "Tensor[]", Tensors, |tensors| tensors.iter();
@@ -73,7 +73,7 @@ impl<'a> Argument<'a> for &'a Generator {
         if let Value::Generator(generator) = value { Some(generator) } else { None }
     }
 
-    fn keys_of(value: &Value) -> Option<KeySet> {
+    fn keys_in_value(value: &Value) -> Option<KeySet> {
         if let Value::Generator(generator) = value { Some(generator.keys()) } else { None }
     }
 }
@@ -81,8 +81,8 @@ impl<'a> Argument<'a> for &'a Generator {
 impl<'a> Argument<'a> for &'a Value {
     const KIND: &'static str = "Any";
 
-    fn has_any(&self, marks: Marks) -> bool {
-        Value::has_any(self, marks)
+    fn has_any_mark(&self, marks: Marks) -> bool {
+        Value::has_any_mark(self, marks)
     }
 
     fn to_value(&self) -> Value {
@@ -115,8 +115,8 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     }
 
     #[inline(always)]
-    fn has_any(&self, marks: Marks) -> bool {
-        self.as_ref().is_some_and(|argument| argument.has_any(marks))
+    fn has_any_mark(&self, marks: Marks) -> bool {
+        self.as_ref().is_some_and(|argument| argument.has_any_mark(marks))
     }
 
     #[inline]
@@ -130,8 +130,8 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
     }
 
     #[inline(always)]
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::None = value { Some(KeySet::EMPTY) } else { T::keys_of(value) }
+    fn keys_in_value(value: &Value) -> Option<KeySet> {
+        if let Value::None = value { Some(KeySet::EMPTY) } else { T::keys_in_value(value) }
     }
 }
 
@@ -219,7 +219,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 }
 
 /// Implements the conversions of types that are copied, and are stored directly or in a box.
-macro_rules! copied {
+macro_rules! copied_types {
     ($($ty:ty, $kind:literal, $variant:ident $(, $boxed:ident)?;)*) => {$(
         impl Argument<'_> for $ty {
             const KIND: &'static str = $kind;
@@ -229,23 +229,23 @@ macro_rules! copied {
             }
 
             fn from_value(value: &mut Value) -> Option<Self> {
-                if let Value::$variant(value) = value { Some(copied!(@read value $($boxed)?)) } else { None }
+                if let Value::$variant(value) = value { Some(copied_types!(@read value $($boxed)?)) } else { None }
             }
         }
-        copied!(@owned $ty, $kind, $variant $(, $boxed)?);
+        copied_types!(@owned $ty, $kind, $variant $(, $boxed)?);
     )*};
     (@read $value:ident) => { *$value };
     (@read $value:ident $boxed:ident) => { **$value };
     (@owned $ty:ty, $kind:literal, $variant:ident) => {
-        owned! { $ty, $kind, $variant, |value| value, |value| value }
+        owned_types! { $ty, $kind, $variant, |value| value, |value| value }
     };
     (@owned $ty:ty, $kind:literal, $variant:ident, boxed) => {
-        owned! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
+        owned_types! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
     };
 }
 
 /// Implements the conversions of types that can be returned and pushed on a stack.
-macro_rules! owned {
+macro_rules! owned_types {
     ($ty:ty, $kind:literal, $variant:ident, |$in:ident| $into:expr, |$out:ident| $from:expr) => {
         impl From<$ty> for Value {
             #[inline]
@@ -271,7 +271,7 @@ macro_rules! owned {
 }
 
 /// Implements the conversions of lists, which are taken as slices and returned as vectors.
-macro_rules! lists {
+macro_rules! list_types {
     ($($element:ty, $kind:literal, $variant:ident;)*) => {$(
         impl<'a> Argument<'a> for &'a [$element] {
             const KIND: &'static str = $kind;
@@ -284,11 +284,11 @@ macro_rules! lists {
                 if let Value::$variant(values) = value { Some(values) } else { None }
             }
         }
-        owned! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
+        owned_types! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
     )*};
 }
 
-copied! {
+copied_types! {
     bool, "bool", Bool;
     i64, "int", Int;
     f64, "float", Float;
@@ -299,7 +299,7 @@ copied! {
     Device, "Device", Device;
 }
 
-lists! {
+list_types! {
     i64, "int[]", Ints;
     f64, "float[]", Floats;
     bool, "bool[]", Bools;
@@ -307,10 +307,10 @@ lists! {
     Str, "str[]", Strs;
 }
 
-owned! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
-owned! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned! { Str, "str", Str, |text| Box::new(text), |text| *text }
-owned! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
-owned! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
-owned! { Object, "object", Object, |object| Box::new(object), |object| *object }
+owned_types! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
+owned_types! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
+owned_types! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
+owned_types! { Str, "str", Str, |text| Box::new(text), |text| *text }
+owned_types! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
+owned_types! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
+owned_types! { Object, "object", Object, |object| Box::new(object), |object| *object }

@@ -5,8 +5,8 @@
 
 pub(crate) mod argument;
 mod convert;
-mod fits;
 mod nested;
+mod schema_type;
 mod stack;
 mod tensors;
 
@@ -20,13 +20,13 @@ use crate::key::{Device, KeySet};
 use crate::memory::Storage;
 use crate::random::Generator;
 use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
-use crate::tensor::{Brief, Marks, Tensor};
-use nested::Inside;
+use crate::tensor::{Marks, Tensor, TensorSummary};
+use nested::PrintedNested;
 
 pub use argument::{Argument, Output};
-pub(crate) use argument::{ToValue, stack_of};
-pub(crate) use fits::kind_of;
+pub(crate) use argument::{ErasedArgument, stack_from_arguments};
 pub use nested::Values;
+pub(crate) use schema_type::kind_of_type;
 pub use stack::Stack;
 
 /// One argument or result of an operator.
@@ -72,25 +72,25 @@ pub enum Value {
     Scalars(Box<Vec<Scalar>>),
     /// A list of texts.
     Strs(Box<Vec<Str>>),
-    /// The type of a tensor's elements.
+    /// A dtype: the type of a tensor's elements.
     DType(DType),
-    /// The layout of a tensor's elements.
+    /// A layout of a tensor's elements.
     Layout(Layout),
-    /// The order of a tensor's dimensions in memory.
+    /// A memory format: the order of a tensor's dimensions in memory.
     MemoryFormat(MemoryFormat),
     /// A device.
     Device(Device),
     /// A random number generator.
     Generator(Generator),
-    /// The storage of tensors.
+    /// A storage of tensors.
     Storage(Storage),
     /// A list of other values, such as a list of lists.
     List(Values),
-    /// A fixed number of values of different types.
+    /// A tuple: a fixed number of values of different types.
     Tuple(Values),
-    /// Keys and values, alternating, in the order in which they were given.
+    /// A dictionary: keys and values, alternating, in insertion order.
     Dict(Values),
-    /// A value of a type that the runtime does not know.
+    /// An object: a value of a type that the runtime does not know.
     Object(Box<Object>),
 }
 
@@ -111,14 +111,14 @@ impl Object {
         Self(Arc::new(value))
     }
 
-    /// Returns the value, if it has the type `T`.
+    /// Returns the value in the object, if it has the type `T`.
     #[must_use]
     pub fn downcast<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
 }
 
-/// The names of the kinds of values, indexed by [`Value::variant`].
+/// The names of the kinds of values, indexed by [`Value::kind_index`].
 pub(crate) const KINDS: [&str; 24] = [
     "None",
     "bool",
@@ -146,18 +146,18 @@ pub(crate) const KINDS: [&str; 24] = [
     "object",
 ];
 
-const _: () = assert!(size_of::<Option<Value>>() == 16, "a value is two words, and so is one that may be missing");
+const _: () = assert!(size_of::<Option<Value>>() == 16, "`Option<Value>` must be two words, like `Value`");
 
 impl Value {
     /// Returns the name of this kind of value in a schema.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
-        KINDS[self.variant()]
+        KINDS[self.kind_index()]
     }
 
     /// Returns the index of the value's kind in [`KINDS`]. This is one load; returning the name itself would be a jump.
     #[inline]
-    pub(crate) const fn variant(&self) -> usize {
+    pub(crate) const fn kind_index(&self) -> usize {
         match self {
             Self::None => 0,
             Self::Bool(_) => 1,
@@ -190,11 +190,11 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn keys(&self) -> KeySet {
-        if let Self::Tensor(tensor) = self { tensor.keys() } else { self.keys_of_others() }
+        if let Self::Tensor(tensor) = self { tensor.keys() } else { self.keys_of_non_tensor() }
     }
 
     #[inline(never)]
-    fn keys_of_others(&self) -> KeySet {
+    fn keys_of_non_tensor(&self) -> KeySet {
         match self {
             Self::Tensors(tensors) => tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()),
             Self::OptionalTensors(tensors) => {
@@ -205,13 +205,13 @@ impl Value {
         }
     }
 
-    /// Whether a tensor in the value, at any depth, has one of these marks.
-    pub(crate) fn has_any(&self, marks: Marks) -> bool {
+    /// Returns whether a tensor in the value, at any depth, has one of these marks.
+    pub(crate) fn has_any_mark(&self, marks: Marks) -> bool {
         match self {
-            Self::Tensor(tensor) => tensor.has_any(marks),
-            Self::Tensors(tensors) => tensors.iter().any(|tensor| tensor.has_any(marks)),
-            Self::OptionalTensors(tensors) => tensors.iter().flatten().any(|tensor| tensor.has_any(marks)),
-            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => self.tensors().any(|tensor| tensor.has_any(marks)),
+            Self::Tensor(tensor) => tensor.has_any_mark(marks),
+            Self::Tensors(tensors) => tensors.iter().any(|tensor| tensor.has_any_mark(marks)),
+            Self::OptionalTensors(tensors) => tensors.iter().flatten().any(|tensor| tensor.has_any_mark(marks)),
+            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => self.tensors().any(|tensor| tensor.has_any_mark(marks)),
             _ => false,
         }
     }
@@ -222,24 +222,24 @@ impl Value {
     ///
     /// The same requirements as for [`std::ptr::drop_in_place`].
     #[inline]
-    pub(crate) unsafe fn discard(place: *mut Self) {
+    pub(crate) unsafe fn drop_at(value: *mut Self) {
         // SAFETY: the caller guarantees that there is a value, and that it is not used after this.
         unsafe {
-            if let Self::Tensor(tensor) = &mut *place {
+            if let Self::Tensor(tensor) = &mut *value {
                 std::ptr::drop_in_place(tensor);
             } else {
-                Self::discard_others(place);
+                Self::drop_others_at(value);
             }
         }
     }
 
     /// # Safety
     ///
-    /// The same requirements as for [`discard`](Self::discard).
+    /// The same requirements as for [`drop_at`](Self::drop_at).
     #[inline(never)]
-    unsafe fn discard_others(place: *mut Self) {
+    unsafe fn drop_others_at(value: *mut Self) {
         // SAFETY: the caller meets the same requirements.
-        unsafe { std::ptr::drop_in_place(place) }
+        unsafe { std::ptr::drop_in_place(value) }
     }
 
     /// Returns the tensor, if the value is one.
@@ -258,10 +258,10 @@ impl fmt::Debug for Value {
             Self::Float(value) => value.fmt(f),
             Self::Complex(value) => write!(f, "{value}"),
             Self::Str(value) => value.fmt(f),
-            Self::Tensor(value) => Brief(value).fmt(f),
-            Self::Tensors(values) => f.debug_list().entries(values.iter().map(Brief)).finish(),
+            Self::Tensor(value) => TensorSummary(value).fmt(f),
+            Self::Tensors(values) => f.debug_list().entries(values.iter().map(TensorSummary)).finish(),
             Self::OptionalTensors(values) => {
-                f.debug_list().entries(values.iter().map(|value| value.as_ref().map(Brief))).finish()
+                f.debug_list().entries(values.iter().map(|value| value.as_ref().map(TensorSummary))).finish()
             }
             Self::Ints(values) => values.fmt(f),
             Self::Floats(values) => values.fmt(f),
@@ -274,7 +274,7 @@ impl fmt::Debug for Value {
             Self::Device(value) => value.fmt(f),
             Self::Generator(value) => value.fmt(f),
             Self::Storage(value) => value.fmt(f),
-            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => Inside { value: self, depth: 0 }.fmt(f),
+            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => PrintedNested { value: self, depth: 0 }.fmt(f),
             Self::Object(_) => f.write_str("object"),
         }
     }

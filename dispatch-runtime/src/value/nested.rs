@@ -26,18 +26,18 @@ impl Values {
         self.0.as_mut().map_or(&mut [], |values| Arc::make_mut(values).as_mut_slice())
     }
 
-    /// Takes the values, if this is the last handle to them.
-    fn take(&mut self) -> Vec<Value> {
+    /// Takes the values out, or returns no values if other handles share them.
+    fn take_unshared(&mut self) -> Vec<Value> {
         self.0.take().and_then(Arc::into_inner).unwrap_or_default()
     }
 }
 
 impl Drop for Values {
     fn drop(&mut self) {
-        let mut values = self.take();
+        let mut values = self.take_unshared();
         while let Some(value) = values.pop() {
             if let Value::List(mut nested) | Value::Tuple(mut nested) | Value::Dict(mut nested) = value {
-                values.append(&mut nested.take());
+                values.append(&mut nested.take_unshared());
             }
         }
     }
@@ -64,28 +64,28 @@ impl FromIterator<Value> for Values {
 }
 
 /// The number of nested levels that are printed.
-const PRINTED: usize = 64;
+const MAX_PRINTED_DEPTH: usize = 64;
 
 /// A value and its nesting depth, for printing.
-pub(super) struct Inside<'a> {
+pub(super) struct PrintedNested<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: usize,
 }
 
-impl<'a> fmt::Debug for Inside<'a> {
+impl<'a> fmt::Debug for PrintedNested<'a> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = self.depth + 1;
-        let each = |nested: &'a Values| nested.iter().map(move |value| Inside { value, depth });
+        let items = |nested: &'a Values| nested.iter().map(move |value| PrintedNested { value, depth });
         match self.value {
-            Value::List(_) | Value::Tuple(_) | Value::Dict(_) if depth > PRINTED => f.write_str(".."),
-            Value::List(values) => f.debug_list().entries(each(values)).finish(),
+            Value::List(_) | Value::Tuple(_) | Value::Dict(_) if depth > MAX_PRINTED_DEPTH => f.write_str(".."),
+            Value::List(values) => f.debug_list().entries(items(values)).finish(),
             Value::Tuple(values) => {
                 let mut tuple = f.debug_tuple("");
-                each(values).for_each(|value| _ = tuple.field(&value));
+                items(values).for_each(|value| _ = tuple.field(&value));
                 tuple.finish()
             }
             Value::Dict(values) => {
-                let (keys, values) = (each(values).step_by(2), each(values).skip(1).step_by(2));
+                let (keys, values) = (items(values).step_by(2), items(values).skip(1).step_by(2));
                 f.debug_map().entries(keys.zip(values)).finish()
             }
             plain => plain.fmt(f),
@@ -99,7 +99,7 @@ mod tests {
     use crate::{Marks, Tensor};
 
     #[test]
-    fn a_million_levels_are_copied_searched_printed_and_dropped() {
+    fn a_million_levels_can_be_copied_searched_printed_and_dropped() {
         let tensor = Tensor::from_slice(&[1.0_f32]);
         let mut value = Value::from(tensor.clone());
         for level in 0..1_000_000 {
@@ -111,12 +111,12 @@ mod tests {
         }
         let mut copy = value.clone();
         assert!(value.tensors().all(|found| found.same(&tensor)));
-        copy.tensors_mut().for_each(|place| *place = Tensor::from_slice(&[2.0_f32]));
+        copy.tensors_mut().for_each(|tensor| *tensor = Tensor::from_slice(&[2.0_f32]));
         assert_eq!((value.tensors().count(), copy.tensors().count()), (1, 1));
         assert!(!copy.tensors().any(|found| found.same(&tensor)) && value.tensors().any(|found| found.same(&tensor)));
-        assert!(!value.has_any(Marks::REQUIRES_GRAD));
+        assert!(!value.has_any_mark(Marks::REQUIRES_GRAD));
         assert!(format!("{value:?}").contains(".."));
         drop((value, copy));
-        assert_eq!(tensor.handles(), 1);
+        assert_eq!(tensor.handle_count(), 1);
     }
 }

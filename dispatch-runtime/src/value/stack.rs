@@ -20,36 +20,37 @@ use super::Value;
 /// assert_eq!(stack.len(), 1);
 /// ```
 pub struct Stack {
-    /// The number of values in `near`: exactly the elements below this index are initialised. [`FAR`] once there were too many values.
-    count: usize,
-    near: [MaybeUninit<Value>; NEAR],
-    /// All values, if there were too many for `near`. So all values are always one slice.
-    far: Vec<Value>,
+    /// The number of values in `inline`: exactly the elements below this index are initialised. [`SPILLED`] once there were too many
+    /// values.
+    inline_count: usize,
+    inline: [MaybeUninit<Value>; INLINE_CAPACITY],
+    /// All values, if there were too many for `inline`. So all values are always one slice.
+    spilled: Vec<Value>,
 }
 
-const NEAR: usize = 8;
+const INLINE_CAPACITY: usize = 8;
 
-/// The `count` if the values are in `far`. It is greater than any index in `near`, so one comparison tells the cases apart.
-const FAR: usize = usize::MAX;
+/// The `inline_count` if the values are in `spilled`. It is greater than any index in `inline`, so one comparison tells the cases apart.
+const SPILLED: usize = usize::MAX;
 
 impl Stack {
     /// Makes an empty stack.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
-        Self { count: 0, near: [const { MaybeUninit::uninit() }; NEAR], far: Vec::new() }
+        Self { inline_count: 0, inline: [const { MaybeUninit::uninit() }; INLINE_CAPACITY], spilled: Vec::new() }
     }
 
     /// Makes a stack with these values.
     #[inline(always)]
-    pub(crate) fn of<const N: usize>(values: [Value; N]) -> Self {
+    pub(crate) fn from_array<const N: usize>(values: [Value; N]) -> Self {
         let mut stack = Self::new();
-        if N > NEAR {
-            (stack.count, stack.far) = (FAR, values.into());
+        if N > INLINE_CAPACITY {
+            (stack.inline_count, stack.spilled) = (SPILLED, values.into());
         } else {
-            // SAFETY: `near` has room for `N` values, and all of them are counted.
-            unsafe { stack.near.as_mut_ptr().cast::<[Value; N]>().write(values) };
-            stack.count = N;
+            // SAFETY: `inline` has room for `N` values, and all of them are counted.
+            unsafe { stack.inline.as_mut_ptr().cast::<[Value; N]>().write(values) };
+            stack.inline_count = N;
         }
         stack
     }
@@ -57,40 +58,40 @@ impl Stack {
     /// Pushes a value.
     #[inline]
     pub fn push(&mut self, value: impl Into<Value>) {
-        if let Some(place) = self.near.get_mut(self.count) {
-            place.write(value.into());
-            self.count += 1;
+        if let Some(slot) = self.inline.get_mut(self.inline_count) {
+            slot.write(value.into());
+            self.inline_count += 1;
         } else {
-            self.push_far(value.into());
+            self.push_spilled(value.into());
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn push_far(&mut self, value: Value) {
+    fn push_spilled(&mut self, value: Value) {
         self.spill();
-        self.far.push(value);
+        self.spilled.push(value);
     }
 
     fn spill(&mut self) {
-        while let Some(value) = self.pop_near() {
-            self.far.insert(0, value);
+        while let Some(value) = self.pop_inline() {
+            self.spilled.insert(0, value);
         }
-        self.count = FAR;
+        self.inline_count = SPILLED;
     }
 
     /// Pops the top value.
     #[inline]
     pub fn pop(&mut self) -> Option<Value> {
-        self.pop_near().or_else(|| self.far.pop())
+        self.pop_inline().or_else(|| self.spilled.pop())
     }
 
     #[inline]
-    fn pop_near(&mut self) -> Option<Value> {
-        let place = self.near.get(self.count.wrapping_sub(1))?;
-        self.count -= 1;
+    fn pop_inline(&mut self) -> Option<Value> {
+        let slot = self.inline.get(self.inline_count.wrapping_sub(1))?;
+        self.inline_count -= 1;
         // SAFETY: the element was counted, so it is initialised, and it is not counted any more.
-        Some(unsafe { place.assume_init_read() })
+        Some(unsafe { slot.assume_init_read() })
     }
 
     /// Returns the number of values.
@@ -100,46 +101,46 @@ impl Stack {
         self.values().len()
     }
 
-    /// Whether the stack has no values.
+    /// Returns whether the stack has no values.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.count == 0 || self.count > NEAR && self.far.is_empty()
+        self.inline_count == 0 || self.inline_count > INLINE_CAPACITY && self.spilled.is_empty()
     }
 
-    /// Whether the stack has exactly `count` values.
+    /// Returns whether the stack has exactly `count` values.
     #[inline(always)]
-    pub(crate) fn holds(&self, count: usize) -> bool {
-        self.count == count || self.len() == count
+    pub(crate) fn has_len(&self, count: usize) -> bool {
+        self.inline_count == count || self.len() == count
     }
 
-    /// Whether the stack has exactly `count` values, and all are tensors in `near`.
+    /// Returns whether the stack has exactly `count` values, all of which are tensors in `inline`.
     #[inline(always)]
-    pub(crate) fn holds_tensors(&self, count: usize) -> bool {
-        self.count == count
-            && self.count != FAR
-            // SAFETY: the count is not `FAR`, so the first `count` elements are initialised.
-            && (0..count).all(|at| matches!(unsafe { self.near.get_unchecked(at).assume_init_ref() }, Value::Tensor(_)))
+    pub(crate) fn has_only_tensors(&self, count: usize) -> bool {
+        self.inline_count == count
+            && self.inline_count != SPILLED
+            // SAFETY: the count is not `SPILLED`, so the first `count` elements are initialised.
+            && (0..count).all(|i| matches!(unsafe { self.inline.get_unchecked(i).assume_init_ref() }, Value::Tensor(_)))
     }
 
     /// Returns all values, the top one last.
     #[inline]
     #[must_use]
     pub fn values(&self) -> &[Value] {
-        match self.near.get(..self.count) {
+        match self.inline.get(..self.inline_count) {
             // SAFETY: the first `count` elements are initialised.
-            Some(near) => unsafe { near.assume_init_ref() },
-            None => &self.far,
+            Some(inline) => unsafe { inline.assume_init_ref() },
+            None => &self.spilled,
         }
     }
 
     /// Returns all values for changes in place, the top one last.
     #[inline]
     pub(crate) fn values_mut(&mut self) -> &mut [Value] {
-        match self.near.get_mut(..self.count) {
+        match self.inline.get_mut(..self.inline_count) {
             // SAFETY: the first `count` elements are initialised.
-            Some(near) => unsafe { near.assume_init_mut() },
-            None => &mut self.far,
+            Some(inline) => unsafe { inline.assume_init_mut() },
+            None => &mut self.spilled,
         }
     }
 
@@ -162,74 +163,74 @@ impl Stack {
     /// Returns the top `N` values, in order, for changes in place, or the number of values if there are fewer.
     #[inline]
     pub(crate) fn top_array<const N: usize>(&mut self) -> Result<&mut [Value; N], usize> {
-        if self.count > NEAR {
-            let count = self.far.len();
-            return self.far.last_chunk_mut().ok_or(count);
+        if self.inline_count > INLINE_CAPACITY {
+            let count = self.spilled.len();
+            return self.spilled.last_chunk_mut().ok_or(count);
         }
-        if self.count < N {
-            return Err(self.count);
+        if self.inline_count < N {
+            return Err(self.inline_count);
         }
-        // SAFETY: these elements are below the count, so they are in `near` and initialised.
-        Ok(unsafe { &mut *self.near.as_mut_ptr().add(self.count - N).cast() })
+        // SAFETY: these elements are below the count, so they are in `inline` and initialised.
+        Ok(unsafe { &mut *self.inline.as_mut_ptr().add(self.inline_count - N).cast() })
     }
 
-    /// Takes the top `count` values off, as a separate stack, or returns the number of values if there are fewer.
+    /// Moves the top `count` values to a new stack, or returns the number of values if there are fewer.
     pub(crate) fn split_top(&mut self, count: usize) -> Result<Self, usize> {
         let found = self.len();
         if found < count {
             return Err(found);
         }
-        let mut own: Vec<Value> = std::iter::from_fn(|| self.pop()).take(count).collect();
-        own.reverse();
-        Ok(own.into_iter().collect())
+        let mut top: Vec<Value> = std::iter::from_fn(|| self.pop()).take(count).collect();
+        top.reverse();
+        Ok(top.into_iter().collect())
     }
 
     /// Drops the top `count` values, or all if there are fewer.
     #[inline]
     pub fn drop_top(&mut self, count: usize) {
-        if self.count <= NEAR
-            && let Some(left) = self.count.checked_sub(count)
+        if self.inline_count <= INLINE_CAPACITY
+            && let Some(left) = self.inline_count.checked_sub(count)
         {
-            self.count = left;
+            self.inline_count = left;
             for i in 0..count {
-                // SAFETY: the element was counted, so it is in `near` and initialised, and it is not counted any more.
-                unsafe { Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr()) };
+                // SAFETY: the element was counted, so it is in `inline` and initialised, and it is not counted any more.
+                unsafe { Value::drop_at(self.inline.get_unchecked_mut(left + i).as_mut_ptr()) };
             }
         } else {
-            self.drop_others(count);
+            self.drop_top_slow(count);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn drop_others(&mut self, count: usize) {
-        while let Some(value) = self.pop_near() {
+    fn drop_top_slow(&mut self, count: usize) {
+        while let Some(value) = self.pop_inline() {
             drop(value);
         }
-        self.far.truncate(self.far.len().saturating_sub(count));
+        self.spilled.truncate(self.spilled.len().saturating_sub(count));
     }
 
     /// Replaces the top `N` values, the arguments, with results.
     #[inline(always)]
     pub(crate) fn replace_top<const N: usize, const M: usize>(&mut self, results: impl FnOnce() -> [Value; M]) {
-        if M > N || self.count > NEAR || self.count < N {
-            return self.replace_otherwise(N, results());
+        if M > N || self.inline_count > INLINE_CAPACITY || self.inline_count < N {
+            return self.replace_top_slow(N, results());
         }
-        let left = self.count - N;
-        self.count = left;
-        // SAFETY: the elements were counted, so they are in `near` and initialised. They are not counted while they are dropped, and
+        let left = self.inline_count - N;
+        self.inline_count = left;
+        // SAFETY: the elements were counted, so they are in `inline` and initialised. They are not counted while they are dropped, and
         // counted again once they hold the results.
         unsafe {
             for i in 0..N {
-                Value::discard(self.near.get_unchecked_mut(left + i).as_mut_ptr());
+                Value::drop_at(self.inline.get_unchecked_mut(left + i).as_mut_ptr());
             }
-            self.near.as_mut_ptr().add(left).cast::<[Value; M]>().write(results());
+            self.inline.as_mut_ptr().add(left).cast::<[Value; M]>().write(results());
         }
-        self.count = left + M;
+        self.inline_count = left + M;
     }
 
     #[inline(never)]
-    fn replace_otherwise<const M: usize>(&mut self, count: usize, results: [Value; M]) {
+    fn replace_top_slow<const M: usize>(&mut self, count: usize, results: [Value; M]) {
         self.drop_top(count);
         for result in results {
             self.push(result);
@@ -240,7 +241,7 @@ impl Stack {
     #[must_use]
     pub fn into_values(mut self) -> Vec<Value> {
         self.spill();
-        std::mem::take(&mut self.far)
+        std::mem::take(&mut self.spilled)
     }
 }
 
@@ -255,8 +256,8 @@ impl<V: Into<Value>> FromIterator<V> for Stack {
 impl Drop for Stack {
     #[inline]
     fn drop(&mut self) {
-        if self.count <= NEAR {
-            self.drop_top(self.count);
+        if self.inline_count <= INLINE_CAPACITY {
+            self.drop_top(self.inline_count);
         }
     }
 }
@@ -298,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stack_is_a_vector(steps in proptest::collection::vec(step(), 0..60)) {
+        fn a_stack_behaves_like_a_vector(steps in proptest::collection::vec(step(), 0..60)) {
             let (mut stack, mut vector) = (Stack::new(), Vec::new());
             for step in steps {
                 match step {
@@ -336,7 +337,7 @@ mod tests {
             } else {
                 drop(stack);
             }
-            prop_assert_eq!(tensor.handles(), 1);
+            prop_assert_eq!(tensor.handle_count(), 1);
         }
     }
 }

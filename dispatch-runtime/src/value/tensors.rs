@@ -15,8 +15,8 @@ impl Value {
     /// assert_eq!(value.tensors().count(), 2);
     /// ```
     pub fn tensors(&self) -> impl Iterator<Item = &Tensor> {
-        let (list, optional): (&[Tensor], &[Option<Tensor>]) = self.own_tensors();
-        list.iter().chain(optional.iter().flatten()).chain(self.deeper())
+        let (list, optional): (&[Tensor], &[Option<Tensor>]) = self.direct_tensors();
+        list.iter().chain(optional.iter().flatten()).chain(self.nested_tensors())
     }
 
     /// Iterates over the value's tensors, for replacing them.
@@ -29,17 +29,17 @@ impl Value {
     /// assert!(value.tensors().all(|tensor| tensor.same(&other)));
     /// ```
     pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut Tensor> {
-        let (list, optional, deeper): (&mut [Tensor], &mut [Option<Tensor>], _) = match self {
+        let (list, optional, nested): (&mut [Tensor], &mut [Option<Tensor>], _) = match self {
             Self::Tensor(tensor) => (slice::from_mut(tensor), &mut [], Vec::new()),
             Self::Tensors(tensors) => (tensors, &mut [], Vec::new()),
             Self::OptionalTensors(tensors) => (&mut [], tensors, Vec::new()),
-            others => (&mut [], &mut [], others.deeper_mut()),
+            others => (&mut [], &mut [], others.nested_tensors_mut()),
         };
-        list.iter_mut().chain(optional.iter_mut().flatten()).chain(deeper)
+        list.iter_mut().chain(optional.iter_mut().flatten()).chain(nested)
     }
 
     /// Returns the tensors of the value that are not in nested values.
-    fn own_tensors(&self) -> (&[Tensor], &[Option<Tensor>]) {
+    fn direct_tensors(&self) -> (&[Tensor], &[Option<Tensor>]) {
         match self {
             Self::Tensor(tensor) => (slice::from_ref(tensor), &[]),
             Self::Tensors(tensors) => (tensors, &[]),
@@ -49,14 +49,14 @@ impl Value {
     }
 
     /// Returns the tensors in nested values, without recursion.
-    fn deeper(&self) -> Vec<&Tensor> {
+    fn nested_tensors(&self) -> Vec<&Tensor> {
         let (mut found, mut pending) = (Vec::new(), Vec::new());
         let mut next = Some(self);
         while let Some(value) = next {
             if let Self::List(values) | Self::Tuple(values) | Self::Dict(values) = value {
                 pending.extend(values.iter().rev());
             } else if !std::ptr::eq(value, self) {
-                let (list, optional) = value.own_tensors();
+                let (list, optional) = value.direct_tensors();
                 found.extend(list.iter().chain(optional.iter().flatten()));
             }
             next = pending.pop();
@@ -64,7 +64,7 @@ impl Value {
         found
     }
 
-    fn deeper_mut(&mut self) -> Vec<&mut Tensor> {
+    fn nested_tensors_mut(&mut self) -> Vec<&mut Tensor> {
         let (mut found, mut pending) = (Vec::new(), vec![self]);
         while let Some(value) = pending.pop() {
             match value {
@@ -94,7 +94,7 @@ mod tests {
         let pairs = Value::Dict(vec![tensor(4.0).into(), Value::List(vec![tensor(5.0).into()].into())].into());
         let mut value = Value::Tuple(vec![tensor(0.0).into(), list, Value::None, optional, pairs].into());
         assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-        value.tensors_mut().for_each(|place| *place = tensor(first(place) + 10.0));
+        value.tensors_mut().for_each(|old| *old = tensor(first(old) + 10.0));
         assert_eq!(value.tensors().map(first).collect::<Vec<_>>(), [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]);
     }
 }

@@ -22,7 +22,7 @@ fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mu
     if [query, key, value].iter().all(|tensor| tensor.geometry().count() == 0) {
         return Ok(());
     }
-    let operands = Operands::take(
+    let operands = Operands::borrow(
         &["grad_query", "grad_key", "grad_value"],
         [grad_query, grad_key, grad_value],
         &["grad_out", "query", "key", "value", "out", "logsumexp", "attn_mask"],

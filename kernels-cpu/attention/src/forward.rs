@@ -16,7 +16,7 @@ use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
 fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let operands = Operands::take(
+    let operands = Operands::borrow(
         &["output", "logsumexp"],
         [output, sums],
         &["query", "key", "value", "attn_mask"],

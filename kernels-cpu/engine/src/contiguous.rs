@@ -6,7 +6,7 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Geometry, Operands, Read, Result, Tensor};
+use dispatch_runtime::{DType, Geometry, Operands, ReadGuard, Result, Tensor};
 
 use crate::allocation::times;
 use crate::compute::Compute;
@@ -16,7 +16,7 @@ use crate::elementwise::loop_nest::LoopNest;
 /// A tensor's elements in row-major order.
 pub enum Contiguous<'a, T: Compute> {
     /// The elements of the tensor itself, borrowed.
-    Lent(Read<'a, T>),
+    Lent(ReadGuard<'a, T>),
     /// A converted copy of the elements.
     Own(Vec<T>),
 }
@@ -64,7 +64,7 @@ pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
 /// Panics if the tensor does not broadcast to `sizes`; plans check this before.
 pub fn broadcast_contiguous<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = times(T::ZERO, count(sizes))?;
-    let operands = Operands::take(&[], [], &["self"], [tensor])?;
+    let operands = Operands::borrow(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
     // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and `elements` has as many elements as `sizes` say.
     unsafe {
@@ -97,7 +97,7 @@ pub fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<
 ///
 /// `start` points to as many elements as the tensor has.
 unsafe fn store(start: *mut u8, dtype: DType, out: &mut Tensor) -> Result<()> {
-    let operands = Operands::take(&["out"], [out], &[], [])?;
+    let operands = Operands::borrow(&["out"], [out], &[], [])?;
     let [to] = operands.written();
     let sizes = to.geometry().sizes();
     let from = Side { start, dtype, geometry: &Geometry::contiguous(sizes) };

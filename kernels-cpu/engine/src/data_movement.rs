@@ -28,7 +28,7 @@ pub fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
 
 /// Copies the elements of `from` to `out`, converted and broadcast; errors call `from` by the name `argument`.
 pub fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
-    transfer(&Operands::take(&["out"], [out], &[argument], [from])?);
+    transfer(&Operands::borrow(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 
@@ -179,7 +179,7 @@ fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W,
     if walk.count == 0 {
         return Ok(());
     }
-    let operands = Operands::take(&["out"], [out], &["self"], [from])?;
+    let operands = Operands::borrow(&["out"], [out], &["self"], [from])?;
     Walk::check(&operands, axes)?;
     assert_eq!(size_of::<W>(), operands.read()[0].dtype().size(), "elements are moved as what they are");
     let ([to], [from]) = (operands.written(), operands.read());

@@ -16,7 +16,8 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, ShapeWord, Spec,
+    Tensor,
 };
 
 pub use fusible::{Bound, Fusible, Kernel, fusible};
@@ -88,7 +89,7 @@ impl Rule {
     #[inline(always)]
     fn of<O: Operation, F: Operation>() -> &'static Self {
         const {
-            let Some(Shape::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
             &Self { dtype, names: names::<O>(), dtypes, form: F::operator }
@@ -97,10 +98,10 @@ impl Rule {
 
     fn fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
         let (computed, alike) = self.look_at(&inputs);
-        let dtype = self.dtype.gives(computed);
+        let dtype = self.dtype.result_dtype_from(computed);
         let mut out =
             if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
-        let operands = Operands::take(&["out"], [&mut out], self.names, inputs)?;
+        let operands = Operands::borrow(&["out"], [&mut out], self.names, inputs)?;
         // SAFETY: if the inputs are alike, so is the result, which was made like the first.
         unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
@@ -115,7 +116,7 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let (computed, mut alike) = self.look_at(&inputs);
-        let dtype = self.dtype.gives(computed);
+        let dtype = self.dtype.result_dtype_from(computed);
         // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
         if !(alike && is_like(out, inputs[0]) && dtype == out.dtype()) {
@@ -124,7 +125,7 @@ impl Rule {
             fitted = Some(other);
         }
         let written = fitted.as_mut().unwrap_or(out);
-        let operands = Operands::take(&[name], [written], self.names, inputs)?;
+        let operands = Operands::borrow(&[name], [written], self.names, inputs)?;
         // SAFETY: `alike` is true only if the inputs and the written tensor were checked.
         unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
@@ -144,8 +145,8 @@ impl Rule {
         let all = inputs.map(|input| input.unwrap_or(this));
         let (computed, alike) = self.look_at(&all);
         let alike = alike && is_like(this, all[0]);
-        if !(alike && self.dtype.gives(computed) == this.dtype()) {
-            self.fitted("self", this, &all, self.dtype.gives(computed))?;
+        if !(alike && self.dtype.result_dtype_from(computed) == this.dtype()) {
+            self.fitted("self", this, &all, self.dtype.result_dtype_from(computed))?;
         }
         let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: `alike` is true only if the inputs and `this` were checked.
@@ -169,7 +170,7 @@ impl Rule {
     // `promoted` and `fitted` are not inlined, so that the common case of equal dtypes and sizes has more registers.
     #[inline(never)]
     fn promoted(&self, inputs: &[&Tensor]) -> DType {
-        self.dtype.computes_in(inputs)
+        self.dtype.compute_dtype(inputs)
     }
 
     /// Returns a handle to `out`, resized to the result if that is allowed.
@@ -189,7 +190,7 @@ impl Rule {
     fn spec(&self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| {
             let name = self.names.get(error.operand).copied().unwrap_or_default();
-            error.of(name).into()
+            error.for_argument(name).into()
         })
     }
 
@@ -232,7 +233,7 @@ fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
 /// Returns the names of an operator's tensor operands, for errors.
 const fn names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
-        Some(Shape::Pointwise { names, .. }) => names,
+        Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
 }

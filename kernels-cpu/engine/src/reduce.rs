@@ -67,7 +67,7 @@ pub fn kept_sizes(sizes: &[i64], gone: &[bool]) -> Dims {
 /// Returns a contiguous view of the results for [`lines`]: the dimensions that are marked in `gone` are kept with size 1.
 pub fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
     let sizes = kept_sizes(this.sizes(), gone);
-    Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
+    Ok(out.restride(Geometry::contiguous(&sizes).with_offset(out.geometry().offset()))?)
 }
 
 /// Returns marks for `rank` dimensions, of which only `dim` is set.

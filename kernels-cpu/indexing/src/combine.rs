@@ -90,7 +90,7 @@ pub(super) fn reduced(
 ) -> Result<()> {
     let computed = computed_in(out.dtype());
     if out.dtype() != computed {
-        let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().at(0) }.on(out.device())?;
+        let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         reduced(&mut sum, this, from, target, how, include)?;
         return copy(out, &sum);
     }
@@ -133,12 +133,12 @@ fn reduce<T: Reducible>(
         Reduce::Least => target.combine(out, from, T::lesser)?,
     }
     if how == Reduce::Mean {
-        let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
+        let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
         // Both have the same layout without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
-        let mut out = out.restride(row.clone().at(out.geometry().offset()))?;
+        let mut out = out.restride(row.clone().with_offset(out.geometry().offset()))?;
         let counts = counts.restride(row)?;
         let (mut out, counts) = (out.write::<T>()?, counts.read::<i64>()?);
         let shared = out.iter_mut().zip(counts.iter()).filter(|(_, count)| **count > 1);

@@ -86,7 +86,7 @@ fn as_row(tensor: &Tensor) -> Result<Tensor> {
     if !tensor.sizes().is_empty() {
         return Ok(tensor.clone());
     }
-    Ok(tensor.restride(Geometry::contiguous(&[1]).at(tensor.geometry().offset()))?)
+    Ok(tensor.restride(Geometry::contiguous(&[1]).with_offset(tensor.geometry().offset()))?)
 }
 
 /// Returns an error that names the first index out of range, if `inside` is false.

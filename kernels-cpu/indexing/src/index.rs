@@ -181,7 +181,7 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
         let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
         if out.geometry().count() > 0 {
             let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.width();
-            copy_along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
+            copy_along(&mut out.restride(Geometry::contiguous(&[]).with_offset(start))?, this, &axes)?;
         }
     }
     Ok(())

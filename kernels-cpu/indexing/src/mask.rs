@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "places that were counted before")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
+use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, ReadGuard, Result, Spec, Tensor, operands};
 
 use crate::index::{expanded, picked};
 use engine::allocation::usized;
@@ -23,7 +23,7 @@ pub(crate) struct MaskedPositions<'a> {
 }
 
 enum Flags<'a> {
-    Held(Read<'a, Bool>),
+    Held(ReadGuard<'a, Bool>),
     Own(Tensor),
 }
 

@@ -159,8 +159,9 @@ fn product(
     beta: Scalar,
 ) -> Result<()> {
     let dtype = out.dtype();
-    let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
-    let is_read = |operand: &Operand<'_>| operand.dtype() == dtype && !operand.is(&operands.written()[0]);
+    let operands = Operands::borrow(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
+    let is_read =
+        |operand: &Operand<'_>| operand.dtype() == dtype && !operand.is_same_elements_as(&operands.written()[0]);
     assert!(
         operands.read().iter().all(is_read),
         "operands of a product are of the dtype of the result, and not the result"

@@ -22,7 +22,7 @@ use engine::elementwise::transfer;
 use engine::math::vectorised;
 use engine::thread_pool::parallel_for;
 
-const GROUP: usize = Generator::GROUP;
+const GROUP: usize = Generator::BLOCKS_PER_GROUP;
 
 /// The words of a group of blocks: the first word of each block, then the second of each, and so on.
 pub(crate) type Words = [[u32; GROUP]; 4];
@@ -42,13 +42,13 @@ pub(crate) fn filled<T: Element, const N: usize>(
     }
     let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
     filled_in_order(&mut packed, &generator, make)?;
-    transfer(&Operands::take(&["self"], [this], &["self"], [&packed])?);
+    transfer(&Operands::borrow(&["self"], [this], &["self"], [&packed])?);
     Ok(())
 }
 
 /// Returns the given generator, or the default generator of the CPU. A generator of another device is an error.
 fn on_cpu(generator: Option<&Generator>) -> Result<Generator> {
-    let Some(generator) = generator else { return Ok(Generator::of(Device::CPU)) };
+    let Some(generator) = generator else { return Ok(Generator::default_for(Device::CPU)) };
     if generator.device().key() == Device::CPU.key() {
         return Ok(generator.clone());
     }
@@ -61,7 +61,7 @@ fn filled_in_order<T: Element, const N: usize>(
     generator: &Generator,
     make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
 ) -> Result<()> {
-    let operands = Operands::take(&["self"], [this], &[], [])?;
+    let operands = Operands::borrow(&["self"], [this], &[], [])?;
     let [to] = operands.written();
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
     let (dtype, count) = match to.dtype() {

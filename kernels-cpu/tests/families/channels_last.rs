@@ -18,9 +18,9 @@ type Call<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
 fn assert_keeps(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
     let format = if like.sizes().len() == 4 { ChannelsLast } else { ChannelsLast3d };
     let innermost = aten::contiguous(like, format).unwrap();
-    assert_eq!(innermost.geometry().format(), format);
+    assert_eq!(innermost.geometry().suggested_format(), format);
     let (plain, kept) = (f(like), f(&innermost));
-    assert_eq!(kept.geometry().format(), expected);
+    assert_eq!(kept.geometry().suggested_format(), expected);
     assert_eq!(kept.to_vec::<f64>().unwrap(), plain.to_vec::<f64>().unwrap());
     let on_meta = f(&innermost.to(Device::META).unwrap());
     assert_eq!((on_meta.sizes(), on_meta.strides()), (kept.sizes(), kept.strides()));
@@ -52,7 +52,7 @@ fn indices_of_maxima_lie_as_the_maxima_do() {
     let (maxima, indices) = found.max_pool2d_with_indices(&[2], &[], &[0], &[1], false).unwrap();
     assert_eq!(indices.strides(), maxima.strides());
     let back = aten::max_pool2d_with_indices_backward(&maxima, &found, &[2], &[], &[0], &[1], false, &indices).unwrap();
-    assert_eq!(back.geometry().format(), ChannelsLast);
+    assert_eq!(back.geometry().suggested_format(), ChannelsLast);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_convolution_takes_the_format_of_either_operand() {
     let innermost = aten::contiguous(&weight, ChannelsLast).unwrap();
     let convolved = |weight: &Tensor| aten::conv2d(&image, weight, None, &[1], &[0], &[1], 1).unwrap();
     let (kept, plain) = (convolved(&innermost), convolved(&weight));
-    assert_eq!(kept.geometry().format(), ChannelsLast);
+    assert_eq!(kept.geometry().suggested_format(), ChannelsLast);
     assert_eq!(kept.to_vec::<f64>().unwrap(), plain.to_vec::<f64>().unwrap());
 }
 

@@ -58,7 +58,7 @@ fn histograms_of_more_bins_than_memory_holds_are_refused() -> Result<()> {
     let points = Tensor::from([[0.5_f32, 0.5], [0.25, 1.0]]);
     for bins in [&[MANY, MANY][..], &[i64::MAX, 1], &[1, i64::MAX], &[MANY, 1]] {
         let refused = refused(aten::_histogramdd_from_bin_cts(&points, bins, None, None, false));
-        let expected = ["bytes of memory", "are no place in memory"];
+        let expected = ["bytes of memory", "fit no memory"];
         assert!(expected.iter().any(|words| refused.contains(words)), "{bins:?}: {refused}");
     }
     assert!(aten::histogramdd_int_bins(&points, i64::MAX, None, None, false).is_err());

@@ -33,7 +33,7 @@ fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
 }
 
 fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
-    let operands = Operands::take(&["self"], [this], &[name], [src])?;
+    let operands = Operands::borrow(&["self"], [this], &[name], [src])?;
     transfer(&operands);
     Ok(())
 }

@@ -37,7 +37,7 @@ fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
         Roll::Flat(by) => {
             let row = Geometry::contiguous(&[out.geometry().count()]);
             let this = packed(this, this.dtype())?.restride(row.clone())?;
-            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+            rolled(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
         }
     }
 }

@@ -167,7 +167,7 @@ impl Backend for Cuda {
         Ok(from.gpu.copy_out(from.enter(storage, queue, Access::Read)?, to, queue)?)
     }
 
-    fn copy_across(&self, source: &Storage, target: &Storage) -> Result<()> {
+    fn copy_between(&self, source: &Storage, target: &Storage) -> Result<()> {
         let (from, to) = (Self::buffer(source)?, Self::buffer(target)?);
         let queue = stream::current(to.gpu);
         let bytes = from.size.min(to.size);
@@ -200,7 +200,7 @@ impl Backend for Cuda {
         Ok(gpu.faults.take(&*gpu.machine, gpu.allocator.queue)?)
     }
 
-    fn pinned(&self, size: usize) -> Result<Storage> {
+    fn allocate_pinned(&self, size: usize) -> Result<Storage> {
         // All devices can access pinned memory, whichever device allocates it.
         Ok(pinned_memory::allocate(Gpu::get(0)?, size)?)
     }
@@ -213,7 +213,7 @@ impl Backend for Cuda {
         Gpu::opened().for_each(|gpu| gpu.transfers.finish(gpu, storage));
     }
 
-    fn devices(&self) -> usize {
+    fn device_count(&self) -> usize {
         // At least one, so that an allocation without a device returns the error that names what is missing.
         gpu::count().max(1)
     }

@@ -53,7 +53,7 @@ fn class(size: usize) -> usize {
 pub(crate) fn allocate(gpu: &Gpu, size: usize) -> Result<Storage, CudaError> {
     let kept = locked(&KEPT).get_mut(&class(size)).and_then(Vec::pop);
     let start = kept.map_or_else(|| gpu.machine.pin(class(size)).map(Start), Ok)?;
-    Ok(Storage::lent(Pinned { start, size }))
+    Ok(Storage::from_host_buffer(Pinned { start, size }))
 }
 
 impl Drop for Pinned {
@@ -63,7 +63,7 @@ impl Drop for Pinned {
 }
 
 pub(crate) fn is_pinned(storage: &Storage) -> bool {
-    storage.lender::<Pinned>().is_some()
+    storage.host_buffer::<Pinned>().is_some()
 }
 
 /// The running copies between a device and CPU memory.

@@ -9,7 +9,7 @@ mod divisor;
 mod macros;
 
 use dispatch_runtime::{
-    BadArgument, DType, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
+    BadArgument, DType, Operation, Operator, Problem, Promotion, Result, Scalar, ShapeWord, Spec, Tensor,
 };
 
 use crate::compile::source::Instances;
@@ -115,8 +115,8 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
-    let computed = rule.dtype.computes_in(&inputs);
-    rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
+    let computed = rule.dtype.compute_dtype(&inputs);
+    rule.spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit("self", this)?;
     rule.written(bound, "self", this, inputs, computed)
 }
 
@@ -135,8 +135,8 @@ impl Rule {
     }
 
     fn fresh<const N: usize>(self, bound: &Bound, inputs: [&Tensor; N]) -> Result<Tensor> {
-        let computed = self.dtype.computes_in(&inputs);
-        let dtype = self.dtype.gives(computed);
+        let computed = self.dtype.compute_dtype(&inputs);
+        let dtype = self.dtype.result_dtype_from(computed);
         let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
         let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
         self.run(bound, &mut out, inputs, computed)?;
@@ -150,10 +150,10 @@ impl Rule {
         out: &mut Tensor,
         inputs: [&Tensor; N],
     ) -> Result<()> {
-        let computed = self.dtype.computes_in(&inputs);
+        let computed = self.dtype.compute_dtype(&inputs);
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
+        self.spec(&inputs, self.dtype.result_dtype_from(computed))?.fit(name, &mut fitted)?;
         self.written(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
@@ -174,7 +174,7 @@ impl Rule {
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| {
             let name = self.names.get(error.operand).copied().unwrap_or_default();
-            error.of(name).into()
+            error.for_argument(name).into()
         })
     }
 
@@ -205,7 +205,7 @@ impl Rule {
             *slot = encoded(*number, class);
         }
         let (kernel, to) = (&loops.kernel, launch.place(out)?);
-        let uniform = out.dtype() == self.dtype.gives(computed) && loops.is_uniform(&inputs, computed);
+        let uniform = out.dtype() == self.dtype.result_dtype_from(computed) && loops.is_uniform(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance(class, computed, out.dtype());
@@ -319,7 +319,7 @@ pub(crate) fn check_written(
         return Err(BadArgument::new(name, Problem::SelfOverlap).into());
     }
     for (k, input) in inputs.iter().enumerate() {
-        if !input.is_apart_from_or_same_as(out) {
+        if !input.is_disjoint_or_same_elements(out) {
             let operand = names.get(k).copied().unwrap_or_default();
             return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
@@ -373,7 +373,7 @@ impl Loops {
         for computed in DTYPES {
             let floating_only = dtype == Promotion::Float && !computed.is_floating();
             if let Some(class) = self.class(computed).filter(|_| !floating_only) {
-                let list = self.instance(class, computed, dtype.gives(computed));
+                let list = self.instance(class, computed, dtype.result_dtype_from(computed));
                 instances.one("packed", &list[..operands + 2]);
                 if is_common(computed) {
                     instances.one("strided", &list[..operands + 2]);
@@ -406,7 +406,7 @@ pub(crate) const DTYPES: [DType; 10] = [
 /// Returns the type promotion of an operator's `shape`.
 pub(crate) const fn promotion<O: Operation>() -> Promotion {
     match O::SHAPE {
-        Some(Shape::Pointwise { dtype, .. }) => dtype,
+        Some(ShapeWord::Pointwise { dtype, .. }) => dtype,
         _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
     }
 }
@@ -414,7 +414,7 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
 /// Returns the names of an operator's operands, for errors.
 pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
-        Some(Shape::Pointwise { names, .. }) => names,
+        Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn filled(
 
 /// Returns the number of the stream's blocks for `count` elements, if each block yields `rows` elements.
 pub(crate) fn blocks(count: i64, rows: i64) -> i64 {
-    let group = i64::try_from(Generator::GROUP).unwrap_or(1);
+    let group = i64::try_from(Generator::BLOCKS_PER_GROUP).unwrap_or(1);
     count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: 
 
 /// Returns the given generator, or the device's default one.
 pub(crate) fn on_device(generator: Option<&Generator>, device: Device) -> Result<Generator> {
-    let Some(generator) = generator else { return Ok(Generator::of(device)) };
+    let Some(generator) = generator else { return Ok(Generator::default_for(device)) };
     if generator.device().key() == device.key() {
         return Ok(generator.clone());
     }

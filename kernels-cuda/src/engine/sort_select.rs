@@ -233,7 +233,7 @@ impl SortInput {
 
 /// Returns a view of `count` elements of a contiguous tensor, from element `first` on.
 fn part(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
-    Ok(tensor.restride(Geometry::contiguous(&[count]).at(tensor.geometry().offset() + first))?)
+    Ok(tensor.restride(Geometry::contiguous(&[count]).with_offset(tensor.geometry().offset() + first))?)
 }
 
 /// Returns the smallest power of two that is at least two and not less than a number.

@@ -85,7 +85,7 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
         let begins = from.geometry().offset() == 0;
         let from = if begins { contiguous(from, from.dtype())? } else { contiguous_copy(from, from.dtype())? };
         let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
-        to.device().memory()?.copy_across(from.storage(), beside.storage())?;
+        to.device().memory_backend()?.copy_between(from.storage(), beside.storage())?;
         converted(to, &beside)
     }
 }
@@ -186,7 +186,7 @@ fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
 fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usize)> {
     let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
     let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
-    let start = held.place(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;
+    let start = held.address(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;
     Ok((start, size))
 }
 
@@ -195,5 +195,9 @@ fn bytes(tensor: &Tensor) -> Result<Tensor> {
     let size = element_size(tensor);
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
     let storage: Storage = tensor.storage().clone();
-    Ok(Tensor::new(storage, DType::U8, Geometry::contiguous(&[count]).at(if count == 0 { 0 } else { offset }))?)
+    Ok(Tensor::new(
+        storage,
+        DType::U8,
+        Geometry::contiguous(&[count]).with_offset(if count == 0 { 0 } else { offset }),
+    )?)
 }

@@ -1,6 +1,6 @@
 //! Walks: the iteration of kernels over several tensors with different strides.
 
-use dispatch_runtime::{broadcast_strides, nesting};
+use dispatch_runtime::{broadcast_strides, dims_by_stride};
 use smallvec::SmallVec;
 
 use crate::prelude::*;
@@ -70,7 +70,7 @@ impl Steps {
     /// Creates the dimensions of a walk from the operands' byte strides through these sizes.
     pub(crate) fn new(sizes: &[i64], operands: &[dispatch_runtime::Dims]) -> Self {
         let mut dims = Dims::new();
-        for dim in nesting(sizes, operands.iter().map(|steps| (&steps[..], 1))) {
+        for dim in dims_by_stride(sizes, operands.iter().map(|steps| (&steps[..], 1))) {
             let size = sizes[dim].unsigned_abs();
             if size == 1 {
                 continue;

@@ -20,7 +20,7 @@ fn numbers(count: i64, dtype: DType) -> Tensor {
 fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let memory = to(&numbers(start + count, dtype), device);
-    memory.restride(Geometry::contiguous(sizes).at(start)).unwrap()
+    memory.restride(Geometry::contiguous(sizes).with_offset(start)).unwrap()
 }
 
 /// The storage offsets of three operands. First a single operand is misaligned, then all are, and then all are aligned for shorter vectors

@@ -34,7 +34,7 @@ impl Graph {
         let mut graph = self.clone();
         for (at, constant) in graph.constants.iter_mut().enumerate() {
             *constant = constant.to(device)?;
-            graph.values[graph.inputs + at].geometry = constant.geometry().clone().at(0);
+            graph.values[graph.inputs + at].geometry = constant.geometry().clone().with_offset(0);
         }
         graph.nodes.iter_mut().for_each(|node| bring(node, device));
         Ok(graph)

@@ -7,7 +7,7 @@ use dispatch_autocast as autocast;
 use dispatch_autograd::Differentiable;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{Bool, Complex32, Complex64, Geometry, Registrar, Shape, Spec, guard, keys};
+use dispatch_runtime::{Bool, Complex32, Complex64, Geometry, Registrar, ShapeWord, Spec, guard, keys};
 use dispatch_trace::{Fused, Graph, trace};
 use dispatch_vmap::vmap;
 use kernels_cpu as _;
@@ -119,7 +119,7 @@ fn every_operator_gives_the_same_bits_in_every_dtype() {
     let mut cases = 0;
     for operator in Operator::all() {
         let (schema, name) = (operator.schema(), operator.name().to_string());
-        let pointwise = matches!(operator.shape(), Some(Shape::Pointwise { .. }));
+        let pointwise = matches!(operator.shape(), Some(ShapeWord::Pointwise { .. }));
         let is_new =
             schema.returns.len() == 1 && !schema.arguments.iter().any(dispatch_runtime::schema::Argument::is_written);
         if !is_new || !(pointwise || composed.iter().any(|composed| name == format!("aten::{composed}"))) {

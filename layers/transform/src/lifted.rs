@@ -46,7 +46,7 @@ pub(crate) fn lift(level: &Level, tensor: &Tensor) -> Tensor {
 
 pub(crate) fn show(level: &Level, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
     let own = layers | KeySet::layers_of(keys::FuncTorchGradWrapper);
-    let lifted = shown.out_of_reach(shown.keys() | own);
+    let lifted = shown.opaque_with_keys(shown.keys() | own);
     lifted.extension_or_init(|| Lifted { level: level.clone(), below: below.clone() });
     lifted
 }

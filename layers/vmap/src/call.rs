@@ -1,7 +1,7 @@
 //! Calls with batched tensors, after the level is taken off the stack.
 
 use aten::is_random;
-use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
+use dispatch_runtime::{Operator, Result, ShapeWord, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::error::VmapError;
@@ -63,13 +63,13 @@ fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Resul
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     match word(operator) {
-        Some(Shape::Pointwise { operands, dtype, .. }) => {
+        Some(ShapeWord::Pointwise { operands, dtype, .. }) => {
             shape_words::pointwise(batch, operator, operands, dtype, arguments)
         }
-        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
+        Some(ShapeWord::Reduce { dims: Some(dims), keepdim, .. }) => {
             shape_words::reduce(batch, operator, dims, keepdim, arguments)
         }
-        Some(Shape::Product { letters }) => shape_words::product(batch, operator, letters, arguments),
+        Some(ShapeWord::Product { letters }) => shape_words::product(batch, operator, letters, arguments),
         _ => Ok(None),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn pointwise(
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
     // If integers are computed as floats, they are converted directly, without rounding to the common dtype first.
-    let met = if promotion == Promotion::Float { promotion.computes_in(&seen) } else { common };
+    let met = if promotion == Promotion::Float { promotion.compute_dtype(&seen) } else { common };
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         let Value::Tensor(tensor) = value else { continue };

@@ -88,7 +88,7 @@ pub(crate) fn loop_with_same_random_numbers(
 ) -> Result<Vec<Value>> {
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
     let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
-    let fork = given.cloned().unwrap_or_else(|| Generator::of(device)).fork();
+    let fork = given.cloned().unwrap_or_else(|| Generator::default_for(device)).fork();
     looped(batch, operator, arguments, |mut values| {
         let own = Generator::new(fork.device(), fork.seed());
         for value in &mut values {
@@ -96,7 +96,7 @@ pub(crate) fn loop_with_same_random_numbers(
                 *given = own.clone();
             }
         }
-        let _own = own.stand_in();
+        let _own = own.make_default();
         operator.call(values)
     })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aten::is_random;
 use dispatch_runtime::schema::Argument;
-use dispatch_runtime::{Operator, Shape, annotate};
+use dispatch_runtime::{Operator, ShapeWord, annotate};
 
 use crate::level::is_decomposed;
 use crate::rule::BatchRule;
@@ -89,14 +89,17 @@ annotate!("vmap", |operator| {
 
 /// Returns the shape word that determines the batching of a call. For an in-place operator, only a pointwise word of its functional
 /// operator counts, and only if that operator has no batch rule.
-pub(crate) fn word(operator: &Operator) -> Option<Shape> {
+pub(crate) fn word(operator: &Operator) -> Option<ShapeWord> {
     let Some(functional) = operator.functional() else {
-        let is_said = |shape: &Shape| {
-            matches!(shape, Shape::Pointwise { .. } | Shape::Reduce { dims: Some(_), .. } | Shape::Product { .. })
+        let is_said = |shape: &ShapeWord| {
+            matches!(
+                shape,
+                ShapeWord::Pointwise { .. } | ShapeWord::Reduce { dims: Some(_), .. } | ShapeWord::Product { .. }
+            )
         };
         return operator.shape().filter(is_said);
     };
     let is_out = operator.schema().arguments.iter().any(Argument::is_out);
     let is_left = !is_out && functional.rule::<BatchRule>().is_none();
-    functional.shape().filter(|shape| is_left && matches!(shape, Shape::Pointwise { .. }))
+    functional.shape().filter(|shape| is_left && matches!(shape, ShapeWord::Pointwise { .. }))
 }

@@ -42,7 +42,7 @@ pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> R
 
 /// Returns one slice as a plain tensor whose elements cannot be accessed.
 fn outline(tensor: &Tensor) -> Tensor {
-    tensor.out_of_reach(tensor.keys().below(keys::BackendSelect))
+    tensor.opaque_with_keys(tensor.keys().below(keys::BackendSelect))
 }
 
 /// Extends a view of one slice to all slices. The batch becomes its last dimension, with its stride in the source.

@@ -130,7 +130,8 @@ impl Vmap {
             let length = chunk.min(size - start);
             let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
             // Each chunk starts at the same position of the random stream.
-            let _same: Vec<_> = same.iter().map(|fork| Generator::new(fork.device(), fork.seed()).stand_in()).collect();
+            let _same: Vec<_> =
+                same.iter().map(|fork| Generator::new(fork.device(), fork.seed()).make_default()).collect();
             parts.push(self.run(&f, &structure, part, length)?);
         }
         self.joined(&parts)
@@ -225,7 +226,7 @@ fn generators(inputs: &[Mapped]) -> Vec<Generator> {
             devices.push(input.tensor.device());
         }
     }
-    devices.into_iter().map(|device| Generator::of(device).fork()).collect()
+    devices.into_iter().map(|device| Generator::default_for(device).fork()).collect()
 }
 
 fn narrowed(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {

@@ -92,7 +92,7 @@ pub(super) fn convolved(
 
 /// Returns the spec of a result or a gradient of a convolution. It is channels-last if an operand is.
 fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
-    images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
+    images_like(if weight.geometry().suggested_format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
 }
 
 #[op_plan(convolution)]

@@ -62,8 +62,9 @@ pub fn fmod_scalar(_: ...) -> Result<Tensor>;
 
 /// Returns the spec of an elementwise operator's result. Errors call the second operand `name`.
 pub(super) fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
-    let dtype = promotion.of(&[this, other]);
-    let named = |error: OperandError| if error.operand == 0 { error.of("self") } else { error.of(name) };
+    let dtype = promotion.result_dtype(&[this, other]);
+    let named =
+        |error: OperandError| if error.operand == 0 { error.for_argument("self") } else { error.for_argument(name) };
     Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
 }
 

@@ -65,7 +65,7 @@ fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
 
 /// Converts a scalar bound to a tensor. An integer bound is first clamped to the range of the dtype of `this`.
 fn bound(this: &Tensor, number: Scalar) -> Tensor {
-    let (least, most) = this.dtype().integers().unwrap_or((i64::MIN, i64::MAX));
+    let (least, most) = this.dtype().integer_range().unwrap_or((i64::MIN, i64::MAX));
     Tensor::number(match number {
         Scalar::Int(number) => number.clamp(least, most).into(),
         Scalar::Complex(_) if this.dtype().is_floating() => number.to_f64().map_or(number, Scalar::Float),

@@ -30,7 +30,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
     let count = if whole && dtype == DType::I64 {
-        let (from, to, by) = (start.integer(), end.integer(), step.integer());
+        let (from, to, by) = (start.to_i64(), end.to_i64(), step.to_i64());
         let (span, by) = (i128::from(to) - i128::from(from), i128::from(by));
         i64::try_from((span + by - by.signum()) / by).unwrap_or(i64::MAX)
     } else {
@@ -235,7 +235,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
     let counted = arange_compute_dtype(dtype);
     crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
     let [from, to, by] = [start, end, step].map(|number| match counted {
-        DType::I64 => Scalar::Int(number.integer()),
+        DType::I64 => Scalar::Int(number.to_i64()),
         _ => Scalar::Float(rounded(number, counted)),
     });
     let (span, by_real) = match (from, to) {
@@ -249,7 +249,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
     let computed = if counted == DType::I64 { DType::I64 } else { DType::F64 };
-    let count = Scalar::Int(Scalar::from((span / by_real).floor()).integer().saturating_add(1));
+    let count = Scalar::Int(Scalar::from((span / by_real).floor()).to_i64().saturating_add(1));
     let places = arange(count, Some(computed), layout, device, pin_memory)?;
     places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
 }

@@ -120,7 +120,7 @@ fn smooth_l1_loss_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
 #[op_plan(huber_loss)]
 fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Plan<Reduction>, BadArgument> {
     check_width("delta", delta, f64::MIN_POSITIVE)?;
-    let computed = Promotion::Common.of(&[this, target]);
+    let computed = Promotion::Common.result_dtype(&[this, target]);
     if !computed.can_cast(this.dtype()) {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Holding(computed)).because("the loss is"));
     }

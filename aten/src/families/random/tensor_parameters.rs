@@ -58,9 +58,9 @@ fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument>
             return Err(BadArgument::dtype(name, tensor.dtype(), DTypes::Floating));
         }
     }
-    let dtype = Promotion::Common.of(&[count, prob]);
+    let dtype = Promotion::Common.result_dtype(&[count, prob]);
     let spec = Spec::pointwise(&[count, prob], dtype)
-        .map_err(|error| if error.operand == 0 { error.of("count") } else { error.of("prob") })?;
+        .map_err(|error| if error.operand == 0 { error.for_argument("count") } else { error.for_argument("prob") })?;
     Ok(Plan::new((), [spec]))
 }
 

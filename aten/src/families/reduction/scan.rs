@@ -38,7 +38,7 @@ fn cumprod_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<us
 
 #[op_plan(logcumsumexp)]
 fn logcumsumexp_plan(this: &Tensor, dim: i64) -> Result<Plan<usize>, BadArgument> {
-    scanned(this, dim, Promotion::Float.of(&[this]))
+    scanned(this, dim, Promotion::Float.result_dtype(&[this]))
 }
 
 /// Returns the plan of a scan. Its value is the dimension.

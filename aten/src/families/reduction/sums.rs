@@ -84,7 +84,7 @@ pub fn logsumexp(_: ...) -> Result<Tensor>;
 /// Returns the dtype of sums and scans of `this`: `dtype`, if it is given.
 #[must_use]
 pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
-    dtype.unwrap_or_else(|| Promotion::Sum.of(&[this]))
+    dtype.unwrap_or_else(|| Promotion::Sum.result_dtype(&[this]))
 }
 
 /// Returns the index of the dimension `dim` of `this`, which may be negative.

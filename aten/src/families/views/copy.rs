@@ -20,12 +20,12 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     }
     let (storage, device) = (this.storage().clone(), this.device());
     let mut host = if covers_storage(this) {
-        Tensor::new(Storage::recycled(storage.size())?, this.dtype(), this.geometry().clone())?
+        Tensor::new(Storage::try_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
     } else {
         on_host(this)?
     };
     copy_(&mut host, &fetched, non_blocking)?;
-    device.memory()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+    device.memory_backend()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
     storage.bump_version();
     Ok(())
 }
@@ -186,8 +186,8 @@ fn on_host(tensor: &Tensor) -> Result<Tensor> {
     if tensor.device() == Device::CPU {
         return Ok(tensor.clone());
     }
-    let storage = Storage::recycled(tensor.storage().size())?;
-    tensor.device().memory()?.copy_out(tensor.storage(), &mut bytes(&storage)?.write::<u8>()?)?;
+    let storage = Storage::try_host_unzeroed(tensor.storage().size())?;
+    tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut bytes(&storage)?.write::<u8>()?)?;
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 

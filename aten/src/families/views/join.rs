@@ -41,8 +41,8 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> 
         sizes[at] = sizes[at].saturating_add(part.sizes()[at]);
     }
     let dtype = result_dtype(tensors);
-    let format = first.geometry().format();
-    let all = tensors.iter().all(|tensor| tensor.geometry().format() == format);
+    let format = first.geometry().suggested_format();
+    let all = tensors.iter().all(|tensor| tensor.geometry().suggested_format() == format);
     let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
     Ok(Plan::new(Cat { dim: at, parts }, [Spec { dtype, geometry }]))
 }

@@ -41,7 +41,7 @@ fn room(spec: Spec, memories: &[&'static dyn Backend]) -> Result<Tensor> {
     let size = elements.and_then(|elements| elements.checked_mul(spec.dtype.size())).unwrap_or(usize::MAX);
     let mut refused = None;
     for memory in memories {
-        match memory.pinned(size) {
+        match memory.allocate_pinned(size) {
             Ok(storage) => return Ok(Tensor::new(storage, spec.dtype, spec.geometry)?),
             Err(error) => refused = Some(error),
         }
@@ -53,11 +53,11 @@ fn room(spec: Spec, memories: &[&'static dyn Backend]) -> Result<Tensor> {
 /// Returns the backends that may pin memory: that of `device`, or those of all linked devices except CPU and Meta.
 fn memories(device: Option<Device>) -> Result<Vec<&'static dyn Backend>> {
     match device {
-        Some(device) => Ok(vec![device.memory()?]),
+        Some(device) => Ok(vec![device.memory_backend()?]),
         None => Device::linked()
             .into_iter()
             .filter(|device| ![Device::CPU, Device::META].contains(device))
-            .map(Device::memory)
+            .map(Device::memory_backend)
             .collect(),
     }
 }

@@ -23,8 +23,8 @@ pub trait Kind: 'static {
 
     /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        <Self::At<'_> as Argument<'_>>::keys_of(value)
+    fn keys_in_value(value: &Value) -> Option<KeySet> {
+        <Self::At<'_> as Argument<'_>>::keys_in_value(value)
     }
 
     /// Binds a written argument to the handle that a boxed kernel returned, which can be another tensor.
@@ -161,7 +161,7 @@ where
     }
 
     #[inline(always)]
-    fn keys_of(value: &Value) -> Option<KeySet> {
+    fn keys_in_value(value: &Value) -> Option<KeySet> {
         Some(operator::device_keys(value))
     }
 }

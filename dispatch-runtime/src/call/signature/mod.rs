@@ -19,7 +19,7 @@ use crate::guard;
 use crate::key::KeySet;
 use crate::operator::{Code, Operator, Signature, TableRef, Typed, too_few_arguments};
 use crate::tensor::Marks;
-use crate::value::{Argument, KINDS, Stack, Value, stack_of};
+use crate::value::{Argument, KINDS, Stack, Value, stack_from_arguments};
 use argument::Kind;
 use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
 
@@ -83,9 +83,9 @@ macro_rules! signatures {
                 // SAFETY: as in `slow`.
                 let operator = unsafe { table.operator() };
                 let mut stack = if $count < MANY {
-                    Stack::of([$($argument.to_value()),*])
+                    Stack::from_array([$($argument.to_value()),*])
                 } else {
-                    stack_of(&[$(&$argument),*])
+                    stack_from_arguments(&[$(&$argument),*])
                 };
                 if O::ALL.is_empty() {
                     return through_boxed(operator, table, keys, &mut stack);
@@ -99,8 +99,8 @@ macro_rules! signatures {
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
             fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
-                let has_any = |marks: Marks| false $(|| $argument.has_any(marks))*;
-                match table.bound().and_then(|table| table.passed_unless(keys, has_any)) {
+                let has_any_mark = |marks: Marks| false $(|| $argument.has_any_mark(marks))*;
+                match table.bound().and_then(|table| table.passed_unless(keys, has_any_mark)) {
                     Some((code, keys)) => {
                         // SAFETY: as in `slow`.
                         let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
@@ -120,7 +120,7 @@ macro_rules! signatures {
                     Some(code) => (code, keys),
                     None => {
                         let [$($argument),*] = &*arguments;
-                        $(let Some($argument) = $kind::keys_of($argument) else {
+                        $(let Some($argument) = $kind::keys_in_value($argument) else {
                             return call_otherwise(operator, stack);
                         };)*
                         let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
@@ -218,7 +218,7 @@ fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
 /// Converts one argument of a boxed call to the type that a kernel takes.
 #[inline]
 pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
-    let found = value.variant();
+    let found = value.kind_index();
     let Some(argument) = T::from_value(value) else {
         return Err(wrong_argument(operator, position, T::KIND, found));
     };

@@ -105,7 +105,7 @@ pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Re
     let Some(value) = value else {
         return Err(wrong_result(operator, T::KIND, None));
     };
-    let found = value.variant();
+    let found = value.kind_index();
     T::from_value(value).ok_or_else(|| wrong_result(operator, T::KIND, Some(found)))
 }
 

@@ -52,7 +52,7 @@ impl Walk {
                 low = low.checked_add(least)?;
                 high = high.checked_add(greatest)?;
             }
-            Some(operand.has_places(low, high))
+            Some(operand.has_elements_between(low, high))
         };
         if to.dtype() == from.dtype()
             && inside(to, &|axis| &axis.to) == Some(true)

@@ -140,8 +140,8 @@ impl Bound {
 
 impl Rule {
     fn bound<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Bound> {
-        let common = self.dtype.computes_in(&inputs);
-        let dtype = self.dtype.gives(common);
+        let common = self.dtype.compute_dtype(&inputs);
+        let dtype = self.dtype.result_dtype_from(common);
         let row = |computed| {
             let (mut row, mut kept) = (None, None);
             loops(computed, &mut LoopInput::Capture(&mut row, &mut kept)).ok()?;

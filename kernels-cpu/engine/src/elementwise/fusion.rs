@@ -94,7 +94,7 @@ struct Element([u8; 16]);
 impl Element {
     /// Returns the only element of a tensor; `None` if it cannot be read.
     fn of(tensor: &Tensor) -> Option<Self> {
-        let operands = Operands::take(&[], [], &["number"], [tensor]).ok()?;
+        let operands = Operands::borrow(&[], [], &["number"], [tensor]).ok()?;
         let [operand]: &[Operand<'_>; 1] = operands.read();
         let mut bytes = [0; 16];
         let element = bytes.get_mut(..operand.dtype().size()).filter(|_| operand.geometry().count() == 1)?;
@@ -120,11 +120,11 @@ impl dispatch_runtime::Pass for Pass {
         let mut results = self.results.iter().map(result).collect::<Result<Vec<_>>>()?;
         // If other code writes to an input, the pass is refused; the operator that reads the input then returns the error.
         let Ok(read) =
-            inputs.iter().map(|input| Operands::take(&[], [], &["input"], [*input])).collect::<Result<Vec<_>>>()
+            inputs.iter().map(|input| Operands::borrow(&[], [], &["input"], [*input])).collect::<Result<Vec<_>>>()
         else {
             return Ok(None);
         };
-        let written = results.iter_mut().map(|result| Operands::take(&["out"], [result], &[], []));
+        let written = results.iter_mut().map(|result| Operands::borrow(&["out"], [result], &[], []));
         let written = written.collect::<Result<Vec<_>>>()?;
         let memory = Memory {
             inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| operands.read()[0].start()).collect(),

@@ -3,7 +3,7 @@
 //! Dimensions are nested in the memory order of the result. Adjacent dimensions are merged if the strides of all operands allow it, so most
 //! calls become a single row.
 
-use dispatch_runtime::{Geometry, broadcast_strides, nesting};
+use dispatch_runtime::{Geometry, broadcast_strides, dims_by_stride};
 use smallvec::{SmallVec, smallvec};
 
 /// A loop nest: dimensions from innermost to outermost, each with its size and every operand's stride in bytes. The result is operand 0.
@@ -28,7 +28,7 @@ impl<const M: usize> LoopNest<M> {
             return Self { dims: smallvec![(0, operands.map(|(_, element)| bytes_of(element)))] };
         }
         let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), bytes(element)));
-        let order = nesting(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)));
+        let order = dims_by_stride(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)));
         let mut dims: SmallVec<[(usize, [isize; M]); 5]> = SmallVec::new();
         for dim in order {
             let size = usize::try_from(sizes[dim]).unwrap_or(0);

@@ -16,7 +16,7 @@ const GRAIN: usize = 32 * 1024;
 /// Copies the elements of the tensor that is read to the tensor that is written, converted and broadcast.
 pub fn transfer(operands: &Operands<'_, 1, 1>) {
     let ([to], [from]) = (operands.written(), operands.read());
-    if from.is(to) {
+    if from.is_same_elements_as(to) {
         return;
     }
     let move_row = Move::between(from.dtype(), to.dtype());

@@ -172,7 +172,10 @@ fn lanes(
         let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
         assert!(agrees, "lines of {own:?} beside lines of {all:?}");
     }
-    assert!(!inputs.iter().any(|input| results.iter().any(|result| input.is(result))), "lines are read or written");
+    assert!(
+        !inputs.iter().any(|input| results.iter().any(|result| input.is_same_elements_as(result))),
+        "lines are read or written"
+    );
     let of_inputs = inputs.iter().map(|input| Lane::new(read, input, dims, false));
     let dtype = |i: usize| if i < first { written } else { others };
     let of_results = results.iter().enumerate().map(|(i, result)| Lane::new(dtype(i), result, dims, true));

@@ -126,7 +126,7 @@ fn accumulated(
 #[op_impl(aten::put, CUDA)]
 fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let source = contiguous(source, source.dtype())?;
-    let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
+    let source = source.restride(Geometry::contiguous(index.sizes()).with_offset(source.geometry().offset()))?;
     let (sizes, site) = (index.sizes(), site!("aten::put", "index"));
     let lists = |launch: Launch, tensor: &Tensor| {
         let list = List::of(index, sizes, (tensor.geometry().count(), element_size(tensor)));

@@ -59,7 +59,7 @@ impl<'a> ScatterTarget<'a> {
             return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).into());
         }
         if out.dtype() != computed {
-            let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().at(0) }.on(out.device())?;
+            let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
             self.combine(&mut sum, this, source, dtype, how, include)?;
             return write(out, &sum);
         }
@@ -72,7 +72,8 @@ impl<'a> ScatterTarget<'a> {
         let (to, lists) = (self.lists)(self.launch, out)?;
         combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, combine)?;
         if how == Reduce::Mean {
-            let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
+            let mut counts =
+                Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
             write(&mut counts, &Tensor::number(i64::from(include).into()))?;
             let (to, lists) = (self.lists)(self.launch, &counts)?;
             let one = Source::Number(1.into());

@@ -39,7 +39,8 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, ou
     let beside = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
-    let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
+    let area =
+        if first.geometry().suggested_format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
     let (from, slope, to) = (launch.place_or_null(input)?, launch.place_or_null(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
@@ -88,7 +89,7 @@ fn normalized<O: Operation>(
     let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], &becomes, batch);
     launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
     drop(written);
-    apply(Some(&aten::contiguous(input, input.geometry().format())?), None, &becomes, out)
+    apply(Some(&aten::contiguous(input, input.geometry().suggested_format())?), None, &becomes, out)
 }
 
 /// Returns the variances of channels, without correction, and their means.
@@ -125,7 +126,7 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
         launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
         rstd
     };
-    let layout = input.geometry().format();
+    let layout = input.geometry().suggested_format();
     let (input, grad) = (aten::contiguous(input, layout)?, aten::contiguous(grad_out, layout)?);
     let inputs = BackwardInputs { grad, input, mean: mean.clone(), rstd };
     if train || output_mask[1] || output_mask[2] {

@@ -57,7 +57,7 @@ fn median_of_all(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()
         return write(out, &Tensor::number(f64::NAN.into()));
     }
     let row = contiguous(this, this.dtype())?;
-    let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
+    let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).with_offset(row.geometry().offset()))?;
     let mut place = out.fresh_like(DType::I64)?;
     SortInput::along(&row, 0, false)?.nth(Nth::Median { of_numbers }, &found([out, &mut place]))
 }

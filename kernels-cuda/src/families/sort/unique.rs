@@ -58,7 +58,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     }
     let width = total.checked_div(count).unwrap_or(0);
     let rows = contiguous(&slices, slices.dtype())?;
-    let rows = rows.restride(Geometry::contiguous(&[count, width]).at(rows.geometry().offset()))?;
+    let rows = rows.restride(Geometry::contiguous(&[count, width]).with_offset(rows.geometry().offset()))?;
     let launch = Launch::on(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
     let order = along.sorted.then(|| order(&rows)).transpose()?;

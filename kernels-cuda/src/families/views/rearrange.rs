@@ -51,8 +51,8 @@ fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
         Roll::Dims(by) => rolled(out, this, by),
         Roll::Flat(by) => {
             let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
-            let this = this.restride(row.clone().at(this.geometry().offset()))?;
-            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+            let this = this.restride(row.clone().with_offset(this.geometry().offset()))?;
+            rolled(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
         }
     }
 }

@@ -81,7 +81,7 @@ fn shows_recorded(value: &Value) -> bool {
 }
 
 /// Marks views and counts versions for calls that skip autograd: under a guard, or with tensors that require no gradients.
-#[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, FOREIGN))]
+#[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, NOT_ON_HOST))]
 fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();

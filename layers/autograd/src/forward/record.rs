@@ -187,7 +187,7 @@ impl Recording {
     pub fn finish_one(mut self, result: &mut Tensor) -> Result<()> {
         self.save_results(&mut [(result, true)])?;
         if outline::is_differentiable(result.dtype()) {
-            history::set(result, self.node.share(), 0);
+            history::set(result, self.node.into_shared(), 0);
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Recording {
 
     pub(crate) fn into_node(mut self, results: &mut [ResultOf<'_>]) -> Result<Shared<Node>> {
         self.save_results(results)?;
-        Ok(self.node.share())
+        Ok(self.node.into_shared())
     }
 
     #[inline(always)]

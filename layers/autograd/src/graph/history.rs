@@ -134,7 +134,7 @@ pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
 /// Whether a tensor may require gradients. Takes no lock, and mostly reads only the marks.
 #[inline(always)]
 pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
-    tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale(tensor))
+    tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale(tensor))
 }
 
 /// Whether a view's node is of an earlier generation than its base. False if the base requires no gradients.

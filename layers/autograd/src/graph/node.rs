@@ -76,7 +76,7 @@ impl Node {
     pub(crate) fn new(function: Function, edges: Edges, results: Outlines) -> Shared<Self> {
         let mut node = Self::unlinked(function);
         (node.edges, node.results) = (edges, results);
-        node.share()
+        node.into_shared()
     }
 
     /// Makes the node of a call with one result.

@@ -22,7 +22,7 @@ pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: Origin) {
         return;
     }
     // A source without marks is no view and has no recorded writes.
-    let is_marked = source.has_any(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
+    let is_marked = source.has_any_mark(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
     if is_marked || origin != Origin::Plain || !guard::is_grad_enabled() {
         mark_view_of_marked(view, source, origin);
     } else {

@@ -138,7 +138,7 @@ fn drop_half(x: &Tensor) -> Result<Tensor> {
 
 /// Returns the random stream range that another thread reserves.
 fn drawn_elsewhere() -> (u64, u64) {
-    std::thread::spawn(|| Generator::of(Device::CPU).reserve(64)).join().unwrap()
+    std::thread::spawn(|| Generator::default_for(Device::CPU).reserve(64)).join().unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Rules for the number of floating-point operations of a call.
 
-use dispatch_runtime::{Operator, Shape, Tensor, Value};
+use dispatch_runtime::{Operator, ShapeWord, Tensor, Value};
 
 /// Operators with the shape word `pointwise` that only move elements.
 const MOVES: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
@@ -12,14 +12,14 @@ pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     let (name, word) = (functional.name(), functional.shape());
     let rule = if name.namespace == "aten" { of_aten(name.base, arguments) } else { None };
     rule.or_else(|| match word? {
-        Shape::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
-        Shape::Pointwise { .. } => {
+        ShapeWord::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
+        ShapeWord::Pointwise { .. } => {
             let inputs = &arguments[..functional.argument_count().min(arguments.len())];
             let results = functional.plan(&inputs.iter().cloned().collect()).ok()?;
             Some(product(results.values().first()?.as_tensor()?.sizes()))
         }
-        Shape::Reduce { .. } => elements(arguments, 0),
-        Shape::Product { letters } => letters_of(letters, arguments, 0),
+        ShapeWord::Reduce { .. } => elements(arguments, 0),
+        ShapeWord::Product { letters } => letters_of(letters, arguments, 0),
         _ => None,
     })
 }

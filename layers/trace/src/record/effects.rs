@@ -20,7 +20,7 @@ impl Before {
                 }
             }
         }
-        Self { versions, reservations: Generator::reservations() }
+        Self { versions, reservations: Generator::reservation_count() }
     }
 
     pub(super) fn written(&self) -> impl Iterator<Item = &Tensor> {
@@ -31,6 +31,6 @@ impl Before {
     }
 
     pub(super) fn took_random_numbers(&self) -> bool {
-        Generator::reservations() != self.reservations
+        Generator::reservation_count() != self.reservations
     }
 }

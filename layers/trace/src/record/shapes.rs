@@ -93,5 +93,5 @@ fn as_shape(value: &Value, shape: &impl Fn(&Tensor) -> Option<Tensor>) -> Option
 }
 
 pub(super) fn without_offset(tensor: &Tensor) -> Geometry {
-    tensor.geometry().clone().at(0)
+    tensor.geometry().clone().with_offset(0)
 }

@@ -5,9 +5,9 @@ use dispatch_schema::{Type, TypeKind};
 use super::Value;
 
 impl Value {
-    /// Whether the value has this schema type.
-    pub(crate) fn fits(&self, ty: &Type) -> bool {
-        match (kind_of(ty), self) {
+    /// Returns whether the value has this schema type.
+    pub(crate) fn has_schema_type(&self, ty: &Type) -> bool {
+        match (kind_of_type(ty), self) {
             (None, _) => true,
             (_, Self::None) => ty.accepts_none(),
             (Some(SCALAR), _) => matches!(self, Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Complex(_)),
@@ -19,7 +19,7 @@ impl Value {
 const SCALAR: &str = "Scalar";
 
 /// Returns the kind of the values of a type, for messages, or `None` if values of any kind are accepted.
-pub(crate) fn kind_of(ty: &Type) -> Option<&'static str> {
+pub(crate) fn kind_of_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.required().kind {
         TypeKind::Tensor => "Tensor",
         TypeKind::Scalar => SCALAR,
@@ -54,15 +54,15 @@ mod tests {
     use crate::Tensor;
 
     #[test]
-    fn a_value_fits_its_own_type_and_no_other() {
-        let fits = |value: Value, ty: &str| value.fits(&Type::parse(ty).unwrap());
+    fn a_value_has_only_its_own_schema_type() {
+        let has_type = |value: Value, ty: &str| value.has_schema_type(&Type::parse(ty).unwrap());
         let x = || Tensor::from_slice(&[1.0_f32]);
-        assert!(fits(x().into(), "Tensor") && fits(x().into(), "Tensor?") && fits(x().into(), "Any"));
-        assert!(fits(Value::None, "Tensor?") && !fits(Value::None, "Tensor"));
-        assert!(fits(vec![x()].into(), "Tensor[]") && !fits(vec![x()].into(), "Tensor"));
-        assert!(fits(vec![Some(x())].into(), "Tensor?[]") && !fits(vec![Some(x())].into(), "Tensor[]"));
-        assert!(fits(2_i64.into(), "Scalar") && fits(true.into(), "Scalar") && !fits("a".into(), "Scalar"));
-        assert!(fits(2_i64.into(), "SymInt") && !fits(2.5.into(), "int") && !fits(2_i64.into(), "float"));
-        assert!(!fits(Value::List(vec![x().into()].into()), "Tensor[]"));
+        assert!(has_type(x().into(), "Tensor") && has_type(x().into(), "Tensor?") && has_type(x().into(), "Any"));
+        assert!(has_type(Value::None, "Tensor?") && !has_type(Value::None, "Tensor"));
+        assert!(has_type(vec![x()].into(), "Tensor[]") && !has_type(vec![x()].into(), "Tensor"));
+        assert!(has_type(vec![Some(x())].into(), "Tensor?[]") && !has_type(vec![Some(x())].into(), "Tensor[]"));
+        assert!(has_type(2_i64.into(), "Scalar") && has_type(true.into(), "Scalar") && !has_type("a".into(), "Scalar"));
+        assert!(has_type(2_i64.into(), "SymInt") && !has_type(2.5.into(), "int") && !has_type(2_i64.into(), "float"));
+        assert!(!has_type(Value::List(vec![x().into()].into()), "Tensor[]"));
     }
 }
