@@ -22,7 +22,7 @@ macro_rules! define {
 }
 
 define! {
-    "plain(Tensor self, Tensor other) -> Tensor" plain(this: &Tensor, other: &Tensor) -> Tensor = this.clone();
+    "no_alias(Tensor self, Tensor other) -> Tensor" no_alias(this: &Tensor, other: &Tensor) -> Tensor = this.clone();
     "view(Tensor(a) self) -> Tensor(a)" view(this: &Tensor) -> Tensor = this.clone();
     "split(Tensor(a -> *) self) -> Tensor(a)[]" split(this: &Tensor) -> Vec<Tensor> = vec![this.clone()];
     "fill_(Tensor(a!) self) -> Tensor(a!)" fill_(this: &mut Tensor) -> () = ();
@@ -51,19 +51,19 @@ fn x() -> Tensor {
 #[test]
 fn a_fallback_for_aliasing_operators_runs_only_for_views_and_writes() {
     let mut out = x();
-    plain(&x(), &x()).unwrap();
+    no_alias(&x(), &x()).unwrap();
     view(&x()).unwrap();
     split(&x()).unwrap();
     fill_(&mut out).unwrap();
     fill_out(&x(), &mut out).unwrap();
     fill_each_(&mut [x(), x()]).unwrap();
-    plain(&x(), &x()).unwrap();
+    no_alias(&x(), &x()).unwrap();
     assert_eq!(take_calls(), ["view", "split", "fill_", "fill", "fill_each_"]);
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_runs_for_the_same_boxed_calls() {
-    plain::operator().call([x().into(), x().into()]).unwrap();
+    no_alias::operator().call([x().into(), x().into()]).unwrap();
     view::operator().call([x().into()]).unwrap();
     fill_::operator().call([x().into()]).unwrap();
     assert_eq!(take_calls(), ["view", "fill_"]);
@@ -87,29 +87,29 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
         cell.map(|cell| cell.provenance)
     };
     assert_eq!(provenance(view::operator()), Some(Provenance::BackendFallback));
-    assert_eq!(provenance(plain::operator()), Some(Provenance::Missing));
+    assert_eq!(provenance(no_alias::operator()), Some(Provenance::Missing));
     assert!(view::operator().dump_table().contains("ADInplaceOrView: `track`"));
-    assert!(!plain::operator().dump_table().contains("ADInplaceOrView"));
+    assert!(!no_alias::operator().dump_table().contains("ADInplaceOrView"));
 
     let explanation = view::operator().explain(&[x().into()]);
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
-    let explanation = plain::operator().explain(&[x().into(), x().into()]);
+    let explanation = no_alias::operator().explain(&[x().into(), x().into()]);
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
     assert!(explanation.masked.has(keys::ADInplaceOrView));
 }
 
 #[test]
 fn a_late_fallback_applies_to_operators_that_were_called_before() {
-    static LATE: FallbackRecord =
+    static LATE_FALLBACK: FallbackRecord =
         FallbackRecord::boxed(refuse, &keys::Functionalize, "refuse", Location::new("late.rs", 1)).aliasing();
-    static RECORDS: [Record; 1] = [Record::Fallback(&LATE)];
+    static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
     let with_key = x().with_keys(x().keys() | keys::Functionalize);
     view(&with_key).unwrap();
-    plain(&with_key, &x()).unwrap();
+    no_alias(&with_key, &x()).unwrap();
     register(&RECORDS);
     assert!(view(&with_key).unwrap_err().to_string().contains("refused"));
-    plain(&with_key, &x()).unwrap();
+    no_alias(&with_key, &x()).unwrap();
 }
 
 fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
@@ -130,7 +130,7 @@ fn general_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 #[test]
 fn two_fallbacks_for_one_key_are_an_error_even_if_one_is_only_for_aliasing() {
     let with_key = x().with_keys(x().keys() | keys::Conjugate);
-    for error in [view(&with_key).unwrap_err(), plain(&with_key, &x()).unwrap_err()] {
+    for error in [view(&with_key).unwrap_err(), no_alias(&with_key, &x()).unwrap_err()] {
         assert!(matches!(error.kind(), ErrorKind::DuplicateFallback { fallbacks, .. } if fallbacks.len() == 2));
     }
     assert!(verify().iter().any(|finding| finding.to_string().contains("fallbacks for Conjugate")));

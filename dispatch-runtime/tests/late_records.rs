@@ -84,14 +84,14 @@ fn explanations_and_findings_include_libraries_loaded_later() {
 
 #[test]
 fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
-    static KEY: UserKey = UserKey::layer("LateLayer", dispatch_runtime::Landing::Everything, Location::caller());
-    static LATE: Key = Key::user(&KEY);
-    static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE, "late_fallback", Location::caller());
+    static USER_KEY: UserKey = UserKey::layer("LateLayer", dispatch_runtime::Landing::Everything, Location::caller());
+    static LATE_KEY: Key = Key::user(&USER_KEY);
+    static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE_KEY, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());
     assert!(without_kernel(&tensor()).is_err());
-    load([Record::Key(&KEY), Record::Fallback(&FALLBACK)]);
-    assert_eq!("LateLayer".parse(), Ok(LATE));
-    let _guard = dispatch_runtime::guard::include(KeySet::from(LATE));
+    load([Record::Key(&USER_KEY), Record::Fallback(&FALLBACK)]);
+    assert_eq!("LateLayer".parse(), Ok(LATE_KEY));
+    let _guard = dispatch_runtime::guard::include(KeySet::from(LATE_KEY));
     assert_eq!(without_kernel(&tensor()).unwrap(), 1);
 }
 

@@ -231,9 +231,10 @@ fn skipping_a_fallback_of_one_backend_skips_no_kernel_of_another() {
 
 #[test]
 fn a_late_marked_fallback_is_skipped_too() {
-    static LATE: FallbackRecord = FallbackRecord::boxed(refuse, &keys::Negative, "refuse", Location::new("late.rs", 1))
-        .marked(&[Marks::NOT_ON_HOST]);
-    static RECORDS: [Record; 1] = [Record::Fallback(&LATE)];
+    static LATE_FALLBACK: FallbackRecord =
+        FallbackRecord::boxed(refuse, &keys::Negative, "refuse", Location::new("late.rs", 1))
+            .marked(&[Marks::NOT_ON_HOST]);
+    static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
     #[op_def("late(Tensor self) -> Tensor")]
     fn late(this: &Tensor) -> Result<Tensor>;

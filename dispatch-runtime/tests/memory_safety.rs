@@ -14,7 +14,7 @@ use dispatch_runtime::{
 static PREPARED: Key;
 
 /// A backend that returns a prepared storage for every requested size.
-struct PreparedStorage;
+struct PreparedBackend;
 
 static NEXT_STORAGE: Mutex<Option<Storage>> = Mutex::new(None);
 
@@ -29,7 +29,7 @@ impl Buffer for Bytes {
     }
 }
 
-impl Backend for PreparedStorage {
+impl Backend for PreparedBackend {
     fn allocate(&self, _: Device, _: usize) -> Result<Storage> {
         NEXT_STORAGE.lock().unwrap().take().ok_or_else(|| "nothing is left".into())
     }
@@ -40,7 +40,7 @@ impl Backend for PreparedStorage {
         Ok(())
     }
 }
-backend!(PREPARED, PreparedStorage);
+backend!(PREPARED, PreparedBackend);
 
 #[test]
 fn the_error_for_a_wrong_storage_names_device_and_size() {

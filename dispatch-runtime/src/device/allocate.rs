@@ -82,7 +82,7 @@ impl Tensor {
     }
 }
 
-/// Checks a geometry that is strided, empty or possibly invalid. Returns the number of bytes that a new storage needs for it.
+/// Returns the number of bytes that a new storage needs for a geometry, which may be strided, empty or invalid.
 #[inline(never)]
 fn checked_storage_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
     if geometry.sizes().iter().any(|&size| size < 0) {

@@ -28,7 +28,7 @@ pub struct Shared<T> {
     inner: NonNull<Inner<T>>,
 }
 
-/// The contents of a block: the number of handles and the value. It is aligned to a cache line, so that the bytes behind it have the
+/// The contents of a block: the number of handles and the value. It is aligned to a cache line, so that the bytes after it have the
 /// alignment of the block.
 #[repr(C, align(64))]
 struct Inner<T> {

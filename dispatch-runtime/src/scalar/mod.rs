@@ -1,4 +1,4 @@
-//! Scalars, dtypes, layouts and memory formats: the small values that operators take beside tensors.
+//! Scalars, dtypes, layouts and memory formats: the small values that operators take in addition to tensors.
 
 mod arithmetic;
 #[allow(unsafe_code, reason = "promises that every bit pattern is a valid element")]

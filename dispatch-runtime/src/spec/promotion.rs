@@ -181,9 +181,9 @@ pub enum Promotion {
     Real,
     /// The dtype that all operands promote to, but int64 for integers and booleans.
     Sum,
-    /// Bool for the result. The operator computes in the dtype that all operands promote to.
+    /// The result is bool, and the operator computes in the dtype that all operands promote to.
     Bool,
-    /// Int64 for the result, which has indices. The operator computes in the dtype that all operands promote to.
+    /// The result has int64 indices, and the operator computes in the dtype that all operands promote to.
     Index,
 }
 

@@ -104,8 +104,8 @@ impl Tensor {
         Self::from_new_storage(storage, T::DTYPE, &geometry, Device::CPU)
     }
 
-    /// Creates a tensor without dimensions that stands for a plain number. In a computation with tensors it affects only the kind of the
-    /// result's dtype: `x * 2.0` has the precision of `x`.
+    /// Creates a tensor without dimensions that stands for a plain number. In a computation with tensors it affects only the category of
+    /// the result's dtype: `x * 2.0` has the precision of `x`.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Tensor};

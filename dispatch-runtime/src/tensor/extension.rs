@@ -284,11 +284,11 @@ mod tests {
 
     #[test]
     fn every_value_is_dropped_once() {
-        struct Other(#[expect(dead_code, reason = "only its reference count is read")] Arc<()>);
+        struct OtherType(#[expect(dead_code, reason = "only its reference count is read")] Arc<()>);
         let counter = Arc::new(());
         let extensions = Extensions::default();
         extensions.get_or_init(|| counter.clone());
-        extensions.get_or_init(|| Other(counter.clone()));
+        extensions.get_or_init(|| OtherType(counter.clone()));
         extensions.get_or_init(|| counter.clone());
         assert_eq!(Arc::strong_count(&counter), 3);
         drop(extensions);

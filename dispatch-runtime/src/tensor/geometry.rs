@@ -314,7 +314,7 @@ impl Geometry {
         })
     }
 
-    /// Returns the index behind the last element in the storage. Returns `None` if a size, a stride or the offset is negative, or if the
+    /// Returns the index after the last element in the storage. Returns `None` if a size, a stride or the offset is negative, or if the
     /// index overflows.
     #[inline]
     #[must_use]

@@ -112,7 +112,7 @@ impl Tensor {
         Marks::from_bits(self.0.marks.load(Ordering::Acquire)).intersects(marks)
     }
 
-    /// Sets marks of the tensor, which all its handles share. The registry has already been told of them.
+    /// Sets marks of the tensor, which all its handles share. They must have been announced to the registry before.
     #[inline]
     pub(crate) fn add_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);

@@ -66,7 +66,7 @@ pub struct Operand<'a> {
 /// The lock that an operand has on its storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OperandLock {
-    /// No lock of its own: another operand has it, or nothing else reaches the storage.
+    /// The operand has no lock of its own: another operand has it, or nothing else reaches the storage.
     None,
     Read,
     Write,
@@ -370,7 +370,7 @@ mod tests {
         tensor.restride(Geometry::strided(&[count], &[1], start).unwrap()).unwrap()
     }
 
-    fn problem(result: Result<impl Sized>) -> (String, Problem) {
+    fn argument_and_problem(result: Result<impl Sized>) -> (String, Problem) {
         let error = result.err().unwrap();
         let source = std::error::Error::source(&error).unwrap();
         let bad = source.downcast_ref::<BadArgument>().unwrap();
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!((out_slice.len(), same_slice, disjoint_slice), (2, None, Some(&[3, 4][..])));
         drop(operands);
         let expected = ("shifted".to_owned(), Problem::Overlap { with: "out".into() });
-        assert_eq!(problem(operands!(write out; read shifted)), expected);
+        assert_eq!(argument_and_problem(operands!(write out; read shifted)), expected);
         assert!(operands!(write out; read base).is_err());
     }
 
@@ -397,7 +397,7 @@ mod tests {
         let (mut out, mut other) = (Tensor::from_slice(&[0_u8]), b.clone());
         let _other_handle = out.clone();
         let writing = other.write::<u8>().unwrap();
-        assert_eq!(problem(operands!(write out; read a, b)), ("b".to_owned(), Problem::InUse));
+        assert_eq!(argument_and_problem(operands!(write out; read a, b)), ("b".to_owned(), Problem::InUse));
         drop(writing);
         assert!(out.write::<u8>().is_ok() && a.clone().write::<u8>().is_ok());
     }
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn a_tensor_that_overlaps_itself_cannot_be_written() {
         let mut out = Tensor::from_slice(&[0_u8]).restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
-        assert_eq!(problem(operands!(write out)), ("out".to_owned(), Problem::SelfOverlap));
+        assert_eq!(argument_and_problem(operands!(write out)), ("out".to_owned(), Problem::SelfOverlap));
         assert!(operands!(write out).is_err());
     }
 
@@ -428,9 +428,9 @@ mod tests {
         let base = Tensor::from_slice(&[1_i32, 2, 3]);
         let (mut this, other) = (row(&base, 0, 2), row(&base, 1, 2));
         let overlap = |with: &'static str| Problem::Overlap { with: with.into() };
-        assert_eq!(problem(operands!(write this; read other)), ("other".to_owned(), overlap("self")));
+        assert_eq!(argument_and_problem(operands!(write this; read other)), ("other".to_owned(), overlap("self")));
         let (mut out, this) = (other, this);
-        assert_eq!(problem(operands!(write out; read this)), ("self".to_owned(), overlap("out")));
+        assert_eq!(argument_and_problem(operands!(write out; read this)), ("self".to_owned(), overlap("out")));
     }
 
     #[test]
@@ -438,7 +438,7 @@ mod tests {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
         let (mut low, mut middle, mut high) = (row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
         assert!(operands!(write low, high).is_ok());
-        assert_eq!(problem(operands!(write low, middle)).0, "middle");
+        assert_eq!(argument_and_problem(operands!(write low, middle)).0, "middle");
         assert!(operands!(write low, high; read base).is_err());
     }
 
@@ -447,7 +447,7 @@ mod tests {
         let base = Tensor::from_slice(&[0_i32; 8]);
         let (mut first, mut second, mut third) = (row(&base, 0, 2), row(&base, 4, 2), row(&base, 5, 2));
         let expected = ("third".to_owned(), Problem::Overlap { with: "second".into() });
-        assert_eq!(problem(operands!(write first, second, third)), expected);
+        assert_eq!(argument_and_problem(operands!(write first, second, third)), expected);
         let mut apart = row(&base, 6, 2);
         assert!(operands!(write first, second, apart).is_ok());
     }

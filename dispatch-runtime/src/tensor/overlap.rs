@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn geometry() -> impl Strategy<Value = Geometry> {
+    fn any_geometry() -> impl Strategy<Value = Geometry> {
         prop::collection::vec((1_i64..5, 0_i64..9), 0..4).prop_flat_map(|steps| {
             (Just(steps), 0_i64..12).prop_map(|(steps, offset)| {
                 let (sizes, strides): (Vec<i64>, Vec<i64>) = steps.into_iter().unzip();
@@ -231,7 +231,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn are_disjoint_agrees_with_a_comparison_of_all_indices(a in geometry(), b in geometry()) {
+        fn are_disjoint_agrees_with_a_comparison_of_all_indices(a in any_geometry(), b in any_geometry()) {
             let storage = Storage::host(2000);
             let tensor = |geometry: &Geometry| Tensor::new(storage.clone(), DType::I16, geometry.clone()).unwrap();
             let in_a: HashSet<i64> = indices(&a).into_iter().collect();
@@ -240,7 +240,7 @@ mod tests {
         }
 
         #[test]
-        fn overlaps_itself_agrees_with_a_search_for_equal_indices(geometry in geometry()) {
+        fn overlaps_itself_agrees_with_a_search_for_equal_indices(geometry in any_geometry()) {
             let all = indices(&geometry);
             let distinct: HashSet<i64> = all.iter().copied().collect();
             prop_assert_eq!(overlaps_itself(&geometry), distinct.len() < all.len());

@@ -216,7 +216,7 @@ impl Value {
         }
     }
 
-    /// Drops a value. Most values are tensors, which are dropped inline. Others are dropped out of line.
+    /// Drops the value at an address. Most values are tensors, which are dropped inline. Others are dropped out of line.
     ///
     /// # Safety
     ///
