@@ -63,7 +63,7 @@ fn elements_are_copied_from_the_device() {
 #[test]
 fn the_text_of_a_failed_copy_has_the_error() {
     let text = tensor(&TPU, 0).to_string();
-    let expected = "tensor(<cannot be copied to the CPU: the device has>, device=tpu, size=[3], dtype=int32)";
+    let expected = "tensor(<cannot be copied: the device has>, device=tpu, size=[3], dtype=int32)";
     assert_eq!(text, expected);
 }
 
@@ -71,7 +71,7 @@ fn the_text_of_a_failed_copy_has_the_error() {
 fn the_text_names_a_device_without_memory_functions() {
     let text = tensor(&Bare, 1).to_string();
     assert!(
-        text.starts_with("tensor(<cannot be copied to the CPU: nothing in this program can allocate memory on bare"),
+        text.starts_with("tensor(<cannot be copied: nothing in this program can allocate memory on bare"),
         "{text}"
     );
     assert!(text.contains("device=bare") && text.contains("size=[3]"), "{text}");

@@ -271,7 +271,7 @@ fn marks(marks: Marks) -> Vec<&'static str> {
         ("requires_grad", Marks::REQUIRES_GRAD),
         ("view", Marks::VIEW),
         ("inference", Marks::INFERENCE),
-        ("foreign", Marks::NOT_ON_HOST),
+        ("not_on_host", Marks::NOT_ON_HOST),
     ];
     words.into_iter().filter(|(_, mark)| marks.intersects(*mark)).map(|(word, _)| word).collect()
 }

@@ -173,5 +173,5 @@ fn error_summary(error: &Error) -> String {
         return "being written".to_owned();
     }
     let message = error.to_string();
-    format!("cannot be copied to the CPU: {}", message.lines().next().unwrap_or_default())
+    format!("cannot be copied: {}", message.lines().next().unwrap_or_default())
 }
