@@ -13,7 +13,7 @@ fn blend_cpu(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor 
 }
 
 #[op_impl(blend, CUDA, SparseCPU)]
-fn blend_elsewhere(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
+fn blend_cuda(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
     this.clone()
 }
 
@@ -23,7 +23,7 @@ fn blend_autograd(this: &Tensor, mask: Option<&Tensor>, weight: f64, rest: &[Ten
 }
 
 #[op_impl(blend, CompositeExplicitAutograd)]
-fn blend_anywhere(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
+fn blend_composite(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> Tensor {
     this.clone()
 }
 
@@ -59,9 +59,9 @@ fn an_explanation_lists_keys_guards_winner_and_losers() {
   left   -> AutogradCPU
   runs Autograd `blend_autograd` (explain.rs:_): autograd kernel
   not  CPU `blend_cpu` (explain.rs:_): comes after AutogradCPU
-  not  CUDA `blend_elsewhere` (explain.rs:_): the call does not have this key
-  not  SparseCPU `blend_elsewhere` (explain.rs:_): the call does not have this key
-  not  CompositeExplicitAutograd `blend_anywhere` (explain.rs:_): does not stand for AutogradCPU"
+  not  CUDA `blend_cuda` (explain.rs:_): the call does not have this key
+  not  SparseCPU `blend_cuda` (explain.rs:_): the call does not have this key
+  not  CompositeExplicitAutograd `blend_composite` (explain.rs:_): does not stand for AutogradCPU"
     );
 }
 
@@ -74,10 +74,10 @@ name: explain::blend
 schema: explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor
 defined: explain.rs:_
 CPU: `blend_cpu` (explain.rs:_) [ typed ]
-CUDA: `blend_elsewhere` (explain.rs:_) [ typed ]
-SparseCPU: `blend_elsewhere` (explain.rs:_) [ typed ]
+CUDA: `blend_cuda` (explain.rs:_) [ typed ]
+SparseCPU: `blend_cuda` (explain.rs:_) [ typed ]
 Autograd[alias]: `blend_autograd` (explain.rs:_) [ typed ]
-CompositeExplicitAutograd[alias]: `blend_anywhere` (explain.rs:_) [ typed ]
+CompositeExplicitAutograd[alias]: `blend_composite` (explain.rs:_) [ typed ]
 "
     );
 }
@@ -87,9 +87,9 @@ fn a_table_dump_lists_every_filled_cell() {
     let table = without_lines(&blend::operator().dump_table());
     let line =
         |key: &str| table.lines().find(|line| line.starts_with(&format!("{key}:"))).unwrap_or_default().to_owned();
-    assert_eq!(line("Undefined"), "Undefined: `blend_anywhere` (explain.rs:_) [default backend kernel]");
+    assert_eq!(line("Undefined"), "Undefined: `blend_composite` (explain.rs:_) [default backend kernel]");
     assert_eq!(line("CPU"), "CPU: `blend_cpu` (explain.rs:_) [kernel]");
-    assert_eq!(line("Meta"), "Meta: `blend_anywhere` (explain.rs:_) [default backend kernel]");
+    assert_eq!(line("Meta"), "Meta: `blend_composite` (explain.rs:_) [default backend kernel]");
     assert_eq!(line("AutogradXLA"), "AutogradXLA: `blend_autograd` (explain.rs:_) [autograd kernel]");
     assert_eq!(line("NestedTensorCPU"), "");
     assert_eq!(table.lines().count(), 1 + 4 * 16 + 5 + 18);
@@ -140,7 +140,7 @@ fn fit_large(_: &Tensor) -> i64 {
 }
 
 #[op_impl(fit, Meta, when(this.sizes().is_empty()), priority = 1)]
-fn fit_elsewhere(_: &Tensor) -> i64 {
+fn fit_meta(_: &Tensor) -> i64 {
     3
 }
 
@@ -162,7 +162,7 @@ fn conditional_kernels_are_listed_in_the_order_of_evaluation() {
 runs the first that fits of: kernel
     CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
     CPU `fit_scalar` (explain.rs:_) when this.sizes().is_empty()
-  not  Meta `fit_elsewhere` (explain.rs:_): the call does not have this key
+  not  Meta `fit_meta` (explain.rs:_): the call does not have this key
   not  Meta `fit_default` (explain.rs:_): the call does not have this key"
     );
     let meta = tensor.with_keys(KeySet::from(keys::Meta));

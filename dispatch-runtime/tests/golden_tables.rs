@@ -133,7 +133,7 @@ fn expected_outcome(table: &[TableCell], mut keys: KeySet) -> String {
         let named = |key: Key| format!("{:?}", Value::from(key.to_string().as_str()));
         return match (cell.provenance, cell.registered_for, top) {
             (Provenance::AmbiguousAutogradOther, ..) => format!("ambiguous for {top:?}"),
-            (Provenance::Missing, _, Some(key)) if !ends_calls(key) => {
+            (Provenance::Missing, _, Some(key)) if !is_last_key_of_calls(key) => {
                 keys = keys.below(key);
                 continue;
             }
@@ -149,7 +149,7 @@ fn expected_outcome(table: &[TableCell], mut keys: KeySet) -> String {
 }
 
 /// Returns whether calls end at this key.
-fn ends_calls(key: Key) -> bool {
+fn is_last_key_of_calls(key: Key) -> bool {
     use dispatch_runtime::keys::BackendSelect;
     KeySet::from(key).bits() >> 16 < KeySet::from(BackendSelect).bits() >> 16 && !key.to_string().starts_with("Above")
 }

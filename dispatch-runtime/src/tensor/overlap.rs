@@ -57,7 +57,7 @@ impl StridedBytes {
     /// Returns the index of each element's first byte.
     fn element_starts(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
-        super::strided::positions(sizes, strides, self.start)
+        super::strided::element_indices(sizes, strides, self.start)
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn indices(geometry: &Geometry) -> Vec<i64> {
-        crate::tensor::strided::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
+        crate::tensor::strided::element_indices(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
             .collect()
     }
 

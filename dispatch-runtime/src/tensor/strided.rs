@@ -148,7 +148,7 @@ impl<T: Element> fmt::Debug for ElementsMut<'_, T> {
 /// Returns the offset of each element from the first one, in row-major order.
 fn element_offsets(geometry: &Geometry) -> impl Iterator<Item = isize> {
     // Offsets inside a block of memory fit in an `isize`.
-    let offsets = positions(geometry.sizes().into(), geometry.strides().into(), 0);
+    let offsets = element_indices(geometry.sizes().into(), geometry.strides().into(), 0);
     offsets.map(|at| isize::try_from(at).unwrap_or(isize::MAX))
 }
 
@@ -161,7 +161,7 @@ fn element_offset(geometry: &Geometry, position: &[i64]) -> Option<isize> {
 }
 
 /// Returns the index of each element, counted from `start` by the strides, in row-major order.
-pub(super) fn positions(sizes: Dims, strides: Dims, start: i64) -> impl Iterator<Item = i64> {
+pub(super) fn element_indices(sizes: Dims, strides: Dims, start: i64) -> impl Iterator<Item = i64> {
     let empty = sizes.iter().any(|&size| size <= 0);
     let mut at = Dims::from_elem(0, sizes.len());
     let mut next = (!empty).then_some(start);
@@ -188,8 +188,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_are_in_row_major_order() {
-        let all = |sizes: &[i64], strides: &[i64]| positions(sizes.into(), strides.into(), 5).collect::<Vec<_>>();
+    fn element_indices_are_in_row_major_order() {
+        let all = |sizes: &[i64], strides: &[i64]| element_indices(sizes.into(), strides.into(), 5).collect::<Vec<_>>();
         assert_eq!(all(&[2, 3], &[10, 1]), [5, 6, 7, 15, 16, 17]);
         assert_eq!(all(&[3, 1, 2], &[1, 7, 0]), [5, 5, 6, 6, 7, 7]);
         assert_eq!(all(&[], &[]), [5]);
