@@ -4,6 +4,7 @@
 //! of operators or kernels can depend on `dispatch_runtime` directly.
 //!
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     feature = "cpu",
     doc = r"

@@ -3,6 +3,7 @@
 //! The documentation of each operator says what it computes. Its shape word or its plan gives the dtype and the sizes of the result.
 //! Backends supply the kernels.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(
     non_snake_case,
     reason = "an operator is called by its name and that of its overload, and both may have underscores"

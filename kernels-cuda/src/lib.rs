@@ -14,6 +14,7 @@
 //! ```
 //!
 //! Kernels are CUDA C++ source text. Other crates declare and launch their own with [`Kernel`] and [`Launch`].
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[macro_use]
 mod kernel;

@@ -1,17 +1,34 @@
 //! Tests that the code agrees with ARCHITECTURE.md and README.md.
 
 mod dependencies;
+mod doc_examples;
 mod guide;
 mod manifests;
 mod runtime_folders;
 mod unsafe_code;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the root folder of the workspace.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Adds the Rust files in a folder, without those of other crates in it.
+fn collect_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    if folder.join("Cargo.toml").exists() {
+        return;
+    }
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect_rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
 }
 
 #[test]

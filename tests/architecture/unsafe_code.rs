@@ -20,7 +20,7 @@ impl Crate {
     fn read(folder: &Path, name: &str, has_lints: bool) -> Self {
         let mut paths = Vec::new();
         for targets in ["src", "tests", "examples", "benches"] {
-            collect(&folder.join(targets), &mut paths);
+            crate::collect_rust_files(&folder.join(targets), &mut paths);
         }
         let file = |path: PathBuf| {
             let own = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
@@ -133,22 +133,6 @@ fn modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> 
     let start = format!("{part}/src/");
     let own: Vec<&str> = listed(parent)?.filter_map(|module| module.strip_prefix(&start)).collect();
     (!own.is_empty()).then_some(own)
-}
-
-/// Adds the Rust files in a folder, without those of other crates in it.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    if folder.join("Cargo.toml").exists() {
-        return;
-    }
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 /// Whether code outside of comments has an unsafe block, item or attribute.
