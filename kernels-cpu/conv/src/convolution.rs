@@ -12,14 +12,14 @@ use dispatch_runtime::{Complex32, Complex64};
 use crate::geometry::ConvGeometry;
 use crate::input_tile::{InputTile, Pass, ResultRows, Strip, copy_row};
 use crate::microkernel::{ConvElement, LANES, MAX_ROW_ELEMENTS, OutputSums, ROWS};
-use crate::{GRAIN, L2_ELEMENTS};
+use crate::{ELEMENTS_IN_L2, GRAIN};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
 use engine::thread_pool::{self, DisjointSlices, Lines};
 
 /// The number of sums that stay in the L2 cache beside other data.
-const L2_SUMS: usize = 1 << 16;
+const SUMS_IN_L2: usize = 1 << 16;
 
 /// The distance in channels at which weights are prefetched.
 const PREFETCH_CHANNELS: usize = 8;
@@ -150,7 +150,7 @@ impl ConvSum {
         // With few channels, computing several images together costs more than it saves, as their results must be separated.
         let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips =
-            pass.divide_into_strips([batch, most], L2_ELEMENTS / self.source.0.max(1), pieces.div_ceil(self.items));
+            pass.divide_into_strips([batch, most], ELEMENTS_IN_L2 / self.source.0.max(1), pieces.div_ceil(self.items));
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
         let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
@@ -278,7 +278,7 @@ fn compute_strip_sums<T: ConvElement>(
 ) {
     let lines = rows.next_multiple_of(ROWS);
     let positions = strip.position_count();
-    let at_once = (L2_SUMS / rows.max(1) / MAX_ROW_ELEMENTS).max(1) * MAX_ROW_ELEMENTS;
+    let at_once = (SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS).max(1) * MAX_ROW_ELEMENTS;
     for first in (0..positions).step_by(at_once) {
         let count = at_once.min(positions - first);
         let line = count.next_multiple_of(LANES);

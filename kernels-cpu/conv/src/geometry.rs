@@ -25,7 +25,7 @@ pub(super) struct ConvGeometry {
     dilation: [usize; 3],
 }
 
-fn three_dims(numbers: &[i64], before: usize) -> [usize; 3] {
+fn pad_to_three_dims(numbers: &[i64], before: usize) -> [usize; 3] {
     let mut three_dims = [before; 3];
     let skipped = 3 - numbers.len();
     for (at, &number) in three_dims[skipped..].iter_mut().zip(numbers) {
@@ -70,12 +70,12 @@ impl ConvGeometry {
             groups: 1,
             channels: 1,
             filters: 1,
-            large: three_dims(large, 1),
-            small: three_dims(small, 1),
-            kernel: three_dims(&window.kernel, 1),
-            stride: three_dims(&window.stride, 1),
-            padding: three_dims(&window.padding, 0),
-            dilation: three_dims(&window.dilation, 1),
+            large: pad_to_three_dims(large, 1),
+            small: pad_to_three_dims(small, 1),
+            kernel: pad_to_three_dims(&window.kernel, 1),
+            stride: pad_to_three_dims(&window.stride, 1),
+            padding: pad_to_three_dims(&window.padding, 0),
+            dilation: pad_to_three_dims(&window.dilation, 1),
         }
     }
 

@@ -331,8 +331,8 @@ impl<T: Compute> InputTile<T> {
     /// Returns the number of consecutive offsets whose elements fit the L1 cache together.
     pub(super) fn offsets_in_cache(pass: &Pass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
-        const L1_ELEMENTS: usize = 1 << 13;
-        (L1_ELEMENTS / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * LANES))).max(1) * pass.taps.len()
+        const ELEMENTS_IN_L1: usize = 1 << 13;
+        (ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * LANES))).max(1) * pass.taps.len()
     }
 }
 

@@ -10,7 +10,7 @@ mod microkernel;
 mod weight_gradient;
 
 /// The number of elements that stay in the L2 cache beside other data.
-const L2_ELEMENTS: usize = 1 << 17;
+const ELEMENTS_IN_L2: usize = 1 << 17;
 
 /// The fewest multiply-adds that are worth a thread.
 const GRAIN: usize = 1 << 18;

@@ -3,7 +3,7 @@
 use super::geometry::ConvGeometry;
 use super::input_tile::{InputTile, Pass, Strip};
 use super::microkernel::{ConvElement, FILTERS, LANES, OutputSums, ROWS, WeightSums};
-use super::{GRAIN, L2_ELEMENTS};
+use super::{ELEMENTS_IN_L2, GRAIN};
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::thread_pool::{self, DisjointSlices, Lines};
 
@@ -33,7 +33,7 @@ impl ConvGeometry {
             return;
         }
         // The number of positions at which the elements of all filters fit the L2 cache.
-        let room = 4 * L2_ELEMENTS / self.filters.max(4 * LANES);
+        let room = 4 * ELEMENTS_IN_L2 / self.filters.max(4 * LANES);
         let images = (room / self.position_count().max(1)).clamp(1, self.batch.max(1));
         for strip in pass.divide_into_strips([1; 2], room * pass.layer_count(), 1) {
             for first in (0..self.batch).step_by(images) {
@@ -79,7 +79,7 @@ impl ConvGeometry {
         weight: &mut [T],
     ) {
         /// The number of positions whose source elements stay in the L1 cache.
-        const L1_POSITIONS: usize = 1 << 8;
+        const POSITIONS_IN_L1: usize = 1 << 8;
         let WeightGradientPart { pass, strip, first, images, group } = *part;
         let area = images * strip.area;
         let positions = part.tile_offsets();
@@ -115,7 +115,7 @@ impl ConvGeometry {
                         rows: filters.len(),
                         initial_sums: &zeros,
                         offsets: &positions,
-                        cached_offsets: L1_POSITIONS,
+                        cached_offsets: POSITIONS_IN_L1,
                         tile: interleaved_tile[*run[0].0..].as_flattened(),
                         positions: line,
                         results: &mut sums,
@@ -156,7 +156,7 @@ impl ConvGeometry {
         let strips = pass.divide_into_strips([1; 2], MAX_POSITIONS * pass.layer_count(), 1);
         let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
         let images = (MAX_POSITIONS / self.position_count()).clamp(1, self.batch.max(1));
-        let blocks = self.channels.div_ceil((L2_ELEMENTS / (images * area)).clamp(1, self.channels.max(1)));
+        let blocks = self.channels.div_ceil((ELEMENTS_IN_L2 / (images * area)).clamp(1, self.channels.max(1)));
         let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
         let parts = thread_pool::num_threads().div_ceil((self.groups * blocks).max(1));
         let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);

@@ -103,7 +103,7 @@ unsafe fn copy_to_tensor(start: *mut u8, dtype: DType, out: &mut Tensor) -> Resu
     let from = StridedElements { start, dtype, geometry: &Geometry::contiguous(sizes) };
     // SAFETY: guaranteed by the caller, and a geometry stays inside its storage, which the operand holds.
     unsafe {
-        copy_strided(sizes, &from, &StridedElements { start: to.start(), dtype: to.dtype(), geometry: to.geometry() })
+        copy_strided(sizes, &from, &StridedElements { start: to.start(), dtype: to.dtype(), geometry: to.geometry() });
     };
     Ok(())
 }

@@ -29,7 +29,7 @@ pub fn compute_dtype(dtype: DType) -> DType {
 pub type ConvertFn = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
 
 /// Conversion of an element to another type, with PyTorch's rules.
-trait To<T>: Sized {
+trait ConvertTo<T>: Sized {
     fn to(self) -> T;
 
     /// Converts contiguous elements by a method faster than one at a time. Returns whether such a method exists.
@@ -45,7 +45,7 @@ trait To<T>: Sized {
 
 macro_rules! primitive_conversions {
     ($from:ty => $($to:ty)*) => {$(
-        impl To<$to> for $from {
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
             #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
             #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap, clippy::cast_precision_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
@@ -62,7 +62,7 @@ macro_rules! floats_to_integers {
     (@ $from:ty => [$($to:ty)*]) => {$(
         #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
-        impl To<$to> for $from {
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn to(self) -> $to {
                 self as i64 as $to
@@ -108,7 +108,7 @@ floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
 /// Implements conversions through an intermediate type.
 macro_rules! conversions {
     ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
-        impl To<$to> for $from {
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn to(self) -> $to {
                 let $x = self;
@@ -174,7 +174,7 @@ conversions! {
     Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
 }
 
-impl To<f32> for f16 {
+impl ConvertTo<f32> for f16 {
     #[inline(always)]
     fn to(self) -> f32 {
         from_f16(self)
@@ -186,7 +186,7 @@ impl To<f32> for f16 {
     }
 }
 
-impl To<f16> for f32 {
+impl ConvertTo<f16> for f32 {
     #[inline(always)]
     fn to(self) -> f16 {
         to_f16(self)
@@ -198,7 +198,7 @@ impl To<f16> for f32 {
     }
 }
 
-unsafe fn convert_row<A: To<B> + Copy, B>(
+unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
     from: *const u8,
     from_stride: isize,
     to: *mut u8,
@@ -245,7 +245,7 @@ macro_rules! conversion_table {
 
         fn conversion_from<A>(to: DType) -> ConvertFn
         where
-            A: Copy $(+ To<$ty>)*,
+            A: Copy $(+ ConvertTo<$ty>)*,
         {
             match to {
                 $(DType::$variant => convert_row::<A, $ty>,)*
@@ -282,7 +282,7 @@ mod tests {
                 conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
             }
             for (x, (byte, wide)) in from.iter().zip(bytes.iter().zip(&wide)) {
-                assert_eq!((*byte, *wide), (To::<u8>::to(*x), To::<i64>::to(*x)), "{x}");
+                assert_eq!((*byte, *wide), (ConvertTo::<u8>::to(*x), ConvertTo::<i64>::to(*x)), "{x}");
             }
         }
     }

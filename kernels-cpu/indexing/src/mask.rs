@@ -126,7 +126,7 @@ impl<'a> MaskedPositions<'a> {
             (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
         };
         self.write_selected(to, |positions, to| {
-            to.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position])
+            to.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position]);
         })
     }
 

@@ -65,7 +65,7 @@ fn group_norm_backward(plan: &GroupNorm, [input_grad, weight_grad, bias_grad]: [
                     for (channel, &weight) in weight.iter().enumerate() {
                         let at = channel * area..(channel + 1) * area;
                         let coefficients = GradientCoefficients { weight, mean, sum, slope, scale };
-                        coefficients.write(both.map(|line| &line[at.clone()]), &mut out[at]);
+                        coefficients.write_gradient(both.map(|line| &line[at.clone()]), &mut out[at]);
                     }
                 });
             });

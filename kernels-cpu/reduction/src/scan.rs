@@ -40,9 +40,9 @@ fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (dims, dtype) = (dim_mask(this.sizes().len(), *plan), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
-        type Wider = <T as Accumulate>::Accumulator;
-        lines(&dims, &operands, |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let mut running = Wider::from_scalar(Scalar::Float(f64::NEG_INFINITY));
+        type Accumulator = <T as Accumulate>::Accumulator;
+        lines(&dims, &operands, |_, [line]: [&[Accumulator]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let mut running = Accumulator::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = running.log_add_exp(value);
                 *out = T::divide_sum(running, 1.0);

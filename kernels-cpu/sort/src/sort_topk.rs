@@ -25,7 +25,7 @@ impl Selection {
     }
 
     /// Writes the selected elements of a row, and their indices.
-    fn choose<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+    fn select_in_row<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
         let nth = |nth: usize| order.index(*order.to_entries(line).select_nth_unstable(nth).1);
         let place = match self {
             Self::InOrder(_) if values.len() == line.len() => return order.sort_row(line, values, places),
@@ -65,7 +65,7 @@ fn write_element<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mu
 }
 
 /// Selects elements of every row, with their indices.
-fn choose<O: Operation>(
+fn select_in_rows<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dims: &[bool],
@@ -74,7 +74,7 @@ fn choose<O: Operation>(
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            with_order!(line, selection.direction(), order => selection.choose(&order, line, values, indices));
+            with_order!(line, selection.direction(), order => selection.select_in_row(&order, line, values, indices));
         });
         Ok(())
     })
@@ -84,12 +84,12 @@ fn choose<O: Operation>(
 fn select_one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, selection: Selection) -> Result<()> {
     let dims = dim_mask(this.sizes().len(), dim);
     let [values, indices] = out.map(|out| keepdim_view(out, this, &dims));
-    choose::<O>([&mut values?, &mut indices?], this, &dims, selection)
+    select_in_rows::<O>([&mut values?, &mut indices?], this, &dims, selection)
 }
 
 fn sort_rows<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
     let first = if descending { Direction::Descending } else { Direction::Ascending };
-    choose::<O>(out, this, &dim_mask(this.sizes().len(), dim), Selection::InOrder(first))
+    select_in_rows::<O>(out, this, &dim_mask(this.sizes().len(), dim), Selection::InOrder(first))
 }
 
 #[op_impl(aten::sort, CPU)]
@@ -120,7 +120,7 @@ fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool
     let dims = vec![true; this.sizes().len()];
     let mut values = keepdim_view(out, this, &dims)?;
     let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
-    choose::<O>([&mut values, &mut indices], this, &dims, Selection::Median { of_numbers })
+    select_in_rows::<O>([&mut values, &mut indices], this, &dims, Selection::Median { of_numbers })
 }
 
 #[op_impl(aten::median, CPU)]

@@ -3,8 +3,8 @@
 use dispatch_runtime::{DType, Geometry, Tensor};
 
 fn counted_tensor(count: i64, sizes: &[i64]) -> Tensor {
-    let counted_tensor: Vec<i64> = (0..count).collect();
-    Tensor::from_slice(&counted_tensor).restride(Geometry::contiguous(sizes)).unwrap()
+    let values: Vec<i64> = (0..count).collect();
+    Tensor::from_slice(&values).restride(Geometry::contiguous(sizes)).unwrap()
 }
 
 fn to_i64_vec(tensor: &Tensor) -> Vec<i64> {

@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((shifted[0], shifted[1]), (1, 2));
         // Separate rows, one of them added twice.
         let rows = add_ones(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
-        let [first, second, third] = [0, 1, 2].map(|copy_row| &rows[copy_row * 200_000..][..200_000]);
+        let [first, second, third] = [0, 1, 2].map(|row| &rows[row * 200_000..][..200_000]);
         assert!(first.iter().all(|&x| x == 2) && second.iter().all(|&x| x == 0) && third.iter().all(|&x| x == 1));
     }
 

@@ -34,7 +34,7 @@ pub(super) fn product<T: HasMicroKernel>(
                 let at = row * columns + column;
                 // SAFETY: the indices are below the sizes, and every row is in one piece.
                 unsafe {
-                    store_entry(c.entry_pointer(row, column), alpha, Complex::new(real[at], imaginary[at]), beta)
+                    store_entry(c.entry_pointer(row, column), alpha, Complex::new(real[at], imaginary[at]), beta);
                 };
             }
         }

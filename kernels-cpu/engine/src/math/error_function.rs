@@ -3,7 +3,7 @@
 //! Near zero, `erf` is an odd polynomial. Further out it is one minus a small value: in `f32` a power of two with a polynomial as exponent,
 //! in `f64` the complementary function, which is `e^(-x^2)` times a slowly varying function.
 
-use super::exponential::{exp, exp2_of_small};
+use super::exponential::{approximate_exp2, exp};
 use super::float::{Float, poly};
 
 pub(super) trait ErrorFunction: Float {
@@ -35,7 +35,7 @@ impl ErrorFunction for f32 {
             -0.004_482_83,
             0.000_292_198_1,
         );
-        let far = 1.0 - exp2_of_small(power);
+        let far = 1.0 - approximate_exp2(power);
         // NaN takes the polynomial.
         (if a > 0.85 { far } else { near }).copysign(self)
     }
@@ -70,7 +70,7 @@ impl ErrorFunction for f32 {
             0.000_024_719_1,
             -0.000_001_611_194_3,
         );
-        let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
+        let beyond = approximate_exp2((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
         // `self * 0.0` is zero, and NaN for NaN and for minus infinity, where the formula is undefined.
         beyond.mul_add(-a, if self > 0.0 { self } else { self * 0.0 })
     }

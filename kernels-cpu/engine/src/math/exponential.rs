@@ -93,7 +93,7 @@ pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
 /// Computes `2^x` to 22 bits. That is enough for a value that is subtracted from a several times larger number. The result for NaN is
 /// arbitrary.
 #[inline(always)]
-pub(super) fn exp2_of_small(x: f32) -> f32 {
+pub(super) fn approximate_exp2(x: f32) -> f32 {
     let shifted = x + f32::ROUNDING_SHIFT;
     let r = x - (shifted - f32::ROUNDING_SHIFT);
     let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);

@@ -147,7 +147,7 @@ fn split_dims(
 
 impl FoldNest<'_> {
     fn reduced_count(&self) -> usize {
-        self.reduced_dims.iter().fold(1, |count: usize, reduced_dims| count.saturating_mul(reduced_dims.0))
+        self.reduced_dims.iter().fold(1, |count: usize, dim| count.saturating_mul(dim.0))
     }
 
     fn run(&self, count: usize) {

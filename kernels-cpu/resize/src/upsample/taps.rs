@@ -106,10 +106,10 @@ impl<T: Compute> Taps<T> {
                     }
                 }
                 UpsampleMode::AntialiasedLinear => {
-                    push_antialiased_taps(output_index, step, input_size, 1.0, |x| (1.0 - x).max(0.0), &mut push)
+                    push_antialiased_taps(output_index, step, input_size, 1.0, |x| (1.0 - x).max(0.0), &mut push);
                 }
                 UpsampleMode::AntialiasedCubic => {
-                    push_antialiased_taps(output_index, step, input_size, 2.0, antialiased_cubic_weight, &mut push)
+                    push_antialiased_taps(output_index, step, input_size, 2.0, antialiased_cubic_weight, &mut push);
                 }
             }
             starts.push(weighted_indices.len());

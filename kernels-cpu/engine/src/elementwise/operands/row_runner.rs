@@ -189,7 +189,7 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         let from = self.results.as_mut_ptr().wrapping_add(emptied * self.out.path.size);
         // SAFETY: guaranteed by the caller, with the conversion from results to the operand's dtype.
         unsafe {
-            self.out.path.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.rounding_buffer)
+            self.out.path.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.rounding_buffer);
         };
     }
 }

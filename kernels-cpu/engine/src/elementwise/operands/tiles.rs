@@ -90,14 +90,11 @@ impl<const N: usize> RowRunner<'_, N> {
                 }
             }
         }
-        for kernel_loop in 0..rows {
-            let here = array::from_fn(|i| offsets[i] + across[i] * to_isize(kernel_loop));
+        for row in 0..rows {
+            let here = array::from_fn(|i| offsets[i] + across[i] * to_isize(row));
             let transposed = array::from_fn(|i| {
                 transposed[i].then(|| {
-                    self.blocks[i]
-                        .as_mut_ptr()
-                        .wrapping_add(kernel_loop * TILE_COLUMNS * self.inputs[i].path.size)
-                        .cast_const()
+                    self.blocks[i].as_mut_ptr().wrapping_add(row * TILE_COLUMNS * self.inputs[i].path.size).cast_const()
                 })
             });
             // SAFETY: guaranteed by the caller, and the transposed inputs are in blocks.
@@ -121,9 +118,7 @@ unsafe fn transpose_tile<T: Copy>(from: *const u8, step: isize, to: *mut u8, row
         }
         let from = from.wrapping_offset(step * to_isize(column)).cast::<T>();
         // SAFETY: guaranteed by the caller.
-        let copy_element = |kernel_loop: usize| unsafe {
-            to.add(kernel_loop * TILE_COLUMNS + column).write(from.add(kernel_loop).read())
-        };
+        let copy_element = |row: usize| unsafe { to.add(row * TILE_COLUMNS + column).write(from.add(row).read()) };
         // Most tiles have `TILE_ROWS` rows: a constant, so that the compiler unrolls the loop.
         if rows == TILE_ROWS { (0..TILE_ROWS).for_each(copy_element) } else { (0..rows).for_each(copy_element) }
     }

@@ -84,7 +84,7 @@ pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
 pub fn laguerre(x: f64, degree: f64) -> f64 {
     let Some(n) = truncated_degree(degree) else { return 0.0 };
     if n > MAX_LONG_RECURRENCE_DEGREE {
-        return (0.5 * x).exp() * bessel((n + 0.5) * x);
+        return (0.5 * x).exp() * bessel_j0_or_i0((n + 0.5) * x);
     }
     evaluate_recurrence(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
 }
@@ -103,13 +103,13 @@ pub fn legendre(x: f64, degree: f64) -> f64 {
             (angle, angle.sinh(), -angle * angle)
         };
         let scale = if angle == 0.0 { 1.0 } else { (angle / stretch).sqrt() };
-        return sign * scale * bessel(0.25 * (n + 0.5) * (n + 0.5) * square);
+        return sign * scale * bessel_j0_or_i0(0.25 * (n + 0.5) * (n + 0.5) * square);
     }
     evaluate_recurrence(n, x, |k, p, before| ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0))
 }
 
 /// Returns the Bessel function `J0` of `2 sqrt(square)`; the modified one, `I0`, if `square` is negative.
-fn bessel(square: f64) -> f64 {
+fn bessel_j0_or_i0(square: f64) -> f64 {
     let x = 2.0 * square.abs().sqrt();
     if square < 0.0 { scaled_i0(x) * x.exp() } else { libm::j0(x) }
 }
