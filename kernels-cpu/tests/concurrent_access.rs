@@ -12,15 +12,15 @@ use rayon::prelude::*;
 const THREADS: usize = 4;
 const ROUNDS: usize = 400;
 /// A number of elements for which kernels use several threads.
-const MANY: usize = 100_000;
-const MANY_SIZE: i64 = 100_000;
+const PARALLEL_COUNT: usize = 100_000;
+const PARALLEL_SIZE: i64 = 100_000;
 
 fn add_one(tensor: &mut Tensor) -> Result<()> {
     aten::add_(tensor, &Tensor::number(1.into()), Scalar::Int(1))
 }
 
 /// Returns the result of a call, or `None` if the memory was in use. Panics on any other error.
-fn unless_in_use<T>(result: Result<T>) -> Option<T> {
+fn ok_unless_in_use<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(assert_in_use).ok()
 }
 
@@ -33,7 +33,7 @@ fn assert_in_use(error: &Error) {
 /// Repeats a call until the memory is not in use.
 fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
     loop {
-        match unless_in_use(call()) {
+        match ok_unless_in_use(call()) {
             Some(result) => return result,
             None => thread::yield_now(),
         }
@@ -41,7 +41,7 @@ fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
 }
 
 /// Runs one job on each of a few threads, which start at the same time.
-fn together(job: impl Fn(usize) + Sync) {
+fn on_all_threads(job: impl Fn(usize) + Sync) {
     let start = Barrier::new(THREADS);
     thread::scope(|scope| {
         for number in 0..THREADS {
@@ -54,23 +54,23 @@ fn together(job: impl Fn(usize) + Sync) {
     });
 }
 
-fn index(number: usize) -> i64 {
+fn to_i64(number: usize) -> i64 {
     i64::try_from(number).unwrap()
 }
 
 fn rows(tensor: &Tensor, first: usize, count: usize) -> Tensor {
-    aten::narrow(tensor, 0, index(first), index(count)).unwrap()
+    aten::narrow(tensor, 0, to_i64(first), to_i64(count)).unwrap()
 }
 
 #[test]
-fn every_addition_counts_once_or_is_refused() {
-    for (size, rounds) in [(1, 4 * ROUNDS), (MANY, ROUNDS / 4)] {
+fn each_addition_counts_once_or_fails_with_in_use() {
+    for (size, rounds) in [(1, 4 * ROUNDS), (PARALLEL_COUNT, ROUNDS / 4)] {
         let total = Tensor::from(vec![0_i64; size]);
         let (version, added) = (total.storage().version(), AtomicI64::new(0));
-        together(|_| {
+        on_all_threads(|_| {
             let mut own = total.clone();
             for _ in 0..rounds {
-                if unless_in_use(add_one(&mut own)).is_some() {
+                if ok_unless_in_use(add_one(&mut own)).is_some() {
                     added.fetch_add(1, Relaxed);
                 }
             }
@@ -84,12 +84,12 @@ fn every_addition_counts_once_or_is_refused() {
 }
 
 #[test]
-fn a_handle_that_is_left_alone_sees_what_others_wrote_before_they_left() {
+fn the_last_handle_sees_all_writes_of_dropped_handles() {
     let (send, receive) = mpsc::channel::<Tensor>();
     let (report, reports) = mpsc::channel::<bool>();
     let other = thread::spawn(move || {
         for mut tensor in receive {
-            let is_added = unless_in_use(add_one(&mut tensor)).is_some();
+            let is_added = ok_unless_in_use(add_one(&mut tensor)).is_some();
             drop(tensor);
             report.send(is_added).unwrap();
         }
@@ -99,7 +99,7 @@ fn a_handle_that_is_left_alone_sees_what_others_wrote_before_they_left() {
         send.send(tensor.clone()).unwrap();
         let mut added = 0;
         for _ in 0..20 {
-            added += i64::from(unless_in_use(add_one(&mut tensor)).is_some());
+            added += i64::from(ok_unless_in_use(add_one(&mut tensor)).is_some());
         }
         added += i64::from(reports.recv().unwrap());
         assert_eq!(tensor.to_vec::<i64>().unwrap(), [added; 4]);
@@ -109,17 +109,17 @@ fn a_handle_that_is_left_alone_sees_what_others_wrote_before_they_left() {
 }
 
 #[test]
-fn readers_beside_a_writer_see_one_value_everywhere() {
-    let shared = Tensor::from(vec![0_i64; MANY]);
+fn readers_never_see_half_of_a_write() {
+    let shared = Tensor::from(vec![0_i64; PARALLEL_COUNT]);
     let (is_over, read) = (AtomicBool::new(false), AtomicI64::new(0));
-    let see = |seen: &[i64]| {
-        assert!(seen.len() == MANY && seen.iter().all(|x| *x == seen[0]), "half of a write was seen");
+    let check_uniform = |seen: &[i64]| {
+        assert!(seen.len() == PARALLEL_COUNT && seen.iter().all(|x| *x == seen[0]), "a reader saw half of a write");
         read.fetch_add(1, Relaxed);
     };
-    together(|number| {
+    on_all_threads(|number| {
         if number == 0 {
             let mut own = shared.clone();
-            for value in 0..index(ROUNDS / 8) {
+            for value in 0..to_i64(ROUNDS / 8) {
                 eventually(|| aten::fill__scalar(&mut own, Scalar::Int(value)));
                 eventually(|| add_one(&mut own));
                 thread::yield_now();
@@ -128,29 +128,29 @@ fn readers_beside_a_writer_see_one_value_everywhere() {
         }
         while !is_over.load(Relaxed) {
             if let Ok(seen) = shared.read::<i64>() {
-                see(&seen);
+                check_uniform(&seen);
             }
-            if let Some(copy) = unless_in_use(aten::clone(&shared, None)) {
-                see(&copy.read::<i64>().unwrap());
+            if let Some(copy) = ok_unless_in_use(aten::clone(&shared, None)) {
+                check_uniform(&copy.read::<i64>().unwrap());
             }
-            if let Some(sum) = unless_in_use(aten::sum(&shared, None)) {
-                assert_eq!(sum.to_vec::<i64>().unwrap()[0] % MANY_SIZE, 0);
+            if let Some(sum) = ok_unless_in_use(aten::sum(&shared, None)) {
+                assert_eq!(sum.to_vec::<i64>().unwrap()[0] % PARALLEL_SIZE, 0);
             }
             thread::yield_now();
         }
         let last = eventually(|| aten::clone(&shared, None));
-        see(&last.read::<i64>().unwrap());
+        check_uniform(&last.read::<i64>().unwrap());
     });
     assert!(read.into_inner() >= 3);
 }
 
 #[test]
-fn views_that_are_apart_or_overlap_are_written_in_turn() {
+fn writes_to_disjoint_and_overlapping_views_are_exclusive() {
     for height in [1, 2] {
         // One row more than threads, so that every view of two rows overlaps its neighbours.
         let base = Tensor::from([[0_i64; 300]; THREADS + 1]);
         let added: Vec<AtomicI64> = (0..=THREADS).map(|_| AtomicI64::new(0)).collect();
-        together(|number| {
+        on_all_threads(|number| {
             let mut view = rows(&base, number, height);
             for round in 0..ROUNDS {
                 let is_added = if round % 8 == 0 {
@@ -158,14 +158,14 @@ fn views_that_are_apart_or_overlap_are_written_in_turn() {
                     true
                 } else {
                     // A new view of the same rows in each round.
-                    unless_in_use(add_one(&mut aten::t(&rows(&base, number, height)).unwrap())).is_some()
+                    ok_unless_in_use(add_one(&mut aten::t(&rows(&base, number, height)).unwrap())).is_some()
                 };
                 if is_added {
                     added[number..number + height].iter().for_each(|row| _ = row.fetch_add(1, Relaxed));
                 }
-                if let Some(row) = unless_in_use(aten::clone(&rows(&base, THREADS - number, 1), None)) {
+                if let Some(row) = ok_unless_in_use(aten::clone(&rows(&base, THREADS - number, 1), None)) {
                     let row = row.to_vec::<i64>().unwrap();
-                    assert!(row.iter().all(|x| *x == row[0]), "half of a write was seen");
+                    assert!(row.iter().all(|x| *x == row[0]), "a reader saw half of a write");
                 }
             }
         });
@@ -176,54 +176,54 @@ fn views_that_are_apart_or_overlap_are_written_in_turn() {
 
 thread_local! {
     /// The number of kernels that this thread is inside of.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static KERNEL_DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Runs a call that contains only kernels, and counts its depth.
-fn kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
-    DEPTH.set(DEPTH.get() + 1);
+fn counted_kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
+    KERNEL_DEPTH.set(KERNEL_DEPTH.get() + 1);
     let result = call();
-    DEPTH.set(DEPTH.get() - 1);
+    KERNEL_DEPTH.set(KERNEL_DEPTH.get() - 1);
     result.unwrap()
 }
 
 /// A user's job for rayon. It must not start while its thread is inside a kernel.
-fn job(value: i64, shared: &Tensor) -> i64 {
-    assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
-    let mut own = kernel(|| aten::mul_scalar(shared, Scalar::Int(value)));
-    kernel(|| add_one(&mut own));
+fn rayon_job(value: i64, shared: &Tensor) -> i64 {
+    assert_eq!(KERNEL_DEPTH.get(), 0, "a rayon job started while its thread is inside a kernel");
+    let mut own = counted_kernel(|| aten::mul_scalar(shared, Scalar::Int(value)));
+    counted_kernel(|| add_one(&mut own));
     let (left, right) = rayon::join(
         || {
-            assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
-            kernel(|| aten::sum(&own, None)).to_vec::<i64>().unwrap()[0]
+            assert_eq!(KERNEL_DEPTH.get(), 0, "a rayon job started while its thread is inside a kernel");
+            counted_kernel(|| aten::sum(&own, None)).to_vec::<i64>().unwrap()[0]
         },
         || {
-            assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
+            assert_eq!(KERNEL_DEPTH.get(), 0, "a rayon job started while its thread is inside a kernel");
             let square = aten::view(&rows(&own, 0, 96 * 96), &[96, 96]).unwrap();
-            let square = kernel(|| aten::to_dtype(&square, dispatch_runtime::DType::F32, false, false, None));
-            kernel(|| aten::mm(&square, &square)).to_vec::<f32>().unwrap()[0]
+            let square = counted_kernel(|| aten::to_dtype(&square, dispatch_runtime::DType::F32, false, false, None));
+            counted_kernel(|| aten::mm(&square, &square)).to_vec::<f32>().unwrap()[0]
         },
     );
     // No other thread has this tensor, so it cannot be in use.
-    kernel(|| aten::neg_(&mut own));
+    counted_kernel(|| aten::neg_(&mut own));
     let expected = f64::from(i32::try_from(value + 1).unwrap());
     assert!((f64::from(right) - 96.0 * expected * expected).abs() < 1e-3 * f64::from(right));
     left
 }
 
 #[test]
-fn a_users_rayon_jobs_never_run_under_the_guards_of_a_kernel() {
+fn rayon_jobs_never_run_under_the_guards_of_a_kernel() {
     set_num_threads(num_threads().max(3));
-    let shared = Tensor::from(vec![1_i64; MANY]);
+    let shared = Tensor::from(vec![1_i64; PARALLEL_COUNT]);
     let jobs = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
-    let sums: Vec<i64> = jobs.install(|| (0..30_i64).into_par_iter().map(|value| job(value, &shared)).collect());
-    assert_eq!(sums, (0..30).map(|value| (value + 1) * MANY_SIZE).collect::<Vec<_>>());
+    let sums: Vec<i64> = jobs.install(|| (0..30_i64).into_par_iter().map(|value| rayon_job(value, &shared)).collect());
+    assert_eq!(sums, (0..30).map(|value| (value + 1) * PARALLEL_SIZE).collect::<Vec<_>>());
     jobs.scope(|scope| {
         for value in 0..10 {
             let shared = &shared;
             scope.spawn(move |scope| {
-                assert_eq!(job(value, shared), (value + 1) * MANY_SIZE);
-                scope.spawn(move |_| assert_eq!(job(value, shared), (value + 1) * MANY_SIZE));
+                assert_eq!(rayon_job(value, shared), (value + 1) * PARALLEL_SIZE);
+                scope.spawn(move |_| assert_eq!(rayon_job(value, shared), (value + 1) * PARALLEL_SIZE));
             });
         }
     });
@@ -233,7 +233,7 @@ fn a_users_rayon_jobs_never_run_under_the_guards_of_a_kernel() {
 fn the_number_of_threads_may_change_while_kernels_run() {
     let before = num_threads();
     let is_over = AtomicBool::new(false);
-    let ones = Tensor::from(vec![1_i64; MANY]);
+    let ones = Tensor::from(vec![1_i64; PARALLEL_COUNT]);
     thread::scope(|scope| {
         scope.spawn(|| {
             for threads in (1..7).cycle().take_while(|_| !is_over.load(Relaxed)) {
@@ -241,11 +241,11 @@ fn the_number_of_threads_may_change_while_kernels_run() {
                 thread::yield_now();
             }
         });
-        together(|_| {
-            let mut own = Tensor::from(vec![0_i64; MANY]);
-            for round in 1..=index(ROUNDS / 8) {
+        on_all_threads(|_| {
+            let mut own = Tensor::from(vec![0_i64; PARALLEL_COUNT]);
+            for round in 1..=to_i64(ROUNDS / 8) {
                 aten::add_(&mut own, &ones, Scalar::Int(1)).unwrap();
-                assert_eq!(aten::sum(&own, None).unwrap().to_vec::<i64>().unwrap(), [round * MANY_SIZE]);
+                assert_eq!(aten::sum(&own, None).unwrap().to_vec::<i64>().unwrap(), [round * PARALLEL_SIZE]);
             }
         });
         is_over.store(true, Relaxed);
@@ -254,7 +254,7 @@ fn the_number_of_threads_may_change_while_kernels_run() {
 }
 
 #[test]
-fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
+fn tensors_move_between_threads_and_outlive_their_thread() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| mpsc::channel::<(Tensor, i64)>()).unzip();
     let threads: Vec<_> = receivers
         .into_iter()
@@ -264,7 +264,7 @@ fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
             thread::spawn(move || {
                 // Small blocks come from the thread's cache, large ones from the shared cache.
                 for (round, size) in [1, 7, 100, 3000, 40_000].into_iter().cycle().take(ROUNDS).enumerate() {
-                    let value = index(round * THREADS + number);
+                    let value = to_i64(round * THREADS + number);
                     let tensor = Tensor::from(vec![value; size]);
                     let sent = if round % 2 == 0 { tensor } else { rows(&tensor, size / 2, size - size / 2) };
                     next.send((sent, value)).unwrap();
@@ -272,7 +272,7 @@ fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
                     add_one(&mut got).unwrap();
                     assert!(got.read::<i64>().unwrap().iter().all(|x| *x == value + 1));
                 }
-                Tensor::from(vec![index(number); 50])
+                Tensor::from(vec![to_i64(number); 50])
             })
         })
         .collect();
@@ -280,20 +280,20 @@ fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
     for (number, thread) in threads.into_iter().enumerate() {
         let mut left = thread.join().unwrap();
         add_one(&mut left).unwrap();
-        assert_eq!(left.to_vec::<i64>().unwrap(), vec![index(number) + 1; 50]);
+        assert_eq!(left.to_vec::<i64>().unwrap(), vec![to_i64(number) + 1; 50]);
     }
 }
 
 #[test]
-fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
-    let mask = Tensor::from(vec![true; MANY]);
-    let elements = Tensor::from((0..MANY_SIZE).collect::<Vec<_>>());
+fn a_mask_does_not_change_between_count_and_selection() {
+    let mask = Tensor::from(vec![true; PARALLEL_COUNT]);
+    let elements = Tensor::from((0..PARALLEL_SIZE).collect::<Vec<_>>());
     let (is_over, found) = (AtomicBool::new(false), AtomicI64::new(0));
     // Either the whole mask is true, or none of it.
-    let see = |picked: Result<Tensor>| {
+    let check_uniform = |picked: Result<Tensor>| {
         let Ok(picked) = picked else { return };
         let picked = picked.to_vec::<i64>().unwrap();
-        assert!(picked.is_empty() || picked == *elements.read::<i64>().unwrap(), "half of a write was seen");
+        assert!(picked.is_empty() || picked == *elements.read::<i64>().unwrap(), "a reader saw half of a write");
         found.fetch_add(1, Relaxed);
     };
     thread::scope(|scope| {
@@ -306,12 +306,12 @@ fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
             is_over.store(true, Relaxed);
         });
         while !is_over.load(Relaxed) {
-            see(aten::masked_select(&elements, &mask));
-            see(aten::index(&elements, &[Some(mask.clone())]));
-            see(aten::nonzero(&mask).and_then(|places| aten::reshape(&places, &[-1])));
+            check_uniform(aten::masked_select(&elements, &mask));
+            check_uniform(aten::index(&elements, &[Some(mask.clone())]));
+            check_uniform(aten::nonzero(&mask).and_then(|places| aten::reshape(&places, &[-1])));
             thread::yield_now();
         }
     });
-    see(aten::masked_select(&elements, &mask));
+    check_uniform(aten::masked_select(&elements, &mask));
     assert!(found.into_inner() >= 1);
 }

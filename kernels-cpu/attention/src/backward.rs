@@ -7,13 +7,13 @@ use aten::Attention;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
-use super::forward::{Block, Products};
+use super::forward::{ProductBlock, Products};
 use super::operand::HeadOperand;
-use super::{KEYS, LANES, Number, QUERIES};
-use engine::contiguous::computed;
+use super::{AttentionFloat, KEY_BLOCK, LANES, QUERY_BLOCK};
+use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::total;
+use engine::reduce::line_totals::sum_of_line;
 use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
@@ -28,13 +28,13 @@ fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mu
         &["grad_out", "query", "key", "value", "out", "logsumexp", "attn_mask"],
         [grad_out, query, key, value, out, logsumexp, attn_mask.unwrap_or(query)],
     )?;
-    let (written, [grad, first, keys, values, results, logs, mask]) = (operands.written(), operands.read());
-    computed!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
-        let task = Task {
+    let (written, [grad, first, keys, values, results, logsumexp, mask]) = (operands.written(), operands.read());
+    with_compute_type!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
+        let task = BackwardTask {
             products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: HeadOperand::of(values),
             out: HeadOperand::of(results),
-            logs: HeadOperand::of(logs),
+            logsumexp: HeadOperand::of(logsumexp),
             grad: HeadOperand::of(grad),
             gradients: [HeadOperand::of(&written[0]), HeadOperand::of(&written[1]), HeadOperand::of(&written[2])],
         };
@@ -43,11 +43,11 @@ fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mu
     })
 }
 
-struct Task<'a, T> {
+struct BackwardTask<'a, T> {
     products: Products<'a, T>,
     value: HeadOperand<'a>,
     out: HeadOperand<'a>,
-    logs: HeadOperand<'a>,
+    logsumexp: HeadOperand<'a>,
     grad: HeadOperand<'a>,
     /// The gradients of query, key and value.
     gradients: [HeadOperand<'a>; 3],
@@ -55,24 +55,24 @@ struct Task<'a, T> {
 
 /// The buffers for one head of the keys.
 struct Scratch<T> {
-    block: Block<T>,
+    block: ProductBlock<T>,
     /// The gradients of the weights, and then of the products, in the layout of the products.
-    slopes: Vec<T>,
+    weight_grads: Vec<T>,
     values: Vec<T>,
     keys: Vec<T>,
     queries: Vec<T>,
     grads: Vec<T>,
     /// The gradient of the result, transposed.
-    turned: Vec<[T; QUERIES]>,
-    logs: [T; QUERIES],
+    transposed_grad: Vec<[T; QUERY_BLOCK]>,
+    logsumexp: [T; QUERY_BLOCK],
     /// For every query, the inner product of its result and the result's gradient.
-    meets: [T; QUERIES],
+    row_dots: [T; QUERY_BLOCK],
     grad_query: Vec<T>,
     grad_key: Vec<T>,
     grad_value: Vec<T>,
 }
 
-impl<T: Number> Task<'_, T> {
+impl<T: AttentionFloat> BackwardTask<'_, T> {
     fn run(&self) {
         let [items, heads, rows, width] = self.products.query.sizes();
         let [_, groups, keys, _] = self.products.key.sizes();
@@ -81,22 +81,22 @@ impl<T: Number> Task<'_, T> {
             let (item, group) = (piece / groups, piece % groups);
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {
-                block: self.products.block(),
-                slopes: zeros(KEYS * QUERIES),
+                block: self.products.new_block(),
+                weight_grads: zeros(KEY_BLOCK * QUERY_BLOCK),
                 values: Vec::new(),
                 keys: Vec::new(),
                 queries: Vec::new(),
                 grads: Vec::new(),
-                turned: vec![[T::ZERO; QUERIES]; width],
-                logs: [T::ZERO; QUERIES],
-                meets: [T::ZERO; QUERIES],
-                grad_query: zeros(QUERIES * width),
+                transposed_grad: vec![[T::ZERO; QUERY_BLOCK]; width],
+                logsumexp: [T::ZERO; QUERY_BLOCK],
+                row_dots: [T::ZERO; QUERY_BLOCK],
+                grad_query: zeros(QUERY_BLOCK * width),
                 grad_key: zeros(keys * width),
                 grad_value: zeros(keys * width),
             };
             for head in group * per_group..(group + 1) * per_group {
-                for first in (0..rows).step_by(QUERIES) {
-                    self.queries([item, head, group], &(first..rows.min(first + QUERIES)), &mut scratch);
+                for first in (0..rows).step_by(QUERY_BLOCK) {
+                    self.add_query_block([item, head, group], &(first..rows.min(first + QUERY_BLOCK)), &mut scratch);
                 }
             }
             // SAFETY: both are written operands, and every head of the keys is in one piece.
@@ -108,31 +108,31 @@ impl<T: Number> Task<'_, T> {
     }
 
     /// Computes the gradients of a block of queries, and adds to those of the keys and values.
-    fn queries(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
+    fn add_query_block(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
-        self.products.turn([item, head], rows, &mut scratch.block);
-        self.grad.turned([item, head, rows.start], height, T::ONE, &mut scratch.turned);
+        self.products.load_queries([item, head], rows, &mut scratch.block);
+        self.grad.read_transposed([item, head, rows.start], height, T::ONE, &mut scratch.transposed_grad);
         let (mut result, mut grad) = (vec![T::ZERO; width], vec![T::ZERO; width]);
         for (at, row) in rows.clone().enumerate() {
             self.out.read([item, head, row, 0], &mut result);
             self.grad.read([item, head, row, 0], &mut grad);
-            scratch.meets[at] =
-                vectorised!(total([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
-            self.logs.read([item, head, row, 0], &mut scratch.logs[at..=at]);
+            scratch.row_dots[at] =
+                vectorised!(sum_of_line([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
+            self.logsumexp.read([item, head, row, 0], &mut scratch.logsumexp[at..=at]);
         }
         scratch.grad_query.fill(T::ZERO);
-        let reach = self.products.reach(rows);
-        for first in (0..reach).step_by(KEYS) {
-            let keys = first..reach.min(first + KEYS);
+        let attended_keys = self.products.attended_keys(rows);
+        for first in (0..attended_keys).step_by(KEY_BLOCK) {
+            let keys = first..attended_keys.min(first + KEY_BLOCK);
             self.products.multiply([item, head], rows, &keys, &mut scratch.block);
-            self.slope([item, head, group], rows, &keys, scratch);
+            self.add_key_block([item, head, group], rows, &keys, scratch);
         }
         // SAFETY: it is a written operand, and every row is in one block of one piece.
         unsafe { self.gradients[0].write([item, head, rows.start], &scratch.grad_query[..height * width]) };
     }
 
     /// Adds the contribution of a block of products to the gradients.
-    fn slope(
+    fn add_key_block(
         &self,
         [item, head, group]: [usize; 3],
         rows: &Range<usize>,
@@ -140,33 +140,34 @@ impl<T: Number> Task<'_, T> {
         scratch: &mut Scratch<T>,
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.value.sizes()[3]);
-        let Scratch { block, slopes, values, turned, logs, meets, .. } = scratch;
+        let Scratch { block, weight_grads, values, transposed_grad, logsumexp, row_dots, .. } = scratch;
         let value = self.value.matrix([item, group, keys.start], count, values);
-        let grads = Matrix::new(turned.as_flattened(), [width, height], [QUERIES, 1]);
-        let into = MatrixMut::new(slopes, [count, height], [QUERIES, 1]);
+        let grads = Matrix::new(transposed_grad.as_flattened(), [width, height], [QUERY_BLOCK, 1]);
+        let into = MatrixMut::new(weight_grads, [count, height], [QUERY_BLOCK, 1]);
         if let (Some(grads), Some(into)) = (grads, into) {
             gemm(T::ONE, value, grads, T::ZERO, into);
         }
         let scale = self.products.scale;
         let across = height.next_multiple_of(LANES);
-        let lines = block.products.chunks_exact_mut(QUERIES).zip(slopes.chunks_exact_mut(QUERIES));
+        let lines = block.products.chunks_exact_mut(QUERY_BLOCK).zip(weight_grads.chunks_exact_mut(QUERY_BLOCK));
         vectorised!({
-            for (weights, slopes) in lines.take(count) {
+            for (weights, weight_grads) in lines.take(count) {
                 for start in (0..across).step_by(LANES) {
                     let part = start..start + LANES;
-                    let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
-                    let (logs, meets) = (&logs[part.clone()], &meets[part]);
+                    let (weights, weight_grads) = (&mut weights[part.clone()], &mut weight_grads[part.clone()]);
+                    let (logsumexp, row_dots) = (&logsumexp[part.clone()], &row_dots[part]);
                     for lane in 0..LANES {
-                        weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
-                        slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
+                        weights[lane] = Real::exp(weights[lane].minus(logsumexp[lane]));
+                        weight_grads[lane] = weight_grads[lane].minus(row_dots[lane]).times(weights[lane]).times(scale);
                     }
                 }
             }
         });
-        let Scratch { block, slopes, keys: own_keys, queries, grads, grad_query, grad_key, grad_value, .. } = scratch;
-        let weights = Matrix::new(&block.products, [count, height], [QUERIES, 1]);
-        let slopes = Matrix::new(slopes, [count, height], [QUERIES, 1]);
-        let (Some(weights), Some(slopes)) = (weights, slopes) else { return };
+        let Scratch { block, weight_grads, keys: key_buffer, queries, grads, grad_query, grad_key, grad_value, .. } =
+            scratch;
+        let weights = Matrix::new(&block.products, [count, height], [QUERY_BLOCK, 1]);
+        let weight_grads = Matrix::new(weight_grads, [count, height], [QUERY_BLOCK, 1]);
+        let (Some(weights), Some(weight_grads)) = (weights, weight_grads) else { return };
         let of_keys = keys.start * width..keys.end * width;
         let place = [item, head, rows.start];
         let add = |left, right, into: &mut [T], tall| {
@@ -175,8 +176,8 @@ impl<T: Number> Task<'_, T> {
             }
         };
         add(weights, self.grad.matrix(place, height, grads), &mut grad_value[of_keys.clone()], count);
-        add(slopes, self.products.query.matrix(place, height, queries), &mut grad_key[of_keys], count);
-        let key = self.products.key.matrix([item, group, keys.start], count, own_keys);
-        add(slopes.transposed(), key, grad_query, height);
+        add(weight_grads, self.products.query.matrix(place, height, queries), &mut grad_key[of_keys], count);
+        let key = self.products.key.matrix([item, group, keys.start], count, key_buffer);
+        add(weight_grads.transposed(), key, grad_query, height);
     }
 }

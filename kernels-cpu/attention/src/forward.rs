@@ -8,8 +8,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
 use super::operand::HeadOperand;
-use super::{GRAIN, KEYS, LANES, Number, QUERIES};
-use engine::contiguous::computed;
+use super::{AttentionFloat, GRAIN, KEY_BLOCK, LANES, QUERY_BLOCK};
+use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
 use engine::thread_pool;
@@ -22,13 +22,13 @@ fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Resu
         &["query", "key", "value", "attn_mask"],
         [query, key, value, attn_mask.unwrap_or(query)],
     )?;
-    let ([out, logs], [first, keys, values, mask]) = (operands.written(), operands.read());
-    computed!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
-        let task = Task {
+    let ([out, logsumexp], [first, keys, values, mask]) = (operands.written(), operands.read());
+    with_compute_type!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
+        let task = ForwardTask {
             products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: HeadOperand::of(values),
             out: HeadOperand::of(out),
-            logs: HeadOperand::of(logs),
+            logsumexp: HeadOperand::of(logsumexp),
         };
         task.run();
         Ok(())
@@ -45,16 +45,16 @@ pub(super) struct Products<'a, T> {
 }
 
 /// A block of products, and the operands that it is computed from.
-pub(super) struct Block<T> {
+pub(super) struct ProductBlock<T> {
     /// The queries, transposed and scaled.
-    pub(super) queries: Vec<[T; QUERIES]>,
+    pub(super) queries: Vec<[T; QUERY_BLOCK]>,
     /// The products, a row for each key.
     pub(super) products: Vec<T>,
     keys: Vec<T>,
     mask: Vec<T>,
 }
 
-impl<'a, T: Number> Products<'a, T> {
+impl<'a, T: AttentionFloat> Products<'a, T> {
     /// Returns the products of these queries and keys. The mask is broadcast to their sizes.
     pub(super) fn of(
         plan: &Attention,
@@ -64,28 +64,34 @@ impl<'a, T: Number> Products<'a, T> {
     ) -> Self {
         let size = |operand: &Operand<'_>, dim: usize| operand.geometry().sizes().get(dim).copied().unwrap_or(1);
         let all = [size(query, 0), size(query, 1), size(query, 2), size(key, 2)];
-        let mask = mask.map(|mask| HeadOperand::stretched(mask, &all));
-        Self { query: HeadOperand::of(query), key: HeadOperand::of(key), mask, scale: T::near(plan.scale), is_causal }
+        let mask = mask.map(|mask| HeadOperand::broadcast_to(mask, &all));
+        Self {
+            query: HeadOperand::of(query),
+            key: HeadOperand::of(key),
+            mask,
+            scale: T::from_f64(plan.scale),
+            is_causal,
+        }
     }
 
-    pub(super) fn block(&self) -> Block<T> {
+    pub(super) fn new_block(&self) -> ProductBlock<T> {
         let width = self.query.sizes()[3];
         let zeros = |count: usize| vec![T::ZERO; count];
-        Block {
-            queries: vec![[T::ZERO; QUERIES]; width],
-            products: zeros(KEYS * QUERIES),
+        ProductBlock {
+            queries: vec![[T::ZERO; QUERY_BLOCK]; width],
+            products: zeros(KEY_BLOCK * QUERY_BLOCK),
             keys: Vec::new(),
-            mask: zeros(if self.mask.is_some() { LANES * KEYS } else { 0 }),
+            mask: zeros(if self.mask.is_some() { LANES * KEY_BLOCK } else { 0 }),
         }
     }
 
     /// Returns the head of the keys that belongs to a head of the queries.
-    pub(super) fn group(&self, head: usize) -> usize {
+    pub(super) fn key_head(&self, head: usize) -> usize {
         head / (self.query.sizes()[1] / self.key.sizes()[1].max(1)).max(1)
     }
 
     /// Returns the number of keys that a block of queries attends to.
-    pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
+    pub(super) fn attended_keys(&self, rows: &Range<usize>) -> usize {
         let keys = self.key.sizes()[2];
         if self.is_causal { keys.min(rows.end) } else { keys }
     }
@@ -96,8 +102,8 @@ impl<'a, T: Number> Products<'a, T> {
     }
 
     /// Transposes and scales the queries of a block.
-    pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
-        self.query.turned([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
+    pub(super) fn load_queries(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut ProductBlock<T>) {
+        self.query.read_transposed([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
     }
 
     /// Multiplies the block's queries with some keys.
@@ -106,20 +112,20 @@ impl<'a, T: Number> Products<'a, T> {
         [item, head]: [usize; 2],
         rows: &Range<usize>,
         keys: &Range<usize>,
-        block: &mut Block<T>,
+        block: &mut ProductBlock<T>,
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
-        let matrix = self.key.matrix([item, self.group(head), keys.start], count, &mut block.keys);
-        let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERIES, 1]);
-        let products = MatrixMut::new(&mut block.products, [count, height], [QUERIES, 1]);
+        let matrix = self.key.matrix([item, self.key_head(head), keys.start], count, &mut block.keys);
+        let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERY_BLOCK, 1]);
+        let products = MatrixMut::new(&mut block.products, [count, height], [QUERY_BLOCK, 1]);
         if let (Some(queries), Some(products)) = (queries, products) {
             gemm(T::ONE, matrix, queries, T::ZERO, products);
         }
         if let Some(mask) = &self.mask {
-            block.add(mask, [item, head], rows, keys);
+            block.add_mask(mask, [item, head], rows, keys);
         }
         if self.is_causal {
-            for (line, key) in block.products.chunks_exact_mut(QUERIES).zip(keys.clone()) {
+            for (line, key) in block.products.chunks_exact_mut(QUERY_BLOCK).zip(keys.clone()) {
                 let hidden = key.saturating_sub(rows.start).min(height);
                 line[..hidden].fill(T::LOWEST);
             }
@@ -127,136 +133,136 @@ impl<'a, T: Number> Products<'a, T> {
     }
 }
 
-impl<T: Number> Block<T> {
+impl<T: AttentionFloat> ProductBlock<T> {
     /// Adds a mask to the products.
-    fn add(&mut self, mask: &HeadOperand<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
+    fn add_mask(&mut self, mask: &HeadOperand<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
         for start in (0..rows.len()).step_by(LANES) {
             let height = LANES.min(rows.len() - start);
             for row in 0..height {
-                let line = &mut self.mask[row * KEYS..][..keys.len()];
+                let line = &mut self.mask[row * KEY_BLOCK..][..keys.len()];
                 mask.read([item, head, rows.start + start + row, keys.start], line);
             }
-            for (key, line) in self.products.chunks_exact_mut(QUERIES).take(keys.len()).enumerate() {
+            for (key, line) in self.products.chunks_exact_mut(QUERY_BLOCK).take(keys.len()).enumerate() {
                 for (row, product) in line[start..start + height].iter_mut().enumerate() {
-                    *product = product.plus(self.mask[row * KEYS + key]);
+                    *product = product.plus(self.mask[row * KEY_BLOCK + key]);
                 }
             }
         }
     }
 }
 
-struct Task<'a, T> {
+struct ForwardTask<'a, T> {
     products: Products<'a, T>,
     value: HeadOperand<'a>,
     out: HeadOperand<'a>,
-    logs: HeadOperand<'a>,
+    logsumexp: HeadOperand<'a>,
 }
 
 /// The intermediate results of a block of queries.
-struct Running<T> {
-    block: Block<T>,
+struct OnlineSoftmax<T> {
+    block: ProductBlock<T>,
     values: Vec<T>,
     /// The weighted sums of the values, before they are divided by the sums of the weights.
     totals: Vec<T>,
-    highest: [T; QUERIES],
-    sums: [T; QUERIES],
+    maxima: [T; QUERY_BLOCK],
+    sums: [T; QUERY_BLOCK],
     /// The offsets that are subtracted from products before `exp`.
-    shifts: [T; QUERIES],
+    shifts: [T; QUERY_BLOCK],
     /// The factors that rescale the totals after a larger product was found.
-    scales: [T; QUERIES],
+    scales: [T; QUERY_BLOCK],
 }
 
-impl<T: Number> Task<'_, T> {
+impl<T: AttentionFloat> ForwardTask<'_, T> {
     fn run(&self) {
         let [items, heads, rows, width] = self.products.query.sizes();
-        let blocks = rows.div_ceil(QUERIES);
-        let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
+        let blocks = rows.div_ceil(QUERY_BLOCK);
+        let work = QUERY_BLOCK.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
         thread_pool::parallel_for(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let mut running = Running {
-                block: self.products.block(),
+            let mut softmax = OnlineSoftmax {
+                block: self.products.new_block(),
                 values: Vec::new(),
-                totals: vec![T::ZERO; QUERIES * width],
-                highest: [T::LOWEST; QUERIES],
-                sums: [T::ZERO; QUERIES],
-                shifts: [T::ZERO; QUERIES],
-                scales: [T::ZERO; QUERIES],
+                totals: vec![T::ZERO; QUERY_BLOCK * width],
+                maxima: [T::LOWEST; QUERY_BLOCK],
+                sums: [T::ZERO; QUERY_BLOCK],
+                shifts: [T::ZERO; QUERY_BLOCK],
+                scales: [T::ZERO; QUERY_BLOCK],
             };
             for piece in pieces {
-                let (head, first) = (piece / blocks, piece % blocks * QUERIES);
+                let (head, first) = (piece / blocks, piece % blocks * QUERY_BLOCK);
                 let place = [head / heads, head % heads];
-                self.attend(place, &(first..rows.min(first + QUERIES)), &mut running);
+                self.attend_block(place, &(first..rows.min(first + QUERY_BLOCK)), &mut softmax);
             }
         });
     }
 
-    fn attend(&self, [item, head]: [usize; 2], rows: &Range<usize>, running: &mut Running<T>) {
+    fn attend_block(&self, [item, head]: [usize; 2], rows: &Range<usize>, softmax: &mut OnlineSoftmax<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
-        self.products.turn([item, head], rows, &mut running.block);
-        running.highest.fill(T::LOWEST);
-        running.sums.fill(T::ZERO);
-        running.totals.fill(T::ZERO);
-        let reach = if self.products.are_zero() {
-            running.weigh_alike(rows.clone().map(|row| self.products.reach(&(row..row + 1))));
+        self.products.load_queries([item, head], rows, &mut softmax.block);
+        softmax.maxima.fill(T::LOWEST);
+        softmax.sums.fill(T::ZERO);
+        softmax.totals.fill(T::ZERO);
+        let attended_keys = if self.products.are_zero() {
+            softmax.set_uniform_weights(rows.clone().map(|row| self.products.attended_keys(&(row..row + 1))));
             0
         } else {
-            self.products.reach(rows)
+            self.products.attended_keys(rows)
         };
-        for first in (0..reach).step_by(KEYS) {
-            let keys = first..reach.min(first + KEYS);
-            self.products.multiply([item, head], rows, &keys, &mut running.block);
-            running.soften(keys.len(), height);
+        for first in (0..attended_keys).step_by(KEY_BLOCK) {
+            let keys = first..attended_keys.min(first + KEY_BLOCK);
+            self.products.multiply([item, head], rows, &keys, &mut softmax.block);
+            softmax.softmax_block(keys.len(), height);
             if first > 0 {
-                running.rescale(width);
+                softmax.rescale(width);
             }
-            let place = [item, self.products.group(head), first];
-            let values = self.value.matrix(place, keys.len(), &mut running.values);
-            let weights = Matrix::new(&running.block.products, [height, keys.len()], [1, QUERIES]);
-            let totals = MatrixMut::new(&mut running.totals, [height, width], [width, 1]);
+            let place = [item, self.products.key_head(head), first];
+            let values = self.value.matrix(place, keys.len(), &mut softmax.values);
+            let weights = Matrix::new(&softmax.block.products, [height, keys.len()], [1, QUERY_BLOCK]);
+            let totals = MatrixMut::new(&mut softmax.totals, [height, width], [width, 1]);
             let before = if first > 0 { T::ONE } else { T::ZERO };
             if let (Some(weights), Some(totals)) = (weights, totals) {
                 gemm(T::ONE, weights, values, before, totals);
             }
         }
-        running.finish(width);
+        softmax.normalize(width);
         let place = [item, head, rows.start];
         // SAFETY: both are written operands, and every row is in one block of one piece.
         unsafe {
-            self.out.write(place, &running.totals[..height * width]);
-            self.logs.write(place, &running.sums[..height]);
+            self.out.write(place, &softmax.totals[..height * width]);
+            self.logsumexp.write(place, &softmax.sums[..height]);
         }
     }
 }
 
 /// Returns the value, or zero for minus infinity.
 #[inline(always)]
-fn finite<T: Number>(highest: T) -> T {
-    if highest == T::LOWEST { T::ZERO } else { highest }
+fn zero_if_lowest<T: AttentionFloat>(maxima: T) -> T {
+    if maxima == T::LOWEST { T::ZERO } else { maxima }
 }
 
-impl<T: Number> Running<T> {
+impl<T: AttentionFloat> OnlineSoftmax<T> {
     /// Sets the sums of weights to the number of keys of each query, for products that are all zero.
     #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
-    fn weigh_alike(&mut self, keys: impl Iterator<Item = usize>) {
-        self.highest.fill(T::ZERO);
-        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::near(keys as f64));
+    fn set_uniform_weights(&mut self, keys: impl Iterator<Item = usize>) {
+        self.maxima.fill(T::ZERO);
+        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::from_f64(keys as f64));
     }
 
     /// Turns products into weights, by an online softmax. Columns beyond `height` have no meaning.
-    fn soften(&mut self, keys: usize, height: usize) {
-        let Self { block, highest, sums, shifts, scales, .. } = self;
+    fn softmax_block(&mut self, keys: usize, height: usize) {
+        let Self { block, maxima, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
-        let lines = block.products[..keys * QUERIES].as_chunks_mut::<QUERIES>().0;
+        let lines = block.products[..keys * QUERY_BLOCK].as_chunks_mut::<QUERY_BLOCK>().0;
         vectorised!({
-            shifts.copy_from_slice(&highest[..]);
+            shifts.copy_from_slice(&maxima[..]);
             for line in &*lines {
                 for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
                     *top = if product > *top { product } else { *top };
                 }
             }
-            for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
-                let before = *highest;
-                *highest = *shift;
-                *shift = finite(*shift);
+            for ((shift, maxima), scale) in shifts.iter_mut().zip(&mut *maxima).zip(&mut *scales) {
+                let before = *maxima;
+                *maxima = *shift;
+                *shift = zero_if_lowest(*shift);
                 *scale = Real::exp(before.minus(*shift));
             }
             for (sum, &scale) in sums.iter_mut().zip(&*scales) {
@@ -276,14 +282,14 @@ impl<T: Number> Running<T> {
     }
 
     /// Divides the totals by the sums of the weights, and replaces the sums with their logarithms.
-    fn finish(&mut self, width: usize) {
-        let Self { highest, sums, scales, .. } = self;
+    fn normalize(&mut self, width: usize) {
+        let Self { maxima, sums, scales, .. } = self;
         vectorised!({
-            for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
+            for ((sum, &maxima), scale) in sums.iter_mut().zip(&*maxima).zip(&mut *scales) {
                 // If every product is minus infinity, the sum is zero, and the result is zero.
                 let all = if *sum == T::ZERO { T::ONE } else { *sum };
                 *scale = Real::reciprocal(all);
-                *sum = finite(highest).plus(Real::log(all));
+                *sum = zero_if_lowest(maxima).plus(Real::log(all));
             }
         });
         self.rescale(width);

@@ -12,24 +12,24 @@ use aten::Attention;
 use dispatch_runtime::prelude::*;
 
 use engine::gemm::Entry;
-use engine::reduce::line_totals::Fraction;
+use engine::reduce::line_totals::OrderedFloat;
 
 /// A type that attention is computed in.
-trait Number: Fraction + Entry<Sum = Self> {}
+trait AttentionFloat: OrderedFloat + Entry<Sum = Self> {}
 
-impl<T: Fraction + Entry<Sum = T>> Number for T {}
+impl<T: OrderedFloat + Entry<Sum = T>> AttentionFloat for T {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
-fn choice(_: ...) -> i64 {
+fn fused_sdp_choice(_: ...) -> i64 {
     let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa);
     if fits { Attention::BLOCKED } else { Attention::COMPOSED }
 }
 
 /// The number of queries of a block.
-const QUERIES: usize = 128;
+const QUERY_BLOCK: usize = 128;
 
 /// The number of keys of a block.
-const KEYS: usize = 256;
+const KEY_BLOCK: usize = 256;
 
 /// The number of elements that are computed side by side.
 const LANES: usize = 32;

@@ -6,7 +6,7 @@ use aten::Window;
 use dispatch_runtime::Tensor;
 
 use super::input_tile::Pass;
-use engine::allocation::usized;
+use engine::allocation::to_usize;
 use engine::compute::Compute;
 
 /// A window that moves over three-dimensional images, whose first dimension may have size 1.
@@ -25,13 +25,13 @@ pub(super) struct ConvGeometry {
     dilation: [usize; 3],
 }
 
-fn three(numbers: &[i64], before: usize) -> [usize; 3] {
-    let mut three = [before; 3];
+fn pad_to_three_dims(numbers: &[i64], before: usize) -> [usize; 3] {
+    let mut three_dims = [before; 3];
     let skipped = 3 - numbers.len();
-    for (at, &number) in three[skipped..].iter_mut().zip(numbers) {
-        *at = usized(number);
+    for (at, &number) in three_dims[skipped..].iter_mut().zip(numbers) {
+        *at = to_usize(number);
     }
-    three
+    three_dims
 }
 
 impl ConvGeometry {
@@ -45,10 +45,10 @@ impl ConvGeometry {
     ) -> Self {
         let (large, small) = if transposed { (&output[2..], &input[2..]) } else { (&input[2..], &output[2..]) };
         Self {
-            batch: usized(input[0]),
-            groups: usized(groups),
-            channels: usized(weight.sizes()[1]),
-            filters: usized(weight.sizes()[0] / groups),
+            batch: to_usize(input[0]),
+            groups: to_usize(groups),
+            channels: to_usize(weight.sizes()[1]),
+            filters: to_usize(weight.sizes()[0] / groups),
             ..Self::window(window, large, small)
         }
     }
@@ -58,8 +58,8 @@ impl ConvGeometry {
         let image = &sizes[sizes.len() - 2..];
         let small: Vec<i64> = (0..2).map(|dim| window.fits(dim, image[dim]).unwrap_or(0)).collect();
         Self {
-            batch: if sizes.len() == 4 { usized(sizes[0]) } else { 1 },
-            channels: usized(sizes[sizes.len() - 3]),
+            batch: if sizes.len() == 4 { to_usize(sizes[0]) } else { 1 },
+            channels: to_usize(sizes[sizes.len() - 3]),
             ..Self::window(window, image, &small)
         }
     }
@@ -70,28 +70,28 @@ impl ConvGeometry {
             groups: 1,
             channels: 1,
             filters: 1,
-            large: three(large, 1),
-            small: three(small, 1),
-            kernel: three(&window.kernel, 1),
-            stride: three(&window.stride, 1),
-            padding: three(&window.padding, 0),
-            dilation: three(&window.dilation, 1),
+            large: pad_to_three_dims(large, 1),
+            small: pad_to_three_dims(small, 1),
+            kernel: pad_to_three_dims(&window.kernel, 1),
+            stride: pad_to_three_dims(&window.stride, 1),
+            padding: pad_to_three_dims(&window.padding, 0),
+            dilation: pad_to_three_dims(&window.dilation, 1),
         }
     }
 
     /// Returns the number of positions of the window.
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn position_count(&self) -> usize {
         self.small.iter().product()
     }
 
     /// Returns the number of elements of the window.
-    pub(super) fn taps(&self) -> usize {
+    pub(super) fn tap_count(&self) -> usize {
         self.kernel.iter().product()
     }
 
     /// Returns whether the window is one element and visits every element of the image.
     pub(super) fn is_pointwise(&self) -> bool {
-        self.taps() == 1 && self.large == self.small && self.padding == [0; 3]
+        self.tap_count() == 1 && self.large == self.small && self.padding == [0; 3]
     }
 
     /// Returns the number of elements of a channel of the large side.
@@ -100,33 +100,33 @@ impl ConvGeometry {
     }
 
     /// Returns the range of the channels of one group of an image.
-    pub(super) fn large_range(&self, item: usize) -> Range<usize> {
+    pub(super) fn image_range(&self, item: usize) -> Range<usize> {
         item * self.channels * self.area()..(item + 1) * self.channels * self.area()
     }
 
     /// Returns the range of the columns of an image.
-    pub(super) fn columns_of(&self, item: usize) -> Range<usize> {
-        let length = self.channels * self.taps() * self.places();
+    pub(super) fn column_range(&self, item: usize) -> Range<usize> {
+        let length = self.channels * self.tap_count() * self.position_count();
         item * length..(item + 1) * length
     }
 
     /// Returns the pass that computes the small side.
-    pub(super) fn gathering(&self) -> Pass {
-        Pass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.taps(), |number, dim| {
-            let offset = self.offset(number)[dim] * self.dilation[dim];
+    pub(super) fn gather_pass(&self) -> Pass {
+        Pass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.tap_count(), |number, dim| {
+            let offset = self.tap_coordinates(number)[dim] * self.dilation[dim];
             Some(offset.cast_signed() - self.padding[dim].cast_signed())
         })
     }
 
     /// Returns the passes that compute the large side. With a stride, elements in different phases of the stride need different taps, so
     /// each phase is a pass.
-    pub(super) fn scattering(&self) -> Vec<Pass> {
+    pub(super) fn scatter_passes(&self) -> Vec<Pass> {
         let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
         let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
         let firsts = lines.flat_map(|(z, y)| columns.clone().map(move |x| [z, y, x]));
         let pass = |first: [usize; 3]| {
-            Pass::new([self.small, self.large], [first, self.stride, [1; 3]], self.taps(), |number, dim| {
-                let offset = (self.offset(number)[dim] * self.dilation[dim]).cast_signed();
+            Pass::new([self.small, self.large], [first, self.stride, [1; 3]], self.tap_count(), |number, dim| {
+                let offset = (self.tap_coordinates(number)[dim] * self.dilation[dim]).cast_signed();
                 let (at, step) =
                     ((first[dim] + self.padding[dim]).cast_signed() - offset, self.stride[dim].cast_signed());
                 (at % step == 0).then_some(at / step)
@@ -136,19 +136,19 @@ impl ConvGeometry {
     }
 
     /// Returns the coordinates of an element of the window.
-    fn offset(&self, tap: usize) -> [usize; 3] {
+    fn tap_coordinates(&self, tap: usize) -> [usize; 3] {
         let [_, down, across] = self.kernel;
         [tap / (down * across), tap / across % down, tap % across]
     }
 
     /// Copies the elements under the window to columns, with a row for each channel and element of the window.
     pub(super) fn unfold<T: Compute>(&self, large: &[T], columns: &mut [T]) {
-        let (places, step) = (self.places(), self.stride[2]);
+        let (position_count, step) = (self.position_count(), self.stride[2]);
         columns.fill(T::ZERO);
-        for (at, row) in columns.chunks_exact_mut(places.max(1)).enumerate() {
-            let image = &large[at / self.taps() * self.area()..][..self.area()];
-            self.runs(at % self.taps(), |place, at, count| {
-                let row = &mut row[place..place + count];
+        for (at, row) in columns.chunks_exact_mut(position_count.max(1)).enumerate() {
+            let image = &large[at / self.tap_count() * self.area()..][..self.area()];
+            self.visit_runs(at % self.tap_count(), |position, at, count| {
+                let row = &mut row[position..position + count];
                 if step == 1 {
                     row.copy_from_slice(&image[at..at + count]);
                 } else {
@@ -160,11 +160,11 @@ impl ConvGeometry {
 
     /// Adds columns to the image elements that [`unfold`](Self::unfold) copied them from. Entries from outside the image are dropped.
     pub(super) fn fold<T: Compute>(&self, columns: &[T], large: &mut [T]) {
-        let (places, step) = (self.places(), self.stride[2]);
-        for (at, row) in columns.chunks_exact(places.max(1)).enumerate() {
-            let image = &mut large[at / self.taps() * self.area()..][..self.area()];
-            self.runs(at % self.taps(), |place, at, count| {
-                let row = &row[place..place + count];
+        let (position_count, step) = (self.position_count(), self.stride[2]);
+        for (at, row) in columns.chunks_exact(position_count.max(1)).enumerate() {
+            let image = &mut large[at / self.tap_count() * self.area()..][..self.area()];
+            self.visit_runs(at % self.tap_count(), |position, at, count| {
+                let row = &row[position..position + count];
                 if step == 1 {
                     image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
                 } else {
@@ -177,12 +177,12 @@ impl ConvGeometry {
 
     /// Visits the window positions at which an element of the window is inside the image, in runs along the last dimension: the first
     /// position, the index of the image element there, and the number of positions.
-    fn runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
-        let offset = self.offset(tap);
+    fn visit_runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
+        let offset = self.tap_coordinates(tap);
         let line = self.small[2];
         // The image coordinate of the element at a window position, if it is inside the image.
-        let inside = |dim: usize, place: usize| {
-            let at = place * self.stride[dim] + offset[dim] * self.dilation[dim];
+        let inside = |dim: usize, position: usize| {
+            let at = position * self.stride[dim] + offset[dim] * self.dilation[dim];
             at.checked_sub(self.padding[dim]).filter(|&at| at < self.large[dim])
         };
         let before = self.padding[2].saturating_sub(offset[2] * self.dilation[2]);

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
 use crate::geometry::ConvGeometry;
-use engine::contiguous::{computed, fill, packed};
+use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 
 #[op_impl(aten::im2col, CPU)]
 fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -16,11 +16,11 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
         return aten::copy_(out, &columns, false);
     }
     let geometry = ConvGeometry::of_image(plan, this.sizes());
-    computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        let elements = packed::<T>(this)?;
-        fill(out, |out: &mut [T]| {
+    with_compute_type!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        let elements = contiguous_elements::<T>(this)?;
+        write_contiguous(out, |out: &mut [T]| {
             for item in 0..geometry.batch {
-                geometry.unfold(&elements[geometry.large_range(item)], &mut out[geometry.columns_of(item)]);
+                geometry.unfold(&elements[geometry.image_range(item)], &mut out[geometry.column_range(item)]);
             }
             Ok(())
         })
@@ -30,12 +30,12 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
 #[op_impl(aten::col2im, CPU)]
 fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let geometry = ConvGeometry::of_image(plan, out.sizes());
-    computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        let elements = packed::<T>(this)?;
-        fill(out, |out: &mut [T]| {
+    with_compute_type!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        let elements = contiguous_elements::<T>(this)?;
+        write_contiguous(out, |out: &mut [T]| {
             out.fill(T::ZERO);
             for item in 0..geometry.batch {
-                geometry.fold(&elements[geometry.columns_of(item)], &mut out[geometry.large_range(item)]);
+                geometry.fold(&elements[geometry.column_range(item)], &mut out[geometry.image_range(item)]);
             }
             Ok(())
         })

@@ -15,13 +15,13 @@ use engine::inlined::inlined;
 pub(super) const ROWS: usize = 8;
 
 /// The number of result channels in registers on machines with few registers, or if there are no more channels.
-const FEW: usize = 4;
+const FEW_ROWS: usize = 4;
 
 /// The most vectors of results per channel in registers.
-const WIDE: usize = 3;
+const MAX_VECTORS: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const STEP: usize = WIDE * LANES;
+pub(super) const MAX_ROW_ELEMENTS: usize = MAX_VECTORS * LANES;
 
 /// The most filters whose gradients are in registers at once.
 pub(super) const FILTERS: usize = 4;
@@ -30,28 +30,28 @@ pub(super) const FILTERS: usize = 4;
 pub(super) const LANES: usize = 16;
 
 /// A type that convolutions compute in.
-pub(super) trait Term: Compute + Entry<Sum = Self> {
+pub(super) trait ConvElement: Compute + Entry<Sum = Self> {
     type Vector<S: Simd>: Copy;
 
-    fn repeated<S: Simd>(simd: S, number: Self) -> Self::Vector<S>;
-    fn fused<S: Simd>(simd: S, x: Self::Vector<S>, y: Self::Vector<S>, sum: Self::Vector<S>) -> Self::Vector<S>;
-    fn total<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+    fn splat<S: Simd>(simd: S, number: Self) -> Self::Vector<S>;
+    fn mul_add<S: Simd>(simd: S, x: Self::Vector<S>, y: Self::Vector<S>, sum: Self::Vector<S>) -> Self::Vector<S>;
+    fn reduce_sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
 }
 
-macro_rules! terms {
-    ($($ty:ident $vector:ident $splat:ident $fused:ident $total:ident;)*) => {$(
+macro_rules! conv_elements {
+    ($($ty:ident $vector:ident $splat:ident $mul_add:ident $reduce_sum:ident;)*) => {$(
         inlined! {
-            impl Term for $ty {
+            impl ConvElement for $ty {
                 type Vector[S: Simd] = S::$vector;
-                fn repeated[S: Simd](simd: S, number: Self) -> S::$vector = simd.$splat(number);
-                fn fused[S: Simd](simd: S, x: S::$vector, y: S::$vector, sum: S::$vector) -> S::$vector = simd.$fused(x, y, sum);
-                fn total[S: Simd](simd: S, vector: S::$vector) -> Self = simd.$total(vector);
+                fn splat[S: Simd](simd: S, number: Self) -> S::$vector = simd.$splat(number);
+                fn mul_add[S: Simd](simd: S, x: S::$vector, y: S::$vector, sum: S::$vector) -> S::$vector = simd.$mul_add(x, y, sum);
+                fn reduce_sum[S: Simd](simd: S, vector: S::$vector) -> Self = simd.$reduce_sum(vector);
             }
         }
     )*};
 }
 
-terms! {
+conv_elements! {
     f32 f32s splat_f32s mul_add_e_f32s reduce_sum_f32s;
     f64 f64s splat_f64s mul_add_e_f64s reduce_sum_f64s;
     Complex32 c32s splat_c32s mul_add_e_c32s reduce_sum_c32s;
@@ -60,16 +60,16 @@ terms! {
 
 inlined! {
     // Vectors of one element.
-    impl Term for i64 {
+    impl ConvElement for i64 {
         type Vector[S: Simd] = Self;
-        fn repeated[S: Simd](_simd: S, number: Self) -> Self = number;
-        fn fused[S: Simd](_simd: S, x: Self, y: Self, sum: Self) -> Self = sum.plus(x.times(y));
-        fn total[S: Simd](_simd: S, vector: Self) -> Self = vector;
+        fn splat[S: Simd](_simd: S, number: Self) -> Self = number;
+        fn mul_add[S: Simd](_simd: S, x: Self, y: Self, sum: Self) -> Self = sum.plus(x.times(y));
+        fn reduce_sum[S: Simd](_simd: S, vector: Self) -> Self = vector;
     }
 }
 
 #[inline(always)]
-fn lanes<T: Term, S: Simd>() -> usize {
+fn lane_count<T: ConvElement, S: Simd>() -> usize {
     size_of::<T::Vector<S>>() / size_of::<T>()
 }
 
@@ -77,7 +77,7 @@ fn lanes<T: Term, S: Simd>() -> usize {
 ///
 /// A vector of elements can be read from `from`.
 #[inline(always)]
-unsafe fn load<T: Term, S: Simd>(from: *const T) -> T::Vector<S> {
+unsafe fn load<T: ConvElement, S: Simd>(from: *const T) -> T::Vector<S> {
     // SAFETY: guaranteed by the caller; a vector consists of its elements.
     unsafe { from.cast::<T::Vector<S>>().read_unaligned() }
 }
@@ -88,33 +88,33 @@ pub(super) struct OutputSums<'a, T> {
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
     /// The initial values of the sums of each row, for a multiple of [`ROWS`] rows.
-    pub(super) start: &'a [T],
+    pub(super) initial_sums: &'a [T],
     /// The offset of each term's element in the tile, for the result at position zero.
     pub(super) offsets: &'a [usize],
     /// The number of offsets that are processed together, because their elements fit the cache.
-    pub(super) near: usize,
-    pub(super) field: &'a [T],
-    pub(super) places: usize,
+    pub(super) cached_offsets: usize,
+    pub(super) tile: &'a [T],
+    pub(super) positions: usize,
     /// Lines of results, for a multiple of [`ROWS`] rows, whose length is a multiple of that of vectors.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
 
-impl<T: Term> OutputSums<'_, T> {
+impl<T: ConvElement> OutputSums<'_, T> {
     pub(super) fn compute(mut self) {
         let lines = self.rows.next_multiple_of(ROWS);
-        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.places.next_multiple_of(LANES));
+        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(LANES));
         assert!(
             self.line.is_multiple_of(LANES)
-                && self.line >= self.places
+                && self.line >= self.positions
                 && self.results.len() >= lines * self.line
-                && self.start.len() >= lines
+                && self.initial_sums.len() >= lines
                 && self.weights.len() >= lines * self.offsets.len()
-                && self.field.len() >= reached,
-            "sums of {} places and {} rows over {} elements",
-            self.places,
+                && self.tile.len() >= reached,
+            "sums at {} positions of {} rows need more than {} elements of the tile",
+            self.positions,
             self.rows,
-            self.field.len()
+            self.tile.len()
         );
         // `LANES` is a multiple of every number of lanes.
         Arch::new().dispatch(&mut self);
@@ -124,84 +124,84 @@ impl<T: Term> OutputSums<'_, T> {
     ///
     /// There are `R` rows from `row` on, and the tile has `V` vectors from `place` on for every offset.
     #[inline(always)]
-    unsafe fn block<S: Simd, const R: usize, const V: usize>(
+    unsafe fn compute_block<S: Simd, const R: usize, const V: usize>(
         &mut self,
         simd: S,
         row: usize,
         place: usize,
         inner: std::ops::Range<usize>,
     ) {
-        let lanes = lanes::<T, S>();
+        let lane_count = lane_count::<T, S>();
         let offsets = &self.offsets[inner.clone()];
         let weights = (row - row % ROWS) * self.offsets.len() + inner.start * ROWS + row % ROWS;
         // SAFETY: `compute` has checked that all positions of all rows are inside the weights, the tile and the sums.
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
-            let field = self.field.as_ptr().add(place);
+            let tile = self.tile.as_ptr().add(place);
             let to = self.results.as_mut_ptr().add(row * self.line + place);
-            let mut sums = [[T::repeated(simd, T::ZERO); V]; R];
+            let mut sums = [[T::splat(simd, T::ZERO); V]; R];
             for r in 0..R {
-                let start = T::repeated(simd, *self.start.as_ptr().add(row + r));
+                let start = T::splat(simd, *self.initial_sums.as_ptr().add(row + r));
                 for v in 0..V {
-                    let before = to.add(r * self.line + v * lanes);
+                    let before = to.add(r * self.line + v * lane_count);
                     sums[r][v] = if inner.start > 0 { load::<T, S>(before) } else { start };
                 }
             }
             for &offset in offsets {
-                let from = field.add(offset);
-                let mut met = [T::repeated(simd, T::ZERO); V];
+                let from = tile.add(offset);
+                let mut sources = [T::splat(simd, T::ZERO); V];
                 for v in 0..V {
-                    met[v] = load::<T, S>(from.add(v * lanes));
+                    sources[v] = load::<T, S>(from.add(v * lane_count));
                 }
                 for r in 0..R {
-                    let factor = T::repeated(simd, *weight.add(r));
+                    let factor = T::splat(simd, *weight.add(r));
                     for v in 0..V {
-                        sums[r][v] = T::fused(simd, factor, met[v], sums[r][v]);
+                        sums[r][v] = T::mul_add(simd, factor, sources[v], sums[r][v]);
                     }
                 }
                 weight = weight.add(ROWS);
             }
             for r in 0..R {
                 for v in 0..V {
-                    to.add(r * self.line + v * lanes).cast::<T::Vector<S>>().write_unaligned(sums[r][v]);
+                    to.add(r * self.line + v * lane_count).cast::<T::Vector<S>>().write_unaligned(sums[r][v]);
                 }
             }
         }
     }
 }
 
-impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
+impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let lanes = lanes::<T, S>();
+        let lane_count = lane_count::<T, S>();
         // As many sums as leave registers for their operands.
-        let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW };
-        for start in (0..self.offsets.len().max(1)).step_by(self.near.max(1)) {
-            let inner = start..self.offsets.len().min(start + self.near.max(1));
-            for place in (0..self.places).step_by(WIDE * lanes) {
-                let vectors = (self.places - place).div_ceil(lanes).min(WIDE);
+        let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW_ROWS };
+        for start in (0..self.offsets.len().max(1)).step_by(self.cached_offsets.max(1)) {
+            let inner = start..self.offsets.len().min(start + self.cached_offsets.max(1));
+            for place in (0..self.positions).step_by(MAX_VECTORS * lane_count) {
+                let vectors = (self.positions - place).div_ceil(lane_count).min(MAX_VECTORS);
                 let mut row = 0;
                 while row < self.rows {
                     let height = match self.rows - row {
                         1 => 1,
-                        2..=FEW => FEW,
+                        2..=FEW_ROWS => FEW_ROWS,
                         _ => most,
                     };
                     let inner = inner.clone();
                     // SAFETY: the rows and positions are below those that were checked.
                     unsafe {
                         match (height, vectors) {
-                            (1, 1) => self.block::<S, 1, 1>(simd, row, place, inner),
-                            (1, 2) => self.block::<S, 1, 2>(simd, row, place, inner),
-                            (1, _) => self.block::<S, 1, WIDE>(simd, row, place, inner),
-                            (FEW, 1) => self.block::<S, FEW, 1>(simd, row, place, inner),
-                            (FEW, 2) => self.block::<S, FEW, 2>(simd, row, place, inner),
-                            (FEW, _) => self.block::<S, FEW, WIDE>(simd, row, place, inner),
-                            (_, 1) => self.block::<S, ROWS, 1>(simd, row, place, inner),
-                            (_, 2) => self.block::<S, ROWS, 2>(simd, row, place, inner),
-                            _ => self.block::<S, ROWS, WIDE>(simd, row, place, inner),
+                            (1, 1) => self.compute_block::<S, 1, 1>(simd, row, place, inner),
+                            (1, 2) => self.compute_block::<S, 1, 2>(simd, row, place, inner),
+                            (1, _) => self.compute_block::<S, 1, MAX_VECTORS>(simd, row, place, inner),
+                            (FEW_ROWS, 1) => self.compute_block::<S, FEW_ROWS, 1>(simd, row, place, inner),
+                            (FEW_ROWS, 2) => self.compute_block::<S, FEW_ROWS, 2>(simd, row, place, inner),
+                            (FEW_ROWS, _) => self.compute_block::<S, FEW_ROWS, MAX_VECTORS>(simd, row, place, inner),
+                            (_, 1) => self.compute_block::<S, ROWS, 1>(simd, row, place, inner),
+                            (_, 2) => self.compute_block::<S, ROWS, 2>(simd, row, place, inner),
+                            _ => self.compute_block::<S, ROWS, MAX_VECTORS>(simd, row, place, inner),
                         }
                     }
                     row += height;
@@ -216,7 +216,7 @@ pub(super) struct WeightSums<'a, T> {
     /// The small side, from the first position on.
     pub(super) small: &'a [T],
     pub(super) filters: usize,
-    pub(super) field: &'a [T],
+    pub(super) tile: &'a [T],
     /// The offset of each term's element in the tile, for the first position.
     pub(super) offsets: &'a [usize],
     pub(super) images: usize,
@@ -225,29 +225,29 @@ pub(super) struct WeightSums<'a, T> {
     /// The strides between images, filters and rows of the small side.
     pub(super) small_steps: [usize; 3],
     /// The strides between images and rows of the tile.
-    pub(super) field_steps: [usize; 2],
+    pub(super) tile_steps: [usize; 2],
 }
 
-impl<T: Term> WeightSums<'_, T> {
+impl<T: ConvElement> WeightSums<'_, T> {
     /// Calls `add` with the sum of every filter and offset.
     pub(super) fn compute(&self, add: impl FnMut(usize, usize, T)) {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
             return;
         }
-        let most = self.offsets.iter().max().map_or(0, |&most| most + self.line());
+        let most = self.offsets.iter().max().map_or(0, |&most| most + self.line_length());
         assert!(
-            (self.images - 1) * self.field_steps[0] + most <= self.field.len(),
-            "{} images of {} rows in {} elements",
+            (self.images - 1) * self.tile_steps[0] + most <= self.tile.len(),
+            "{} images of {} rows need more than {} elements of the tile",
             self.images,
             self.rows,
-            self.field.len()
+            self.tile.len()
         );
-        Arch::new().dispatch(Walk { weight_sums: self, lines: Vec::new(), add });
+        Arch::new().dispatch(WeightSumsCall { weight_sums: self, lines: Vec::new(), add });
     }
 
     /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
-    fn line(&self) -> usize {
-        ((self.rows - 1) * self.field_steps[1] + self.columns).next_multiple_of(LANES)
+    fn line_length(&self) -> usize {
+        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(LANES)
     }
 
     /// Returns the sums of `F` filters, whose rows are in `small`, for `K` offsets.
@@ -256,28 +256,28 @@ impl<T: Term> WeightSums<'_, T> {
     ///
     /// The rows are complete, and the tile has all elements that the offsets reach.
     #[inline(always)]
-    unsafe fn block<S: Simd, const F: usize, const K: usize>(
+    unsafe fn compute_block<S: Simd, const F: usize, const K: usize>(
         &self,
         simd: S,
         small: &[T],
         offsets: [usize; K],
     ) -> [[T; K]; F] {
-        let (lanes, line) = (lanes::<T, S>(), self.line());
-        let mut sums = [[T::repeated(simd, T::ZERO); K]; F];
+        let (lane_count, line) = (lane_count::<T, S>(), self.line_length());
+        let mut sums = [[T::splat(simd, T::ZERO); K]; F];
         // SAFETY: guaranteed by the caller.
         unsafe {
             for image in 0..self.images {
                 let small = small.as_ptr().add(image * line);
-                let field = self.field.as_ptr().add(image * self.field_steps[0]);
-                for place in (0..line).step_by(lanes) {
-                    let mut met = [T::repeated(simd, T::ZERO); K];
+                let tile = self.tile.as_ptr().add(image * self.tile_steps[0]);
+                for place in (0..line).step_by(lane_count) {
+                    let mut sources = [T::splat(simd, T::ZERO); K];
                     for k in 0..K {
-                        met[k] = load::<T, S>(field.add(offsets[k] + place));
+                        sources[k] = load::<T, S>(tile.add(offsets[k] + place));
                     }
                     for f in 0..F {
                         let small = load::<T, S>(small.add(f * self.images * line + place));
                         for k in 0..K {
-                            sums[f][k] = T::fused(simd, small, met[k], sums[f][k]);
+                            sums[f][k] = T::mul_add(simd, small, sources[k], sums[f][k]);
                         }
                     }
                 }
@@ -286,7 +286,7 @@ impl<T: Term> WeightSums<'_, T> {
         let mut totals = [[T::ZERO; K]; F];
         for f in 0..F {
             for k in 0..K {
-                totals[f][k] = T::total(simd, sums[f][k]);
+                totals[f][k] = T::reduce_sum(simd, sums[f][k]);
             }
         }
         totals
@@ -295,31 +295,31 @@ impl<T: Term> WeightSums<'_, T> {
     /// Returns one of the sums, computed without the gaps. Elsewhere, elements in gaps are multiplied with zero, which is wrong if an
     /// element is infinite or NaN.
     #[cold]
-    fn exact(&self, filter: usize, offset: usize) -> T {
+    fn exact_sum(&self, filter: usize, offset: usize) -> T {
         let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
         let sums = rows.map(|(image, row)| {
             let [of_image, of_filter, of_row] = self.small_steps;
             let small = &self.small[image * of_image + filter * of_filter + row * of_row..][..self.columns];
-            let met = &self.field[image * self.field_steps[0] + row * self.field_steps[1] + offset..];
-            small.iter().zip(met).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)))
+            let sources = &self.tile[image * self.tile_steps[0] + row * self.tile_steps[1] + offset..];
+            small.iter().zip(sources).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)))
         });
         sums.fold(T::ZERO, T::plus)
     }
 }
 
-struct Walk<'a, T, A> {
+struct WeightSumsCall<'a, T, A> {
     weight_sums: &'a WeightSums<'a, T>,
     /// Rows of some filters, as far apart as those of the tile, with zeros between.
     lines: Vec<T>,
     add: A,
 }
 
-impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
+impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightSumsCall<'_, T, A> {
     #[inline(always)]
-    fn by<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
-        let WeightSums { small, filters, offsets, images, rows, columns, small_steps, field_steps, .. } =
+    fn run_blocks<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
+        let WeightSums { small, filters, offsets, images, rows, columns, small_steps, tile_steps, .. } =
             *self.weight_sums;
-        let line = self.weight_sums.line();
+        let line = self.weight_sums.line_length();
         self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
             // Filters and offsets beyond the last are computed again, and the results are dropped.
@@ -329,17 +329,18 @@ impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
                 let start = image * small_steps[0] + filter * small_steps[1];
                 for row in 0..rows {
                     let from = &small[start + row * small_steps[2]..][..columns];
-                    line[row * field_steps[1]..][..columns].copy_from_slice(from);
+                    line[row * tile_steps[1]..][..columns].copy_from_slice(from);
                 }
             }
             for start in (0..offsets.len()).step_by(K) {
-                let met = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
+                let sources = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
                 // SAFETY: `compute` has checked the reach of the offsets, and there is a line for every image.
-                let totals = unsafe { self.weight_sums.block::<S, F, K>(simd, &self.lines, met) };
+                let totals = unsafe { self.weight_sums.compute_block::<S, F, K>(simd, &self.lines, sources) };
                 for (f, totals) in totals.iter().enumerate().take(filters - first) {
                     for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {
-                        #[expect(clippy::eq_op, reason = "what is not a number is not itself")]
-                        let sum = if total == total { total } else { self.weight_sums.exact(first + f, met[k]) };
+                        #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
+                        let sum =
+                            if total == total { total } else { self.weight_sums.exact_sum(first + f, sources[k]) };
                         (self.add)(first + f, start + k, sum);
                     }
                 }
@@ -348,17 +349,17 @@ impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
     }
 }
 
-impl<T: Term, A: FnMut(usize, usize, T)> WithSimd for Walk<'_, T, A> {
+impl<T: ConvElement, A: FnMut(usize, usize, T)> WithSimd for WeightSumsCall<'_, T, A> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         if self.weight_sums.filters == 1 {
-            self.by::<S, 1, 9>(simd);
+            self.run_blocks::<S, 1, 9>(simd);
         } else if S::REGISTER_COUNT >= 32 {
-            self.by::<S, FILTERS, 6>(simd);
+            self.run_blocks::<S, FILTERS, 6>(simd);
         } else {
-            self.by::<S, 2, 4>(simd);
+            self.run_blocks::<S, 2, 4>(simd);
         }
     }
 }

@@ -2,20 +2,20 @@
 
 use super::geometry::ConvGeometry;
 use super::input_tile::{InputTile, Pass, Strip};
-use super::microkernel::{FILTERS, LANES, OutputSums, ROWS, Term, WeightSums};
-use super::{GRAIN, NEAR};
+use super::microkernel::{ConvElement, FILTERS, LANES, OutputSums, ROWS, WeightSums};
+use super::{ELEMENTS_IN_L2, GRAIN};
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::thread_pool::{self, DisjointSlices, Lines};
 
 impl ConvGeometry {
     /// Computes the gradient of the weight: the sum of the small side times the large side under the window, over the batch.
-    pub(super) fn weight_gradient<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    pub(super) fn weight_gradient<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         weight.fill(T::ZERO);
         if large.is_empty() || small.is_empty() {
             return;
         }
         if self.is_pointwise() {
-            self.weight_gradient_points(large, small, weight);
+            self.weight_gradient_pointwise(large, small, weight);
         } else if self.filters >= ROWS
             && self.channels > 0
             && 4 * self.channels >= 3 * self.channels.next_multiple_of(LANES)
@@ -27,85 +27,97 @@ impl ConvGeometry {
     }
 
     /// Computes the gradient for many filters and channels: adjacent sums, one position of the window after another.
-    fn weight_gradient_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        let pass = self.gathering();
+    fn weight_gradient_many<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let pass = self.gather_pass();
         if pass.taps.is_empty() {
             return;
         }
         // The number of positions at which the elements of all filters fit the L2 cache.
-        let room = 4 * NEAR / self.filters.max(4 * LANES);
-        let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
-        for strip in pass.strips([1; 2], room * pass.layers(), 1) {
+        let room = 4 * ELEMENTS_IN_L2 / self.filters.max(4 * LANES);
+        let images = (room / self.position_count().max(1)).clamp(1, self.batch.max(1));
+        for strip in pass.divide_into_strips([1; 2], room * pass.layer_count(), 1) {
             for first in (0..self.batch).step_by(images) {
                 for group in 0..self.groups {
                     let images = images.min(self.batch - first);
-                    let part = Part { pass: &pass, strip: &strip, first, images, group };
-                    self.weight_gradient_part(&part, large, &self.factors(&part, small), weight);
+                    let part = WeightGradientPart { pass: &pass, strip: &strip, first, images, group };
+                    self.weight_gradient_part(&part, large, &self.interleave_filters(&part, small), weight);
                 }
             }
         }
     }
 
     /// Copies the small side's elements, with those of [`ROWS`] filters at a position side by side.
-    fn factors<T: Term>(&self, part: &Part<'_>, small: &[T]) -> Vec<T> {
-        let [rows, columns] = part.strip.sizes();
-        let (start, step) = part.pass.start(part.strip);
+    fn interleave_filters<T: ConvElement>(&self, part: &WeightGradientPart<'_>, small: &[T]) -> Vec<T> {
+        let [rows, columns] = part.strip.result_sizes();
+        let (start, step) = part.pass.first_result(part.strip);
         let count = part.images * rows * columns;
-        let mut factors = vec![T::ZERO; self.filters.next_multiple_of(ROWS) * count];
-        Lines::new(&mut factors, ROWS * count).each((GRAIN / 16).div_ceil(ROWS * count), |panel, factors| {
-            let filters = panel * ROWS..self.filters.min((panel + 1) * ROWS);
-            let lines = factors.as_chunks_mut::<ROWS>().0.chunks_exact_mut(columns);
-            for (line, factors) in lines.enumerate() {
-                let item = (part.first + line / rows) * self.groups + part.group;
-                let row = item * self.filters * self.places() + start + line % rows * step;
-                side_by_side(&filters.clone().map(|filter| &small[row + filter * self.places()..][..columns]), factors);
-            }
-        });
-        factors
+        let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(ROWS) * count];
+        Lines::new(&mut interleaved, ROWS * count).for_each(
+            (GRAIN / 16).div_ceil(ROWS * count),
+            |panel, interleaved| {
+                let filters = panel * ROWS..self.filters.min((panel + 1) * ROWS);
+                let lines = interleaved.as_chunks_mut::<ROWS>().0.chunks_exact_mut(columns);
+                for (line, interleaved) in lines.enumerate() {
+                    let item = (part.first + line / rows) * self.groups + part.group;
+                    let row = item * self.filters * self.position_count() + start + line % rows * step;
+                    interleave(
+                        &filters.clone().map(|filter| &small[row + filter * self.position_count()..][..columns]),
+                        interleaved,
+                    );
+                }
+            },
+        );
+        interleaved
     }
 
     /// Adds the contribution of some images to the gradient.
-    fn weight_gradient_part<T: Term>(&self, part: &Part<'_>, large: &[T], factors: &[T], weight: &mut [T]) {
+    fn weight_gradient_part<T: ConvElement>(
+        &self,
+        part: &WeightGradientPart<'_>,
+        large: &[T],
+        interleaved: &[T],
+        weight: &mut [T],
+    ) {
         /// The number of positions whose source elements stay in the L1 cache.
-        const NEAREST: usize = 1 << 8;
-        let Part { pass, strip, first, images, group } = *part;
+        const POSITIONS_IN_L1: usize = 1 << 8;
+        let WeightGradientPart { pass, strip, first, images, group } = *part;
         let area = images * strip.area;
-        let places = part.places();
-        let (taps, window) = (pass.taps.len(), self.taps());
+        let positions = part.tile_offsets();
+        let (taps, window) = (pass.taps.len(), self.tap_count());
         let blocks = self.channels.div_ceil(LANES);
         let filters_each = self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
-        let work = places.len().saturating_mul(LANES * taps * filters_each);
+        let work = positions.len().saturating_mul(LANES * taps * filters_each);
         thread_pool::parallel_for(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let (mut field, mut met, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
+            let (mut tile, mut interleaved_tile, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
                 let from = piece / parts * LANES;
                 let channels = from..self.channels.min(from + LANES);
                 let from = piece % parts * filters_each;
                 let filters = from..self.filters.min(from + filters_each);
-                field.lay_out(pass, strip, [channels.len(), images], |channel, image| {
-                    self.channel(large, (first + image) * self.groups + group, channels.start + channel)
+                tile.copy_channels(pass, strip, [channels.len(), images], |channel, image| {
+                    self.channel_elements(large, (first + image) * self.groups + group, channels.start + channel)
                 });
-                let beyond = field.elements.len() - channels.len() * area;
-                met.clear();
-                met.resize(area + beyond, [T::ZERO; LANES]);
-                side_by_side(&field.elements.chunks_exact(area).take(channels.len()), &mut met[..area]);
-                let mut offsets: Vec<_> = field.offsets[..taps].iter().zip(0..).collect();
+                let beyond = tile.elements.len() - channels.len() * area;
+                interleaved_tile.clear();
+                interleaved_tile.resize(area + beyond, [T::ZERO; LANES]);
+                interleave(&tile.elements.chunks_exact(area).take(channels.len()), &mut interleaved_tile[..area]);
+                let mut offsets: Vec<_> = tile.offsets[..taps].iter().zip(0..).collect();
                 offsets.sort_unstable();
                 // The sums of taps with adjacent offsets are computed side by side.
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
                     let line = run.len() * LANES;
                     sums.resize(filters.len().next_multiple_of(ROWS) * line, T::ZERO);
                     let all = OutputSums {
-                        weights: &factors[filters.start * places.len()..],
+                        weights: &interleaved[filters.start * positions.len()..],
                         rows: filters.len(),
-                        start: &zeros,
-                        offsets: &places,
-                        near: NEAREST,
-                        field: met[*run[0].0..].as_flattened(),
-                        places: line,
+                        initial_sums: &zeros,
+                        offsets: &positions,
+                        cached_offsets: POSITIONS_IN_L1,
+                        tile: interleaved_tile[*run[0].0..].as_flattened(),
+                        positions: line,
                         results: &mut sums,
                         line,
                     };
@@ -117,7 +129,7 @@ impl ConvGeometry {
                         let entries = unsafe { out.slice(entries) };
                         for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
                             for (at, &(_, tap)) in run.iter().enumerate() {
-                                let entry = &mut entries[pass.taps[tap].number];
+                                let entry = &mut entries[pass.taps[tap].index];
                                 *entry = entry.plus(sums[at * LANES + channel]);
                             }
                         }
@@ -128,32 +140,32 @@ impl ConvGeometry {
     }
 
     /// Returns a channel of an item of the large side.
-    fn channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
-        &large[self.large_range(item)][channel * self.area()..][..self.area()]
+    fn channel_elements<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
+        &large[self.image_range(item)][channel * self.area()..][..self.area()]
     }
 
     /// Computes the gradient for few filters or channels: the terms of each sum are adjacent.
-    fn weight_gradient_few<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    fn weight_gradient_few<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         /// The number of positions that are worth adding up at once, and that stay in the L1 cache for some filters.
-        const PLACES: usize = 1 << 11;
-        let pass = self.gathering();
-        let (taps, window) = (pass.taps.len(), self.taps());
+        const MAX_POSITIONS: usize = 1 << 11;
+        let pass = self.gather_pass();
+        let (taps, window) = (pass.taps.len(), self.tap_count());
         if taps == 0 {
             return;
         }
-        let strips = pass.strips([1; 2], PLACES * pass.layers(), 1);
+        let strips = pass.divide_into_strips([1; 2], MAX_POSITIONS * pass.layer_count(), 1);
         let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
-        let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
-        let blocks = self.channels.div_ceil((NEAR / (images * area)).clamp(1, self.channels.max(1)));
+        let images = (MAX_POSITIONS / self.position_count()).clamp(1, self.batch.max(1));
+        let blocks = self.channels.div_ceil((ELEMENTS_IN_L2 / (images * area)).clamp(1, self.channels.max(1)));
         let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
         let parts = thread_pool::num_threads().div_ceil((self.groups * blocks).max(1));
         let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
         let parts = self.filters.div_ceil(filters_each.max(1));
         let inner = self.channels * window;
         let out = DisjointSlices::new(weight);
-        let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
+        let work = (self.batch * self.position_count()).saturating_mul(channels_each * taps * filters_each);
         thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let mut field = InputTile::new();
+            let mut tile = InputTile::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
                 let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
@@ -161,29 +173,38 @@ impl ConvGeometry {
                 for first in (0..self.batch).step_by(images) {
                     let images = first..self.batch.min(first + images);
                     for strip in &strips {
-                        field.lay_out(&pass, strip, [channels.len(), images.len()], |channel, image| {
-                            self.channel(large, (images.start + image) * self.groups + group, channels.start + channel)
+                        tile.copy_channels(&pass, strip, [channels.len(), images.len()], |channel, image| {
+                            self.channel_elements(
+                                large,
+                                (images.start + image) * self.groups + group,
+                                channels.start + channel,
+                            )
                         });
-                        let [rows, columns] = strip.sizes();
-                        let (start, step) = pass.start(strip);
-                        let from =
-                            ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
+                        let [rows, columns] = strip.result_sizes();
+                        let (start, step) = pass.first_result(strip);
+                        let from = ((first * self.groups + group) * self.filters + filters.start)
+                            * self.position_count()
+                            + start;
                         let weight_sums = WeightSums {
                             small: &small[from..],
                             filters: filters.len(),
-                            field: &field.elements,
-                            offsets: &field.offsets,
+                            tile: &tile.elements,
+                            offsets: &tile.offsets,
                             images: images.len(),
                             rows,
                             columns,
-                            small_steps: [self.groups * self.filters * self.places(), self.places(), step],
-                            field_steps: [strip.area, strip.pitch],
+                            small_steps: [
+                                self.groups * self.filters * self.position_count(),
+                                self.position_count(),
+                                step,
+                            ],
+                            tile_steps: [strip.area, strip.pitch],
                         };
                         let row = (group * self.filters + filters.start) * inner + channels.start * window;
                         weight_sums.compute(
                             #[inline(always)]
                             |filter, offset, sum| {
-                                let number = pass.taps[offset % taps].number;
+                                let number = pass.taps[offset % taps].index;
                                 let at = row + filter * inner + offset / taps * window + number;
                                 // SAFETY: the index is inside the weight, whose filters and channels are divided between the pieces.
                                 let entry = unsafe { &mut out.slice(at..at + 1)[0] };
@@ -197,12 +218,12 @@ impl ConvGeometry {
     }
 
     /// Computes the gradient by matrix products, for a window of one element.
-    fn weight_gradient_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        let (places, filters, channels) = (self.places(), self.filters, self.channels);
+    fn weight_gradient_pointwise<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let (positions, filters, channels) = (self.position_count(), self.filters, self.channels);
         for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
             for item in (0..self.batch).map(|image| image * self.groups + group) {
-                let small = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
-                let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
+                let small = Matrix::new(&small[item * filters * positions..], [filters, positions], [positions, 1]);
+                let large = Matrix::new(&large[item * channels * positions..], [positions, channels], [1, positions]);
                 let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
                 let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
                 gemm(T::ONE, small, large, T::ONE, to);
@@ -212,7 +233,7 @@ impl ConvGeometry {
 }
 
 /// Window positions of some images that are summed together.
-struct Part<'a> {
+struct WeightGradientPart<'a> {
     pass: &'a Pass,
     strip: &'a Strip,
     first: usize,
@@ -220,10 +241,10 @@ struct Part<'a> {
     group: usize,
 }
 
-impl Part<'_> {
+impl WeightGradientPart<'_> {
     /// Returns the offsets of the positions in a tile in which [`LANES`] channels are interleaved.
-    fn places(&self) -> Vec<usize> {
-        let [rows, columns] = self.strip.sizes();
+    fn tile_offsets(&self) -> Vec<usize> {
+        let [rows, columns] = self.strip.result_sizes();
         let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
         let lines = lines.map(|(image, row)| image * self.strip.area + row * self.strip.pitch);
         lines.flat_map(|line| (line..line + columns).map(|place| place * LANES)).collect()
@@ -231,7 +252,7 @@ impl Part<'_> {
 }
 
 /// Interleaves the elements of lines: the first of all, then the second of all, and so on.
-fn side_by_side<'a, T: Term, const N: usize>(lines: &(impl Iterator<Item = &'a [T]> + Clone), to: &mut [[T; N]]) {
+fn interleave<'a, T: ConvElement, const N: usize>(lines: &(impl Iterator<Item = &'a [T]> + Clone), to: &mut [[T; N]]) {
     /// The number of elements per line for which all lines stay in the L1 cache.
     const BLOCK: usize = 64;
     for (block, to) in to.chunks_mut(BLOCK).enumerate() {

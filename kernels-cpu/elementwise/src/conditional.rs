@@ -4,14 +4,14 @@ use engine::compute::{Compute, Ordered};
 use engine::elementwise::elementwise;
 
 elementwise! {
-    where_self [few] => |[condition, a, b]| if condition.holds() { a } else { b };
-    masked_fill [few] => |[x, mask, value]| if mask.holds() { value } else { x };
-    heaviside => |[x, at_zero]| step(x, at_zero);
+    where_self [few] => |[condition, a, b]| if condition.is_nonzero() { a } else { b };
+    masked_fill [few] => |[x, mask, value]| if mask.is_nonzero() { value } else { x };
+    heaviside => |[x, at_zero]| heaviside_step(x, at_zero);
 }
 
 #[inline(always)]
-fn step<T: Ordered>(x: T, at_zero: T) -> T {
-    if !x.holds() {
+fn heaviside_step<T: Ordered>(x: T, at_zero: T) -> T {
+    if !x.is_nonzero() {
         at_zero
     } else if x > T::from_scalar(0.into()) {
         T::from_scalar(1.into())

@@ -4,25 +4,25 @@ use aten::{GluTangent, Halves};
 use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
-use engine::compute::Fraction;
-use engine::elementwise::{loops, part_into};
+use engine::compute::RealFloat;
+use engine::elementwise::{intermediate_into, loops};
 use engine::math::Real;
 
 #[op_impl(aten::glu, CPU)]
 fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
     let loops = loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate));
-    part_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
+    intermediate_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
 }
 
 #[op_impl(aten::glu_backward, CPU)]
 fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
     let Halves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
-    let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
+    let (Some(mut gated_grad), Some(mut gate_grad)) = (halves.next(), halves.next()) else { return Ok(()) };
     let loops = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
-    part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gated, [grad_output, gate], &loops)?;
-    let loops = loops!([f32 f64] |[grad, x, gate]| gate_slope(grad * x, gate));
-    part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gate, [grad_output, gated, gate], &loops)
+    intermediate_into::<aten::glu_backward, _>(Promotion::Common, &mut gated_grad, [grad_output, gate], &loops)?;
+    let loops = loops!([f32 f64] |[grad, x, gate]| sigmoid_gradient(grad * x, gate));
+    intermediate_into::<aten::glu_backward, _>(Promotion::Common, &mut gate_grad, [grad_output, gated, gate], &loops)
 }
 
 #[op_impl(aten::glu_jvp, CPU)]
@@ -32,11 +32,11 @@ fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
         let sigmoid = Real::sigmoid(gate);
         sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu
     });
-    part_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &by.gated, &by.gate], &loops)
+    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &by.gated, &by.gate], &loops)
 }
 
 #[inline(always)]
-fn gate_slope<T: Fraction>(grad: T, gate: T) -> T {
+fn sigmoid_gradient<T: RealFloat>(grad: T, gate: T) -> T {
     let sigmoid = Real::sigmoid(gate);
-    grad * sigmoid * (T::near(1.0) - sigmoid)
+    grad * sigmoid * (T::from_f64(1.0) - sigmoid)
 }

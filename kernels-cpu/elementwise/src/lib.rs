@@ -1,6 +1,6 @@
 //! Kernels of elementwise operators, one line each.
 #![forbid(unsafe_code)]
-#![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
+#![allow(clippy::float_cmp, reason = "kernels compare exactly if their definitions do")]
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 
 mod activation;

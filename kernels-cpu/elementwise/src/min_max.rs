@@ -3,35 +3,35 @@
 use dispatch_runtime::{Pointwise, Tensor};
 
 use engine::compute::Ordered;
-use engine::elementwise::{Bound, Loops, elementwise, fusible, into, loops};
+use engine::elementwise::{BoundLoop, Loops, elementwise, fusible, into, loops};
 
 elementwise! {
     maximum [few] => cheap larger;
     minimum [few] => cheap smaller;
-    fmax => |[a, b]| a.larger_number(b);
-    fmin => |[a, b]| a.smaller_number(b);
+    fmax => |[a, b]| a.fmax(b);
+    fmin => |[a, b]| a.fmin(b);
     clamp_min_tensor => cheap larger;
     clamp_max_tensor => cheap smaller;
 }
 
-const LOW: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap larger);
-const HIGH: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap smaller);
-const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] cheap between);
+const CLAMP_MIN: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap larger);
+const CLAMP_MAX: Loops<'static, 2> = &loops!([f32 f64 i32 i64] cheap smaller);
+const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] cheap clamp);
 
 fusible! {
 #[op_impl(aten::clamp_tensor, CPU, in_place, strided, converts)]
 fn clamp(_plan: &Pointwise, out: &mut Tensor, _: ...) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], CLAMP),
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], LOW),
-        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], HIGH),
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], CLAMP_MIN),
+        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], CLAMP_MAX),
     }
 }
 
     |this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>| match (min, max) {
-        (Some(min), Some(max)) => Bound::of::<aten::clamp_tensor, _>([this, min, max], CLAMP),
-        (Some(min), None) => Bound::of::<aten::clamp_min_tensor, _>([this, min], LOW),
-        (None, Some(max)) => Bound::of::<aten::clamp_max_tensor, _>([this, max], HIGH),
+        (Some(min), Some(max)) => BoundLoop::of_operator::<aten::clamp_tensor, _>([this, min, max], CLAMP),
+        (Some(min), None) => BoundLoop::of_operator::<aten::clamp_min_tensor, _>([this, min], CLAMP_MIN),
+        (None, Some(max)) => BoundLoop::of_operator::<aten::clamp_max_tensor, _>([this, max], CLAMP_MAX),
         (None, None) => None,
     }
 }

@@ -6,10 +6,10 @@ use engine::compute::Power;
 use engine::elementwise::{Loops, elementwise, in_place, loops};
 
 elementwise! {
-    pow_tensor_tensor => |[a, b]| a.to_the(b);
+    pow_tensor_tensor => |[a, b]| Power::pow(a, b);
 }
 
-const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
+const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| Power::pow(a, b));
 
 #[op_impl(aten::pow_, CPU)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {

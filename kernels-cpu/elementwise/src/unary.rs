@@ -4,16 +4,16 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
 
-use crate::special::by;
-use engine::compute::{Compute, Field, Fraction, Ordered, Precision, narrowed_complex, widened};
-use engine::elementwise::{LoopInput, Loops, elementwise, loops, part};
+use crate::special::in_f64;
+use engine::compute::{Compute, Field, Ordered, Precision, RealFloat, narrow_complex, widen_complex};
+use engine::elementwise::{LoopInput, Loops, elementwise, intermediate, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 
 elementwise! {
     neg [few] => cheap negated;
     sign [few] => |[x]| Ordered::signum(x);
-    sgn => |[x]| x.direction();
+    sgn => |[x]| x.sgn();
     floor => |[x]| x.down();
     ceil => |[x]| x.up();
     trunc => |[x]| x.to_zero();
@@ -31,26 +31,26 @@ fn abs_loops() -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [
     }
 }
 
-trait Sign: Compute {
-    fn direction(self) -> Self;
+trait Sgn: Compute {
+    fn sgn(self) -> Self;
 }
 
 inlined! {
-    impl Sign for f32, f64, i64 {
-        fn direction(self) -> Self = Ordered::signum(self);
+    impl Sgn for f32, f64, i64 {
+        fn sgn(self) -> Self = Ordered::signum(self);
     }
 }
 
-impl Sign for Complex64 {
-    fn direction(self) -> Self {
+impl Sgn for Complex64 {
+    fn sgn(self) -> Self {
         let length = self.norm();
         if length == 0.0 { Self::new(0.0, 0.0) } else { self / length }
     }
 }
 
-impl Sign for Complex32 {
-    fn direction(self) -> Self {
-        narrowed_complex(widened(self).direction())
+impl Sgn for Complex32 {
+    fn sgn(self) -> Self {
+        narrow_complex(widen_complex(self).sgn())
     }
 }
 
@@ -81,24 +81,24 @@ inlined! {
 fn round_loops(decimals: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
     let (scale, is_left) = (10_f64.powi(places), decimals < 0);
-    loops!([f32 f64] |[x]| round_to(x, scale, is_left))
+    loops!([f32 f64] |[x]| round_to_decimals(x, scale, is_left))
 }
 
 #[inline(always)]
-fn round_to<T: Fraction>(x: T, scale: f64, is_left: bool) -> T {
-    let scale = T::near(scale);
+fn round_to_decimals<T: RealFloat>(x: T, scale: f64, is_left: bool) -> T {
+    let scale = T::from_f64(scale);
     if is_left { Real::round(x / scale) * scale } else { Real::round(x * scale) / scale }
 }
 
 #[op_impl(aten::frexp, CPU)]
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    let either = |loops: Loops<'_, 1>| part::<aten::frexp, _>(Promotion::Common, [this], loops);
-    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).0)))?, false)?;
-    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?, false)
+    let either = |loops: Loops<'_, 1>| intermediate::<aten::frexp, _>(Promotion::Common, [this], loops);
+    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| in_f64(x, |x| mantissa_and_exponent(x).0)))?, false)?;
+    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| in_f64(x, |x| mantissa_and_exponent(x).1)))?, false)
 }
 
 /// Returns a mantissa of magnitude 0.5 to 1, and its exponent. Zero, infinities and NaN are returned unchanged, with the exponent 0.
-fn parts(x: f64) -> (f64, f64) {
+fn mantissa_and_exponent(x: f64) -> (f64, f64) {
     if !x.is_finite() {
         return (x, 0.0);
     }
@@ -108,29 +108,29 @@ fn parts(x: f64) -> (f64, f64) {
 
 /// Replacement of NaN and infinities.
 trait NanReplacement: Compute {
-    fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
+    fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
 }
 
 inlined! {
     impl NanReplacement for i64 {
-        fn or(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
+        fn replace_nan(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
     }
 
     impl NanReplacement for f32, f64 {
-        fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if Fraction::is_nan(self) {
-            Precision::near(nan)
+        fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if RealFloat::is_nan(self) {
+            Precision::from_f64(nan)
         } else if self == Self::INFINITY {
-            above.map_or(Self::MAX, Precision::near)
+            above.map_or(Self::MAX, Precision::from_f64)
         } else if self == Self::NEG_INFINITY {
-            below.map_or(Self::MIN, Precision::near)
+            below.map_or(Self::MIN, Precision::from_f64)
         } else {
             self
         };
     }
 
     impl NanReplacement for Complex32, Complex64 {
-        fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
-            Self::new(self.re.or(nan, above, below), self.im.or(nan, above, below));
+        fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
+            Self::new(self.re.replace_nan(nan, above, below), self.im.replace_nan(nan, above, below));
     }
 }
 
@@ -147,103 +147,103 @@ fn nan_to_num_loops(
         _ => None,
     };
     let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
-    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
+    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.replace_nan(nan.unwrap_or(0.0), above, below))
 }
 
 /// Makes the loop of a function of real and of complex numbers.
-macro_rules! analytic {
+macro_rules! float_or_complex_loops {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
         |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
-                complex(dtype, loop_input, $complex);
+                run_complex(dtype, loop_input, $complex);
                 Ok(())
             }
-            _ => analytic!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| ANALYTIC),
+            _ => float_or_complex_loops!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| FLOAT_OR_COMPLEX),
         }
     };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
     (@real $real:expr, $cheap:ident) => { loops!([f32 f64] cheap $cheap) };
 }
 
-const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
+const FLOAT_OR_COMPLEX: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
 /// Runs a complex function. All of them share this loop, because each element is a function call in any case.
-fn complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
+fn run_complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
-        loop_input.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
+        loop_input.run(move |[x]: [Complex32; 1]| narrow_complex(f(widen_complex(x))));
     } else {
         loop_input.run(move |[x]: [Complex64; 1]| f(x));
     }
 }
 
 elementwise! {
-    sqrt => by { analytic!(Real::sqrt, Complex64::sqrt, cheap root) };
-    rsqrt => by { analytic!(Real::rsqrt, |x| Complex64::ONE.over(x.sqrt())) };
-    reciprocal => by { analytic!(Real::reciprocal, |x| Complex64::ONE.over(x), cheap reciprocal) };
-    exp => by { analytic!(Real::exp, Complex64::exp) };
-    exp2 => by { analytic!(Real::exp2, Complex64::exp2) };
-    expm1 => by { analytic!(Real::expm1, |x| x.exp() - Complex64::ONE) };
-    log => by { analytic!(Real::log, Complex64::ln) };
-    log2 => by { analytic!(Real::log2, Complex64::log2) };
-    log10 => by { analytic!(Real::log10, Complex64::log10) };
-    log1p => by { analytic!(Real::log1p, engine::math::complex::log1p) };
-    sin => by { analytic!(Real::sin, Complex64::sin) };
-    cos => by { analytic!(Real::cos, Complex64::cos) };
-    tan => by { analytic!(Real::tan, Complex64::tan) };
-    asin => by { analytic!(Real::asin, Complex64::asin) };
-    acos => by { analytic!(Real::acos, Complex64::acos) };
-    atan => by { analytic!(Real::atan, Complex64::atan) };
-    sinh => by { analytic!(Real::sinh, Complex64::sinh) };
-    cosh => by { analytic!(Real::cosh, Complex64::cosh) };
-    tanh => by { analytic!(Real::tanh, Complex64::tanh) };
-    asinh => by { analytic!(Real::asinh, Complex64::asinh) };
-    acosh => by { analytic!(Real::acosh, Complex64::acosh) };
-    atanh => by { analytic!(Real::atanh, Complex64::atanh) };
-    sigmoid => by { analytic!(Real::sigmoid, |x| Complex64::ONE.over(Complex64::ONE + (-x).exp())) };
-    silu => by { analytic!(gated, |x| x.over(Complex64::ONE + (-x).exp())) };
-    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { Complex64::ONE } else { (x * PI).sin().over(x * PI) }) };
+    sqrt => by { float_or_complex_loops!(Real::sqrt, Complex64::sqrt, cheap sqrt) };
+    rsqrt => by { float_or_complex_loops!(Real::rsqrt, |x| Complex64::ONE.divide(x.sqrt())) };
+    reciprocal => by { float_or_complex_loops!(Real::reciprocal, |x| Complex64::ONE.divide(x), cheap reciprocal) };
+    exp => by { float_or_complex_loops!(Real::exp, Complex64::exp) };
+    exp2 => by { float_or_complex_loops!(Real::exp2, Complex64::exp2) };
+    expm1 => by { float_or_complex_loops!(Real::expm1, |x| x.exp() - Complex64::ONE) };
+    log => by { float_or_complex_loops!(Real::log, Complex64::ln) };
+    log2 => by { float_or_complex_loops!(Real::log2, Complex64::log2) };
+    log10 => by { float_or_complex_loops!(Real::log10, Complex64::log10) };
+    log1p => by { float_or_complex_loops!(Real::log1p, engine::math::complex::log1p) };
+    sin => by { float_or_complex_loops!(Real::sin, Complex64::sin) };
+    cos => by { float_or_complex_loops!(Real::cos, Complex64::cos) };
+    tan => by { float_or_complex_loops!(Real::tan, Complex64::tan) };
+    asin => by { float_or_complex_loops!(Real::asin, Complex64::asin) };
+    acos => by { float_or_complex_loops!(Real::acos, Complex64::acos) };
+    atan => by { float_or_complex_loops!(Real::atan, Complex64::atan) };
+    sinh => by { float_or_complex_loops!(Real::sinh, Complex64::sinh) };
+    cosh => by { float_or_complex_loops!(Real::cosh, Complex64::cosh) };
+    tanh => by { float_or_complex_loops!(Real::tanh, Complex64::tanh) };
+    asinh => by { float_or_complex_loops!(Real::asinh, Complex64::asinh) };
+    acosh => by { float_or_complex_loops!(Real::acosh, Complex64::acosh) };
+    atanh => by { float_or_complex_loops!(Real::atanh, Complex64::atanh) };
+    sigmoid => by { float_or_complex_loops!(Real::sigmoid, |x| Complex64::ONE.divide(Complex64::ONE + (-x).exp())) };
+    silu => by { float_or_complex_loops!(silu_element, |x| x.divide(Complex64::ONE + (-x).exp())) };
+    sinc => by { float_or_complex_loops!(sinc_element, |x| if x == Complex64::ZERO { Complex64::ONE } else { (x * PI).sin().divide(x * PI) }) };
     erf => |[x]| Real::erf(x);
     erfc => |[x]| Real::erfc(x);
     erfinv => |[x]| Real::erfinv(x);
     lgamma => |[x]| Real::lgamma(x);
     digamma => |[x]| Real::digamma(x);
-    deg2rad => |[x]| scaled(x, PI / 180.0);
-    rad2deg => |[x]| scaled(x, 180.0 / PI);
+    deg2rad => |[x]| scale(x, PI / 180.0);
+    rad2deg => |[x]| scale(x, 180.0 / PI);
     logit => by { logit_loops(eps) };
     polygamma => by { polygamma_loops(n) };
 }
 
 fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
-    #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
+    #[expect(clippy::cast_precision_loss, reason = "the result overflows for orders above 170")]
     let order = order as f64;
-    loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order)))
+    loops!([f32 f64] |[x]| Real::polygamma(x, Precision::from_f64(order)))
 }
 
 #[inline(always)]
-fn scaled<T: Fraction>(x: T, by: f64) -> T {
-    x * T::near(by)
+fn scale<T: RealFloat>(x: T, by: f64) -> T {
+    x * T::from_f64(by)
 }
 
 #[inline(always)]
-fn gated<T: Fraction>(x: T) -> T {
+fn silu_element<T: RealFloat>(x: T) -> T {
     x * Real::sigmoid(x)
 }
 
 #[inline(always)]
-fn sine_over<T: Fraction>(x: T) -> T {
-    let turn = x * T::near(PI);
-    if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
+fn sinc_element<T: RealFloat>(x: T) -> T {
+    let turn = x * T::from_f64(PI);
+    if x == T::from_f64(0.0) { T::from_f64(1.0) } else { Real::sin(turn) / turn }
 }
 
 fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     // Without `eps`, an element outside the domain is not clamped, so its result is NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))
+    loops!([f32 f64] |[x]| logit_element(x, Precision::from_f64(low), Precision::from_f64(high)))
 }
 
 #[inline(always)]
-fn logit<T: Fraction>(x: T, low: T, high: T) -> T {
+fn logit_element<T: RealFloat>(x: T, low: T, high: T) -> T {
     // If `eps` is more than a half, the lower bound is above the upper one, and takes precedence.
     let x = if x < low { low } else { x.at_most(high) };
-    Real::log(x / (T::near(1.0) - x))
+    Real::log(x / (T::from_f64(1.0) - x))
 }

@@ -7,10 +7,10 @@ use dispatch_runtime::OutOfMemory;
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if the allocation fails.
-pub fn reserve<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
-    let mut room = Vec::new();
-    match room.try_reserve_exact(count) {
-        Ok(()) => Ok(room),
+pub fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(count) {
+        Ok(()) => Ok(values),
         Err(_) => Err(OutOfMemory { size: count.saturating_mul(size_of::<T>()) }),
     }
 }
@@ -20,13 +20,13 @@ pub fn reserve<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if the allocation fails.
-pub fn times<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
-    let mut values = reserve(count)?;
+pub fn filled_vec<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut values = try_with_capacity(count)?;
     values.resize(count, value);
     Ok(values)
 }
 
 /// Converts a size that was checked before to `usize`; a negative value becomes 0.
-pub fn usized(value: i64) -> usize {
+pub fn to_usize(value: i64) -> usize {
     usize::try_from(value).unwrap_or(0)
 }

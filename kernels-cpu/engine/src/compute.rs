@@ -1,16 +1,16 @@
 //! The types that loops compute in.
 
 mod field;
-mod fraction;
 mod ordered;
 mod precision;
+mod real_float;
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Scalar};
 
-pub use field::{Field, Power, narrowed as narrowed_complex, widened};
-pub use fraction::Fraction;
+pub use field::{Field, Power, narrow_complex, widen_complex};
 pub use ordered::Ordered;
 pub use precision::Precision;
+pub use real_float::RealFloat;
 
 /// A type that loops compute in. Elements of narrower dtypes are converted by [`convert`](crate::convert).
 pub trait Compute: Arithmetic {
@@ -22,14 +22,14 @@ pub trait Compute: Arithmetic {
 
     /// Returns whether the value is not zero.
     #[inline(always)]
-    fn holds(self) -> bool {
+    fn is_nonzero(self) -> bool {
         self != Self::ZERO
     }
 }
 
 /// Returns the sum of all lanes, added pairwise.
 #[inline(always)]
-pub fn joined<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
+pub fn sum_lanes<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
     let mut width = N / 2;
     while width > 0 {
         let (low, high) = lanes.split_at_mut(width);
@@ -41,12 +41,13 @@ pub fn joined<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
     lanes[0]
 }
 
-macro_rules! floats {
+/// Implements [`Compute`] for floating-point and complex numbers.
+macro_rules! impl_floats {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
-                let $value = complex(value);
+                let $value = to_complex(value);
                 $from
             }
 
@@ -58,19 +59,20 @@ macro_rules! floats {
     )*};
 }
 
-floats! {
-    f32: |value| narrowed(value.re);
+impl_floats! {
+    f32: |value| to_f32(value.re);
     f64: |value| value.re;
-    Complex32: |value| Self::new(narrowed(value.re), narrowed(value.im));
+    Complex32: |value| Self::new(to_f32(value.re), to_f32(value.im));
     Complex64: |value| value;
 }
 
-macro_rules! integers {
+/// Implements [`Compute`] for integers.
+macro_rules! impl_integers {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
-                let $value = whole(value);
+                let $value = to_i64(value);
                 $from
             }
 
@@ -82,27 +84,28 @@ macro_rules! integers {
     )*};
 }
 
-integers! {
+impl_integers! {
     i64: |value| value;
     i32: |value| Self::try_from(value).unwrap_or(if value < 0 { Self::MIN } else { Self::MAX });
 }
 
-fn whole(value: Scalar) -> i64 {
+/// Converts a scalar to an integer, rounded towards zero.
+fn to_i64(value: Scalar) -> i64 {
     match value {
         Scalar::Int(value) => value,
-        #[expect(clippy::cast_possible_truncation, reason = "the integer part is what is asked for")]
-        _ => complex(value).re as i64,
+        #[expect(clippy::cast_possible_truncation, reason = "the conversion truncates")]
+        _ => to_complex(value).re as i64,
     }
 }
 
-fn complex(value: Scalar) -> Complex64 {
+fn to_complex(value: Scalar) -> Complex64 {
     match value {
         Scalar::Complex(value) => value,
         real => Complex64::new(real.to_f64().unwrap_or(0.0), 0.0),
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-fn narrowed(value: f64) -> f32 {
+#[expect(clippy::cast_possible_truncation, reason = "the conversion rounds")]
+fn to_f32(value: f64) -> f32 {
     value as f32
 }

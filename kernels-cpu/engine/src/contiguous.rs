@@ -2,13 +2,13 @@
 //!
 //! Loops that read each element several times work on slices. A contiguous tensor of the right dtype is borrowed. Any other tensor is
 //! copied once, which costs less than the loop.
-#![expect(unsafe_code, reason = "elements of a dtype as bytes")]
+#![expect(unsafe_code, reason = "casts from elements to bytes")]
 
 use std::ops::Deref;
 
 use dispatch_runtime::{DType, Geometry, Operands, ReadGuard, Result, Tensor};
 
-use crate::allocation::times;
+use crate::allocation::filled_vec;
 use crate::compute::Compute;
 use crate::convert::conversion;
 use crate::elementwise::loop_nest::LoopNest;
@@ -16,9 +16,9 @@ use crate::elementwise::loop_nest::LoopNest;
 /// A tensor's elements in row-major order.
 pub enum Contiguous<'a, T: Compute> {
     /// The elements of the tensor itself, borrowed.
-    Lent(ReadGuard<'a, T>),
+    Borrowed(ReadGuard<'a, T>),
     /// A converted copy of the elements.
-    Own(Vec<T>),
+    Owned(Vec<T>),
 }
 
 impl<T: Compute> Deref for Contiguous<'_, T> {
@@ -26,23 +26,23 @@ impl<T: Compute> Deref for Contiguous<'_, T> {
 
     fn deref(&self) -> &[T] {
         match self {
-            Self::Lent(elements) => elements,
-            Self::Own(elements) => elements,
+            Self::Borrowed(elements) => elements,
+            Self::Owned(elements) => elements,
         }
     }
 }
 
 /// Returns the elements of a tensor as `T`, without a copy if the tensor is contiguous and has this dtype.
-pub fn packed<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
+pub fn contiguous_elements<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
     if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
-        return Ok(Contiguous::Lent(tensor.read::<T>()?));
+        return Ok(Contiguous::Borrowed(tensor.read::<T>()?));
     }
-    broadcast_contiguous(tensor, tensor.sizes()).map(Contiguous::Own)
+    broadcast_to_vec(tensor, tensor.sizes()).map(Contiguous::Owned)
 }
 
 /// Copies the elements of a tensor as `T`; for small tensors such as statistics, weights and indices.
-pub fn elements<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
-    broadcast_contiguous(tensor, tensor.sizes())
+pub fn convert_to_vec<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
+    broadcast_to_vec(tensor, tensor.sizes())
 }
 
 /// Writes `values` to a tensor with any dtype and strides, converted.
@@ -50,8 +50,8 @@ pub fn elements<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
 /// # Panics
 ///
 /// Panics if the number of values differs from the tensor's number of elements.
-pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
-    fill(out, |out: &mut [f64]| {
+pub fn write_values(out: &mut Tensor, values: &[f64]) -> Result<()> {
+    write_contiguous(out, |out: &mut [f64]| {
         out.copy_from_slice(values);
         Ok(())
     })
@@ -62,31 +62,31 @@ pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
 /// # Panics
 ///
 /// Panics if the tensor does not broadcast to `sizes`; plans check this before.
-pub fn broadcast_contiguous<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    let mut elements = times(T::ZERO, count(sizes))?;
+pub fn broadcast_to_vec<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+    let mut elements = filled_vec(T::ZERO, element_count(sizes))?;
     let operands = Operands::borrow(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
     // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and `elements` has as many elements as `sizes` say.
     unsafe {
-        let from = Side { start: operand.start(), dtype: operand.dtype(), geometry: operand.geometry() };
+        let from = StridedElements { start: operand.start(), dtype: operand.dtype(), geometry: operand.geometry() };
         let dense = &Geometry::contiguous(sizes);
-        let to = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, geometry: dense };
-        copy(sizes, &from, &to);
+        let to = StridedElements { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, geometry: dense };
+        copy_strided(sizes, &from, &to);
     }
     Ok(elements)
 }
 
 /// Lets `make` write all elements of a tensor, in row-major order. `make` must write every element, because the slice has arbitrary values
 /// at first. It is not called for an empty tensor, whose other sizes can be arbitrarily large.
-pub fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+pub fn write_contiguous<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
         return Ok(());
     }
     if out.dtype() != T::DTYPE || !out.geometry().is_contiguous() {
-        let mut elements = times(T::ZERO, count(out.sizes()))?;
+        let mut elements = filled_vec(T::ZERO, element_count(out.sizes()))?;
         make(&mut elements)?;
         // SAFETY: `elements` has as many elements as the tensor's sizes say.
-        return unsafe { store(elements.as_mut_ptr().cast(), T::DTYPE, out) };
+        return unsafe { copy_to_tensor(elements.as_mut_ptr().cast(), T::DTYPE, out) };
     }
     make(&mut out.write::<T>()?)
 }
@@ -96,22 +96,24 @@ pub fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<
 /// # Safety
 ///
 /// `start` points to as many elements as the tensor has.
-unsafe fn store(start: *mut u8, dtype: DType, out: &mut Tensor) -> Result<()> {
+unsafe fn copy_to_tensor(start: *mut u8, dtype: DType, out: &mut Tensor) -> Result<()> {
     let operands = Operands::borrow(&["out"], [out], &[], [])?;
     let [to] = operands.written();
     let sizes = to.geometry().sizes();
-    let from = Side { start, dtype, geometry: &Geometry::contiguous(sizes) };
+    let from = StridedElements { start, dtype, geometry: &Geometry::contiguous(sizes) };
     // SAFETY: guaranteed by the caller, and a geometry stays inside its storage, which the operand holds.
-    unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), geometry: to.geometry() }) };
+    unsafe {
+        copy_strided(sizes, &from, &StridedElements { start: to.start(), dtype: to.dtype(), geometry: to.geometry() });
+    };
     Ok(())
 }
 
 /// Returns the number of elements of a tensor of these sizes.
-pub fn count(sizes: &[i64]) -> usize {
+pub fn element_count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
 
-struct Side<'a> {
+struct StridedElements<'a> {
     start: *mut u8,
     dtype: DType,
     geometry: &'a Geometry,
@@ -120,14 +122,14 @@ struct Side<'a> {
 /// # Safety
 ///
 /// Every element that `from`'s geometry reaches can be read, and every element that `to`'s geometry reaches can be written.
-unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
+unsafe fn copy_strided(sizes: &[i64], from: &StridedElements<'_>, to: &StridedElements<'_>) {
     let convert = conversion(from.dtype, to.dtype);
     let nest = LoopNest::new(sizes, [(to.geometry, to.dtype.size()), (from.geometry, from.dtype.size())]);
     if nest.count() == 0 {
         return;
     }
     let (_, [to_step, from_step]) = nest.row();
-    nest.rows(0, nest.count(), |[to_offset, from_offset], count| {
+    nest.visit_rows(0, nest.count(), |[to_offset, from_offset], count| {
         let (from, to) = (from.start.wrapping_offset(from_offset), to.start.wrapping_offset(to_offset));
         // SAFETY: guaranteed by the caller, as the loop nest stays inside both geometries.
         unsafe { convert(from, from_step, to, to_step, count) };
@@ -137,11 +139,11 @@ unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
 /// Runs a body with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! __computed_packed {
+macro_rules! __with_compute_type_contiguous {
     ($operator:ident $argument:literal, $dtype:expr; $T:ident in [$($ty:ident)+] => $body:expr) => {{
         let dtype: ::dispatch_runtime::DType = $dtype;
-        let computed = (dtype != ::dispatch_runtime::DType::Bool).then(|| $crate::convert::computed_in(dtype));
-        $crate::reduce::computed!(@ aten::$operator, $argument, dtype, computed, $T [$($ty),+] $body)
+        let computed = (dtype != ::dispatch_runtime::DType::Bool).then(|| $crate::convert::compute_dtype(dtype));
+        $crate::reduce::with_compute_type!(@ aten::$operator, $argument, dtype, computed, $T [$($ty),+] $body)
     }};
 }
-pub use __computed_packed as computed;
+pub use __with_compute_type_contiguous as with_compute_type;

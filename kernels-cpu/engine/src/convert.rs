@@ -2,7 +2,7 @@
 //!
 //! Loops compute in few types: 16-bit floats in `f32`, integers and booleans in `i64`. Operands and results of other dtypes are converted
 //! here, through a block that stays in the processor's cache. No other module of the backend lists every dtype.
-#![expect(unsafe_code, reason = "elements of a dtype as bytes, and back")]
+#![expect(unsafe_code, reason = "casts between elements and bytes")]
 
 mod floats;
 
@@ -16,7 +16,7 @@ pub use floats::{rounded_to_bf16, rounded_to_f16};
 
 /// Returns the dtype that elements of `dtype` are computed in.
 #[must_use]
-pub fn computed_in(dtype: DType) -> DType {
+pub fn compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         DType::Bool => DType::I64,
@@ -26,10 +26,10 @@ pub fn computed_in(dtype: DType) -> DType {
 }
 
 /// A function that copies `count` elements and converts them. Strides are in bytes.
-pub type Convert = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
+pub type ConvertFn = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
 
 /// Conversion of an element to another type, with PyTorch's rules.
-trait To<T>: Sized {
+trait ConvertTo<T>: Sized {
     fn to(self) -> T;
 
     /// Converts contiguous elements by a method faster than one at a time. Returns whether such a method exists.
@@ -38,17 +38,17 @@ trait To<T>: Sized {
     ///
     /// `from` and `to` each point to `count` elements.
     #[inline(always)]
-    unsafe fn packed(_from: *const Self, _to: *mut T, _count: usize) -> bool {
+    unsafe fn convert_contiguous(_from: *const Self, _to: *mut T, _count: usize) -> bool {
         false
     }
 }
 
-macro_rules! numbers {
+macro_rules! primitive_conversions {
     ($from:ty => $($to:ty)*) => {$(
-        impl To<$to> for $from {
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
-            #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
-            #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap, clippy::cast_precision_loss, trivial_numeric_casts, reason = "losing is what is asked for")]
+            #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
+            #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap, clippy::cast_precision_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
             fn to(self) -> $to {
                 self as $to
             }
@@ -60,20 +60,20 @@ macro_rules! numbers {
 macro_rules! floats_to_integers {
     ($($from:ty)* => $to:tt) => {$( floats_to_integers! { @ $from => $to } )*};
     (@ $from:ty => [$($to:ty)*]) => {$(
-        #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
-        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "losing is what is asked for")]
-        impl To<$to> for $from {
+        #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn to(self) -> $to {
                 self as i64 as $to
             }
 
             /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
-            unsafe fn packed(from: *const Self, to: *mut $to, count: usize) -> bool {
+            unsafe fn convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
                 // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
-                for (block, from) in from.chunks(BLOCK).enumerate() {
-                    let to = to.wrapping_add(block * BLOCK);
+                for (block, from) in from.chunks(CHECK_BLOCK).enumerate() {
+                    let to = to.wrapping_add(block * CHECK_BLOCK);
                     vectorised(#[inline(always)] move || {
                         // SAFETY: `to` has room for as many elements, and a number below 2^31 is not NaN and fits `i32`.
                         unsafe {
@@ -94,21 +94,21 @@ macro_rules! floats_to_integers {
 }
 
 /// The number of elements that are checked and then converted together.
-const BLOCK: usize = 1024;
+const CHECK_BLOCK: usize = 1024;
 
-numbers! { u8 => u8 i8 i16 i32 i64 f32 f64 }
-numbers! { i8 => u8 i8 i16 i32 i64 f32 f64 }
-numbers! { i16 => u8 i8 i16 i32 i64 f32 f64 }
-numbers! { i32 => u8 i8 i16 i32 i64 f32 f64 }
-numbers! { i64 => u8 i8 i16 i32 i64 f32 f64 }
-numbers! { f32 => f32 f64 }
-numbers! { f64 => f32 f64 }
+primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
+primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
+primitive_conversions! { i16 => u8 i8 i16 i32 i64 f32 f64 }
+primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
+primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
+primitive_conversions! { f32 => f32 f64 }
+primitive_conversions! { f64 => f32 f64 }
 floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
 
 /// Implements conversions through an intermediate type.
-macro_rules! by_way_of {
+macro_rules! conversions {
     ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
-        impl To<$to> for $from {
+        impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn to(self) -> $to {
                 let $x = self;
@@ -119,9 +119,9 @@ macro_rules! by_way_of {
 }
 
 /// Implements conversions between each real type and `Bool`, `f16`, `bf16` and the complex types.
-macro_rules! with_reals {
+macro_rules! conversions_with_reals {
     ($($real:ty)*) => {$(
-        by_way_of! {
+        conversions! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
             f16, $real: |x| { let x = from_f16(x); x.to() };
@@ -136,9 +136,9 @@ macro_rules! with_reals {
     )*};
 }
 
-with_reals! { u8 i8 i16 i32 i64 f64 }
+conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
 
-by_way_of! {
+conversions! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
     bf16, f32: |x| from_bf16(x);
@@ -174,34 +174,40 @@ by_way_of! {
     Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
 }
 
-impl To<f32> for f16 {
+impl ConvertTo<f32> for f16 {
     #[inline(always)]
     fn to(self) -> f32 {
         from_f16(self)
     }
 
-    unsafe fn packed(from: *const Self, to: *mut f32, count: usize) -> bool {
+    unsafe fn convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::widened(from, to, count) }
+        unsafe { floats::widen_f16(from, to, count) }
     }
 }
 
-impl To<f16> for f32 {
+impl ConvertTo<f16> for f32 {
     #[inline(always)]
     fn to(self) -> f16 {
         to_f16(self)
     }
 
-    unsafe fn packed(from: *const Self, to: *mut f16, count: usize) -> bool {
+    unsafe fn convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::narrowed(from, to, count) }
+        unsafe { floats::narrow_to_f16(from, to, count) }
     }
 }
 
-unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize) {
+unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    count: usize,
+) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
     // SAFETY: the caller guarantees `count` elements at `from` and at `to`.
-    if side_by_side && unsafe { A::packed(from.cast(), to.cast(), count) } {
+    if side_by_side && unsafe { A::convert_contiguous(from.cast(), to.cast(), count) } {
         return;
     }
     // The closure captures by value: through a reference, the compiler would reload the pointers after each write.
@@ -228,34 +234,34 @@ unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut
     );
 }
 
-macro_rules! table {
+macro_rules! conversion_table {
     ($($variant:ident $ty:ty),*) => {
         /// Returns the function that converts elements of `from` to `to`.
-        pub fn conversion(from: DType, to: DType) -> Convert {
+        pub fn conversion(from: DType, to: DType) -> ConvertFn {
             match from {
-                $(DType::$variant => from_type::<$ty>(to),)*
+                $(DType::$variant => conversion_from::<$ty>(to),)*
             }
         }
 
-        fn from_type<A>(to: DType) -> Convert
+        fn conversion_from<A>(to: DType) -> ConvertFn
         where
-            A: Copy $(+ To<$ty>)*,
+            A: Copy $(+ ConvertTo<$ty>)*,
         {
             match to {
-                $(DType::$variant => copy::<A, $ty>,)*
+                $(DType::$variant => convert_row::<A, $ty>,)*
             }
         }
     };
 }
 
-table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
+conversion_table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn strides_are_walked_on_both_sides() {
+    fn conversion_respects_both_strides() {
         let from = [1.5_f32, 9.0, -2.5, 9.0, 300.0];
         let mut to = [0_u8; 6];
         // SAFETY: three elements, two apart on either side.
@@ -264,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_wrap_whether_or_not_a_block_has_large_ones() {
+    fn floats_convert_to_wrapping_integers_in_every_block() {
         let near: Vec<f32> = (0..1500_i16).map(|i| f32::from(i) * -1.75).collect();
         for large in [None, Some(3e9_f32), Some(f32::NAN), Some(f32::INFINITY)] {
             let mut from = near.clone();
@@ -276,13 +282,13 @@ mod tests {
                 conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
             }
             for (x, (byte, wide)) in from.iter().zip(bytes.iter().zip(&wide)) {
-                assert_eq!((*byte, *wide), (To::<u8>::to(*x), To::<i64>::to(*x)), "{x}");
+                assert_eq!((*byte, *wide), (ConvertTo::<u8>::to(*x), ConvertTo::<i64>::to(*x)), "{x}");
             }
         }
     }
 
     #[test]
-    fn truth_is_one_byte_and_any_byte_but_zero_is_true() {
+    fn nonzero_bytes_and_numbers_convert_to_true() {
         let (from, mut to) = ([0_u8, 1, 2, 255].map(Bool), [7_i64; 4]);
         // SAFETY: four elements side by side.
         unsafe { conversion(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };

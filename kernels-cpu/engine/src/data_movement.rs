@@ -3,49 +3,49 @@
 //! Operators that concatenate, repeat, pad, flip, select or scatter elements describe only the positions: for each dimension, a step of the
 //! source and of the destination, which is a stride or a table of offsets. One loop checks that every offset is inside the tensors'
 //! storages and copies.
-#![expect(unsafe_code, reason = "places that a loop nest checked")]
+#![expect(unsafe_code, reason = "the loop nest checked every offset")]
 
-mod walk;
+mod copy_nest;
 
 use dispatch_runtime::{DType, Element, Geometry, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::{prefetch, transfer};
-use walk::{Walk, is_table, row};
+use copy_nest::{CopyNest, copy_row, is_table};
 
 /// The fewest elements that are worth a thread.
 pub const GRAIN: usize = 1 << 15;
 /// The number of adjacent elements that one thread copies, because they share a cache line.
-pub const LINE: usize = 16;
+pub const CACHE_LINE_ELEMENTS: usize = 16;
 /// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
-pub const ENOUGH: i64 = 16;
+pub const MIN_DIVIDED_SIZE: i64 = 16;
 /// The number of rows between a copied row and the row that is prefetched.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// Copies the elements of `from` to `out`, converted and broadcast.
 pub fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
-    copy_called("self", out, from)
+    copy_named("self", out, from)
 }
 
 /// Copies the elements of `from` to `out`, converted and broadcast; errors call `from` by the name `argument`.
-pub fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
+pub fn copy_named(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(&Operands::borrow(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 
 /// Returns a contiguous copy of a tensor in this dtype.
-pub fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
+pub fn to_contiguous(from: &Tensor, dtype: DType) -> Result<Tensor> {
     broadcast_contiguous("self", from, dtype, from.sizes())
 }
 
 /// Returns a contiguous copy of a tensor, broadcast to `sizes`; errors call `from` by the name `argument`.
 pub fn broadcast_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
-    copy_called(argument, &mut out, from)?;
+    copy_named(argument, &mut out, from)?;
     Ok(out)
 }
 
 /// Returns a view with these sizes, strides and offset; the tensor itself if they are not a valid geometry.
-pub fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+pub fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     match Geometry::strided(sizes, strides, offset) {
         Some(geometry) => Ok(tensor.restride(geometry)?),
         None => Ok(tensor.clone()),
@@ -65,14 +65,14 @@ unsafe impl Sync for BasePointer {}
 impl BasePointer {
     /// Returns the address `bytes` bytes behind the base.
     #[inline]
-    pub fn at(self, bytes: isize) -> *mut u8 {
+    pub fn byte_offset(self, bytes: isize) -> *mut u8 {
         self.0.wrapping_offset(bytes)
     }
 }
 
 /// The offsets of one operand along a dimension, in elements.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum AxisOffsets {
     /// A constant stride.
     Stride(i64),
     /// An offset for each position.
@@ -85,42 +85,42 @@ pub struct Axis {
     /// The size of the dimension.
     pub size: i64,
     /// The offsets of the operand that is written.
-    pub to: Step,
+    pub to: AxisOffsets,
     /// The offsets of the operand that is read.
-    pub from: Step,
+    pub from: AxisOffsets,
 }
 
 impl Axis {
     /// Returns a dimension with a stride for each operand.
     pub fn strided(size: i64, to: i64, from: i64) -> Self {
-        Self { size, to: Step::Stride(to), from: Step::Stride(from) }
+        Self { size, to: AxisOffsets::Stride(to), from: AxisOffsets::Stride(from) }
     }
 
     /// Returns whether either operand has a table.
-    fn jumps(&self) -> bool {
+    fn has_table(&self) -> bool {
         is_table(&self.to) || is_table(&self.from)
     }
 }
 
-impl Step {
+impl AxisOffsets {
     #[inline]
-    fn place(&self, at: usize) -> isize {
+    fn offset_at(&self, at: usize) -> isize {
         match self {
             Self::Stride(stride) => isize::try_from(*stride).unwrap_or(0).wrapping_mul(at.cast_signed()),
-            Self::Table(places) => isize::try_from(places[at]).unwrap_or(0),
+            Self::Table(offsets) => isize::try_from(offsets[at]).unwrap_or(0),
         }
     }
 
     /// Returns the smallest and the largest offset of the first `size` positions; `None` if there are fewer positions, or on overflow.
-    fn reach(&self, size: i64) -> Option<(i64, i64)> {
+    fn offset_range(&self, size: i64) -> Option<(i64, i64)> {
         match self {
             Self::Stride(stride) => {
                 let last = (size - 1).checked_mul(*stride)?;
                 Some((last.min(0), last.max(0)))
             }
-            Self::Table(places) => {
-                let places = places.get(..usize::try_from(size).ok()?)?;
-                Some((*places.iter().min()?, *places.iter().max()?))
+            Self::Table(offsets) => {
+                let offsets = offsets.get(..usize::try_from(size).ok()?)?;
+                Some((*offsets.iter().min()?, *offsets.iter().max()?))
             }
         }
     }
@@ -128,7 +128,7 @@ impl Step {
 
 /// Runs a body with a plain data type of the size of an element.
 #[macro_export]
-macro_rules! of_size {
+macro_rules! with_word_of_size {
     ($size:expr, $word:ident => $body:expr) => {
         match $size {
             1 => {
@@ -155,47 +155,55 @@ macro_rules! of_size {
     };
 }
 
-pub use of_size;
+pub use with_word_of_size;
 
 /// Copies elements of one dtype along `axes`, the last dimension innermost. Offsets count from each tensor's first element. If an element
 /// of `out` is written more than once, the last value stays.
-pub fn copy_along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    of_size!(from.dtype().size(), Word => walked::<Word>(out, from, axes, |_, comes| comes))
+pub fn copy_along_axes(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
+    with_word_of_size!(from.dtype().size(), Word => apply_along_axes::<Word>(out, from, axes, |_, new_element| new_element))
 }
 
 /// Combines elements of `from` along `axes` with the elements of `out`: `f` gets the present and the new element.
-pub fn combined<T: Element>(
+pub fn combine_along_axes<T: Element>(
     out: &mut Tensor,
     from: &Tensor,
     axes: &[Axis],
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
-    assert_eq!(from.dtype(), T::DTYPE, "elements are combined as what they are");
-    walked(out, from, axes, f)
+    assert_eq!(from.dtype(), T::DTYPE, "the source has the dtype that elements are combined in");
+    apply_along_axes(out, from, axes, f)
 }
 
-fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W, W) -> W + Sync) -> Result<()> {
-    let walk = Walk::new(axes);
-    if walk.count == 0 {
+fn apply_along_axes<W: Copy>(
+    out: &mut Tensor,
+    from: &Tensor,
+    axes: &[Axis],
+    f: impl Fn(W, W) -> W + Sync,
+) -> Result<()> {
+    let copy_nest = CopyNest::new(axes);
+    if copy_nest.count == 0 {
         return Ok(());
     }
     let operands = Operands::borrow(&["out"], [out], &["self"], [from])?;
-    Walk::check(&operands, axes)?;
-    assert_eq!(size_of::<W>(), operands.read()[0].dtype().size(), "elements are moved as what they are");
+    CopyNest::check_bounds(&operands, axes)?;
+    assert_eq!(size_of::<W>(), operands.read()[0].dtype().size(), "the word type has the size of an element");
     let ([to], [from]) = (operands.written(), operands.read());
     let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
-    walk.pieces(&|[to_offset, from_offset], next, at, count| {
+    copy_nest.visit_in_parallel(&|[to_offset, from_offset], next, at, count| {
         let start = |to_offset, from_offset| {
-            (to.at(0).cast::<W>().wrapping_offset(to_offset), from.at(0).cast::<W>().wrapping_offset(from_offset))
+            (
+                to.byte_offset(0).cast::<W>().wrapping_offset(to_offset),
+                from.byte_offset(0).cast::<W>().wrapping_offset(from_offset),
+            )
         };
         if let Some([to, from]) = next {
             let (to, from) = start(to, from);
-            prefetch::for_writing(to.cast(), count.min(LINE * 4) * size_of::<W>());
-            prefetch::for_reading(from.cast(), count.min(LINE * 4) * size_of::<W>());
+            prefetch::for_writing(to.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
+            prefetch::for_reading(from.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
         // SAFETY: `check` found every offset inside the storages, which the operands hold; no other thread has the elements of a piece.
-        unsafe { row(to, from, walk.inner(), at, count, &f) };
+        unsafe { copy_row(to, from, copy_nest.innermost(), at, count, &f) };
     });
     Ok(())
 }

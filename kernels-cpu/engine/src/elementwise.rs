@@ -4,7 +4,7 @@
 //! in-place results, threads, and the instruction set. The function is compiled for the few types that loops compute in (see
 //! [`convert`](crate::convert)). Operands with other dtypes or strides, and operands that are written in place, are copied through a block
 //! that fits the cache. So each operator and type has one loop, and that loop always runs over contiguous elements.
-#![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
+#![expect(unsafe_code, reason = "the loops rely on checked layouts of the operands")]
 
 mod fusible;
 mod fusion;
@@ -20,8 +20,8 @@ use dispatch_runtime::{
     Tensor,
 };
 
-pub use fusible::{Bound, Fusible, Kernel, fusible};
-pub use fusion::registers::{Cheap, lane};
+pub use fusible::{BoundLoop, FusionRule, RuleKernel, fusible};
+pub use fusion::registers::{CheapOperation, scalar_functions};
 use loop_nest::LoopNest;
 pub use operands::LoopInput;
 pub use transfer::transfer;
@@ -32,26 +32,28 @@ pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) ->
 /// Computes the result of an elementwise operator in a fresh tensor.
 #[inline]
 pub fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-    Rule::of::<O, O>().fresh(inputs, loops)
+    PointwiseOperator::of_operator::<O, O>().compute_new(inputs, loops)
 }
 
 /// Computes an intermediate tensor for an operator that is not itself elementwise. The inputs are the operator's first tensor arguments.
-pub fn part<O: Operation, const N: usize>(
+pub fn intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
-    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
+    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
+        .compute_new(inputs, loops)
 }
 
 /// Computes into `out` for an operator that has no promotion of its own. The inputs are the operator's first tensor arguments.
-pub fn part_into<O: Operation, const N: usize>(
+pub fn intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     out: &mut Tensor,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.write_into("out", out, inputs, loops)
+    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
+        .write_into("out", out, inputs, loops)
 }
 
 /// Computes into the caller's tensor `out`, which errors call `name`.
@@ -61,7 +63,7 @@ pub fn into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule::of::<O, O>().write_into(name, out, inputs, loops)
+    PointwiseOperator::of_operator::<O, O>().write_into(name, out, inputs, loops)
 }
 
 /// Computes into `this`, for the in-place form `F` of the operator. Each input that is `None` is `this`.
@@ -71,39 +73,42 @@ pub fn in_place<O: Operation, F: Operation, const N: usize>(
     inputs: [Option<&Tensor>; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule::of::<O, F>().in_place(this, inputs, loops)
+    PointwiseOperator::of_operator::<O, F>().in_place(this, inputs, loops)
 }
 
-struct Rule {
+struct PointwiseOperator {
     dtype: Promotion,
     /// The names of the operands.
     names: &'static [&'static str],
     /// The dtypes that the operator's definition lists; empty if it lists none.
     dtypes: &'static [DType],
     /// The form of the operator that was called.
-    form: fn() -> &'static Operator,
+    called_form: fn() -> &'static Operator,
 }
 
-impl Rule {
+impl PointwiseOperator {
     /// Returns the rule of an operator, for one of its forms.
     #[inline(always)]
-    fn of<O: Operation, F: Operation>() -> &'static Self {
+    fn of_operator<O: Operation, F: Operation>() -> &'static Self {
         const {
             let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
-            &Self { dtype, names: names::<O>(), dtypes, form: F::operator }
+            &Self { dtype, names: operand_names::<O>(), dtypes, called_form: F::operator }
         }
     }
 
-    fn fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let (computed, alike) = self.look_at(&inputs);
-        let dtype = self.dtype.result_dtype_from(computed);
-        let mut out =
-            if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
+    fn compute_new<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+        let (compute_dtype, are_alike) = self.inspect_inputs(&inputs);
+        let dtype = self.dtype.result_dtype_from(compute_dtype);
+        let mut out = if are_alike {
+            inputs[0].fresh_like(dtype)?
+        } else {
+            self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
+        };
         let operands = Operands::borrow(&["out"], [&mut out], self.names, inputs)?;
         // SAFETY: if the inputs are alike, so is the result, which was made like the first.
-        unsafe { self.run(&operands, computed, alike, loops) }?;
+        unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }?;
         drop(operands);
         Ok(out)
     }
@@ -115,19 +120,19 @@ impl Rule {
         inputs: [&Tensor; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let (computed, mut alike) = self.look_at(&inputs);
-        let dtype = self.dtype.result_dtype_from(computed);
+        let (compute_dtype, mut are_alike) = self.inspect_inputs(&inputs);
+        let dtype = self.dtype.result_dtype_from(compute_dtype);
         // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
-        if !(alike && is_like(out, inputs[0]) && dtype == out.dtype()) {
-            let other = self.fitted(name, out, &inputs, dtype)?;
-            alike &= is_like(&other, inputs[0]);
+        if !(are_alike && is_contiguous_like(out, inputs[0]) && dtype == out.dtype()) {
+            let other = self.resize_to_result(name, out, &inputs, dtype)?;
+            are_alike &= is_contiguous_like(&other, inputs[0]);
             fitted = Some(other);
         }
         let written = fitted.as_mut().unwrap_or(out);
         let operands = Operands::borrow(&[name], [written], self.names, inputs)?;
-        // SAFETY: `alike` is true only if the inputs and the written tensor were checked.
-        unsafe { self.run(&operands, computed, alike, loops) }?;
+        // SAFETY: `are_alike` is true only if the inputs and the written tensor were checked.
+        unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }?;
         drop(operands);
         if let Some(fitted) = fitted {
             *out = fitted;
@@ -143,51 +148,51 @@ impl Rule {
     ) -> Result<()> {
         // The checks come before the operands are taken: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
-        let (computed, alike) = self.look_at(&all);
-        let alike = alike && is_like(this, all[0]);
-        if !(alike && self.dtype.result_dtype_from(computed) == this.dtype()) {
-            self.fitted("self", this, &all, self.dtype.result_dtype_from(computed))?;
+        let (compute_dtype, are_alike) = self.inspect_inputs(&all);
+        let are_alike = are_alike && is_contiguous_like(this, all[0]);
+        if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
+            self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
         }
         let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
-        // SAFETY: `alike` is true only if the inputs and `this` were checked.
-        unsafe { self.run(&operands, computed, alike, loops) }
+        // SAFETY: `are_alike` is true only if the inputs and `this` were checked.
+        unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }
     }
 
     /// Returns the dtype to compute in, and whether all inputs are contiguous tensors of one dtype and the same sizes.
     #[inline(always)]
-    fn look_at<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
+    fn inspect_inputs<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
-        let alike = first.geometry().is_contiguous()
+        let are_alike = first.geometry().is_contiguous()
             && !first.is_number()
-            && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
-        let computed = match self.dtype {
-            Promotion::Common | Promotion::Real | Promotion::Bool if alike => first.dtype(),
-            _ => self.promoted(inputs),
+            && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_contiguous_like(input, first));
+        let compute_dtype = match self.dtype {
+            Promotion::Common | Promotion::Real | Promotion::Bool if are_alike => first.dtype(),
+            _ => self.compute_dtype(inputs),
         };
-        (computed, alike)
+        (compute_dtype, are_alike)
     }
 
     // `promoted` and `fitted` are not inlined, so that the common case of equal dtypes and sizes has more registers.
     #[inline(never)]
-    fn promoted(&self, inputs: &[&Tensor]) -> DType {
+    fn compute_dtype(&self, inputs: &[&Tensor]) -> DType {
         self.dtype.compute_dtype(inputs)
     }
 
     /// Returns a handle to `out`, resized to the result if that is allowed.
     #[inline(never)]
-    fn fitted(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
+    fn resize_to_result(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
         let mut fitted = out.clone();
-        self.spec(inputs, dtype)?.fit(name, &mut fitted)?;
+        self.result_spec(inputs, dtype)?.fit(name, &mut fitted)?;
         Ok(fitted)
     }
 
     #[cold]
-    fn unsupported(&self, dtype: DType, supported: &'static [DType]) -> Error {
+    fn unsupported_dtype(&self, dtype: DType, supported: &'static [DType]) -> Error {
         let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
-        ErrorKind::UnsupportedDType { operator: (self.form)().name(), argument: "self", dtype, supported }.into()
+        ErrorKind::UnsupportedDType { operator: (self.called_form)().name(), argument: "self", dtype, supported }.into()
     }
 
-    fn spec(&self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+    fn result_spec(&self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| {
             let name = self.names.get(error.operand).copied().unwrap_or_default();
             error.for_argument(name).into()
@@ -198,40 +203,41 @@ impl Rule {
     ///
     /// The safety conditions of [`LoopInput::new`] hold.
     #[inline(always)]
-    unsafe fn run<const N: usize>(
+    unsafe fn run_loops<const N: usize>(
         &self,
         operands: &Operands<'_, 1, N>,
-        computed: DType,
-        alike: bool,
+        compute_dtype: DType,
+        are_alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let run = |looped| {
             // SAFETY: guaranteed by the caller.
-            let mut loop_input = unsafe { LoopInput::new(operands, computed, alike) };
+            let mut loop_input = unsafe { LoopInput::new(operands, compute_dtype, are_alike) };
             loops(looped, &mut loop_input)
         };
-        if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
+        if fits_i32(compute_dtype, operands.read().iter().map(Operand::dtype)) && run(NARROW).is_ok() {
             return Ok(());
         }
-        run(crate::convert::computed_in(computed)).map_err(|supported| self.unsupported(computed, supported))
+        run(crate::convert::compute_dtype(compute_dtype))
+            .map_err(|supported| self.unsupported_dtype(compute_dtype, supported))
     }
 }
 
 /// The dtype that integers of at most 32 bits are computed in, if the operator has a loop for it. A vector holds more of them.
-const FEW: DType = i32::DTYPE;
+const NARROW: DType = i32::DTYPE;
 
-/// Returns whether the operands can be computed in [`FEW`]. Booleans qualify only if all inputs are, because the truth of a wider integer
-/// depends on all its bits.
+/// Returns whether the operands can be computed in [`NARROW`]. Booleans qualify only if all inputs are, because the truth of a wider
+/// integer depends on all its bits.
 #[inline]
-fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
-    match computed {
+fn fits_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
+    match compute_dtype {
         DType::Bool => inputs.all(|input| input == DType::Bool),
-        dtype => dtype.is_integral() && dtype.size() <= FEW.size(),
+        dtype => dtype.is_integral() && dtype.size() <= NARROW.size(),
     }
 }
 
 /// Returns the names of an operator's tensor operands, for errors.
-const fn names<O: Operation>() -> &'static [&'static str] {
+const fn operand_names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
@@ -240,7 +246,7 @@ const fn names<O: Operation>() -> &'static [&'static str] {
 
 /// Returns whether a tensor is contiguous and has the sizes of another.
 #[inline(always)]
-fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
+fn is_contiguous_like(tensor: &Tensor, other: &Tensor) -> bool {
     tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 
@@ -250,7 +256,7 @@ macro_rules! loops {
     ([$($ty:ident)+] cheap $cheap:ident) => {
         move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                loop_input.run_cheap::<$ty, _>($crate::elementwise::Cheap::$cheap, &[], $crate::elementwise::lane::$cheap);
+                loop_input.run_cheap::<$ty, _>($crate::elementwise::CheapOperation::$cheap, &[], $crate::elementwise::scalar_functions::$cheap);
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
@@ -258,7 +264,7 @@ macro_rules! loops {
     };
     ([$($ty:ident)+] $(keeps $kept:literal)? |$elements:pat_param| $body:expr) => {
         move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
-            $(loop_input.keeps($kept);)?
+            $(loop_input.keep_full_precision($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
                 loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
                 return Ok(());
@@ -272,15 +278,15 @@ pub use loops;
 /// Defines kernels of elementwise operators, one per line: the operator, options, and either a function of elements or the name of a
 /// `cheap` function. `by` makes the loops from the operator's arguments instead. Everything else comes from the operator's definition.
 ///
-/// `[few]` adds a loop in `i32` for narrow integers. `[keeps 1]` names the operand that [keeps](LoopInput::keeps) its full precision when
-/// the others are 16-bit floats. `[if check(this)]` checks the arguments before the loop.
+/// `[few]` adds a loop in `i32` for narrow integers. `[keeps 1]` names the operand that [keeps](LoopInput::keep_full_precision) its full
+/// precision when the others are 16-bit floats. `[if check(this)]` checks the arguments before the loop.
 #[macro_export]
 macro_rules! elementwise {
     ($($name:ident $([$($option:tt)+])* =>
         $(cheap $cheap:ident)? $(by $loops:block)? $(|$elements:pat_param| $body:expr)?;)*
     ) => {
         $(::dispatch_runtime::op_row! {
-            aten::$name => $crate::elementwise::line,
+            aten::$name => $crate::elementwise::elementwise_line,
             [$([$($option)+])*] [$(cheap $cheap)? $(by $loops)? $(|$elements| $body)?]
         })*
     };
@@ -289,18 +295,18 @@ pub use elementwise;
 
 /// Defines the kernel of one line of `elementwise!`, and the rule by which it is fused with other kernels.
 #[macro_export]
-macro_rules! line {
+macro_rules! elementwise_line {
     ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
-        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [] [] $body }
+        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types [] [] $body }
     };
     (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($ty:ty),+] $kept:tt $check:tt $body:tt) => {
-        $crate::elementwise::line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
+        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
     };
     (@options [[keeps $kept:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt [] $check:tt $body:tt) => {
-        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
+        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
     };
     (@options [[if $check:expr] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt $kept:tt [] $body:tt) => {
-        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
+        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
     };
     (@options []
         $name:ident { $($argument:ident: $argument_ty:ty),+ } ($($tensor:ident),+; $($number:ident),*)
@@ -309,7 +315,7 @@ macro_rules! line {
         const _: () = {
             const INPUTS: usize = [$(stringify!($tensor)),+].len();
 
-            #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "not all look at arguments")]
+            #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "some kernels use no arguments")]
             #[::dispatch_runtime::op_impl(aten::$name, CPU, engine = $crate::elementwise)]
             fn $name(
                 $($argument: $argument_ty),+
@@ -318,17 +324,17 @@ macro_rules! line {
                     -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
             > {
                 $($check;)?
-                $crate::elementwise::line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
+                $crate::elementwise::elementwise_line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
             }
 
             $crate::elementwise::fusible! {
                 @rule $name
-                ($crate::elementwise::Kernel::Here(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
+                ($crate::elementwise::RuleKernel::Registered(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
                 let loops = $name;
                 |$($argument: $argument_ty),+| {
                     // The tensors hold zeros, so a check that reads elements refuses all calls that it might refuse.
                     <aten::$name>::__check($($argument),+).ok()?;
-                    $crate::elementwise::Bound::of::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
+                    $crate::elementwise::BoundLoop::of_operator::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
                 }
             }
         };
@@ -336,9 +342,9 @@ macro_rules! line {
     (@loops $types:tt [] $operands:tt [by $loops:block]) => { Ok($loops) };
     (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
         Ok(move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
-            $(loop_input.keeps($kept);)?
+            $(loop_input.keep_full_precision($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                $crate::elementwise::line! { @run loop_input $ty, $operands $body }
+                $crate::elementwise::elementwise_line! { @run loop_input $ty, $operands $body }
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
@@ -352,13 +358,13 @@ macro_rules! line {
         let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
         $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
         $loop_input.run_cheap::<$ty, _>(
-            $crate::elementwise::Cheap::$cheap,
+            $crate::elementwise::CheapOperation::$cheap,
             numbers,
-            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $(, $number)*]),
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::scalar_functions::$cheap([$($tensor),+ $(, $number)*]),
         );
     };
 }
-pub use line;
+pub use elementwise_line;
 
 #[cfg(test)]
 mod tests;

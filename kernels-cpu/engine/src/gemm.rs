@@ -11,8 +11,8 @@
 mod blocked;
 mod complex;
 mod entry;
-mod plain;
-mod split;
+mod floating_point;
+mod naive;
 mod vector;
 mod view;
 mod widened;
@@ -22,10 +22,10 @@ pub use view::{Batch, BatchMut, Matrix, MatrixMut};
 
 use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
-use entry::Kind;
+use entry::EntryImpl;
 
 /// The largest number of multiply-adds for which the plain loop is fastest.
-const PLAIN: usize = 1 << 10;
+const MAX_NAIVE_PRODUCT: usize = 1 << 10;
 
 /// The fewest multiply-adds that are worth a thread: a few microseconds.
 const GRAIN: usize = 1 << 18;
@@ -47,15 +47,15 @@ const GRAIN: usize = 1 << 18;
 /// Panics if the sizes disagree: `A` must have `C`'s rows, `B` must have `C`'s columns, and `A` must have as many columns as `B` has rows.
 #[inline]
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
-    let work = agree(a.sizes(), b.sizes(), c.sizes());
+    let work = check_sizes(a.sizes(), b.sizes(), c.sizes());
     // Without columns the number of rows can be arbitrarily large.
     if c.sizes().contains(&0) {
         return;
     }
-    if work <= PLAIN {
-        plain::product(alpha, a, b, beta, &c);
+    if work <= MAX_NAIVE_PRODUCT {
+        naive::product(alpha, a, b, beta, &c);
     } else {
-        large(alpha, a, b, beta, c);
+        large_product(alpha, a, b, beta, c);
     }
 }
 
@@ -74,14 +74,19 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 /// # Panics
 ///
 /// Panics if the batches differ in length, or if the sizes of the matrices disagree as for [`gemm()`].
-#[expect(clippy::needless_pass_by_value, reason = "the batch is lent for this product, as `gemm` has it")]
+#[expect(clippy::needless_pass_by_value, reason = "the same signature as `gemm`")]
 pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
-    assert!(a.len() == count && b.len() == count, "batches of {}, {} and {count} products", a.len(), b.len());
+    assert!(
+        a.len() == count && b.len() == count,
+        "the batches have different lengths: {}, {} and {count}",
+        a.len(),
+        b.len()
+    );
     if count == 0 || c.sizes().contains(&0) {
         return;
     }
-    let each = agree(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
+    let each = check_sizes(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // If there are fewer products than threads, the threads divide each product.
     let grain = if count < thread_pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
     thread_pool::parallel_for(0..count, grain, |piece| {
@@ -95,10 +100,10 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
 
 /// Checks that the sizes agree, and returns the number of multiply-adds.
 #[inline]
-fn agree(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
+fn check_sizes(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
     assert!(
         a[0] == c[0] && a[1] == b[0] && b[1] == c[1],
-        "{}x{} times {}x{} is no {}x{}",
+        "sizes do not match: {}x{} times {}x{} is not {}x{}",
         a[0],
         a[1],
         b[0],
@@ -110,13 +115,13 @@ fn agree(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
 }
 
 #[inline(never)]
-fn large<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
+fn large_product<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     if c.columns == 1 {
         vector::product(alpha, a, b, beta, &c);
     } else if c.rows == 1 {
         vector::product(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
     } else {
-        T::large(alpha, a, b, beta, c);
+        T::large_product(alpha, a, b, beta, c);
     }
 }
 
@@ -126,7 +131,7 @@ fn large<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::S
 ///
 /// `entry` can be written, and no other code uses it. If `beta` is not zero, it is initialised.
 #[inline(always)]
-unsafe fn store<T: Kind>(entry: *mut T, alpha: T::Sum, product: T::Sum, beta: T::Sum) {
+unsafe fn store_entry<T: EntryImpl>(entry: *mut T, alpha: T::Sum, product: T::Sum, beta: T::Sum) {
     let scaled = alpha.times(product);
     // SAFETY: guaranteed by the caller.
     unsafe {

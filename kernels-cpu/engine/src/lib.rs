@@ -1,15 +1,15 @@
 //! Shared loops of the CPU backend: elementwise, reduction, matrix product and data movement, with the code that they need.
 //!
 //! This crate defines no operator. The crates of operator families call it with a function of an element, a row or a window.
-#![allow(clippy::float_cmp, reason = "loops compare exactly where definitions of operators do")]
+#![allow(clippy::float_cmp, reason = "loops compare exactly if the definitions of operators do")]
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
-#![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
+#![allow(clippy::needless_range_loop, reason = "one index is used for several arrays")]
 #![allow(
     clippy::must_use_candidate,
     clippy::return_self_not_must_use,
     clippy::missing_panics_doc,
     clippy::len_without_is_empty,
-    reason = "it is public for the families of this backend alone"
+    reason = "it is public only for the families of this backend"
 )]
 
 // The tests of this crate call operators.

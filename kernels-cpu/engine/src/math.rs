@@ -28,26 +28,26 @@ use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
 use inverse_trigonometric::InverseTrigonometric;
 use power::Power;
-use trigonometric::{Trigonometric, TrigonometricAnyRange};
+use trigonometric::{TrigonometricAnyRange, TrigonometricLimited};
 pub use vectorised::vectorised;
 pub(crate) use vectorised::vectorised_loop;
 
 pub use crate::inlined::vectorised;
 
-/// Applies a trigonometric function to a block: `near`, its vectorised form, if every element allows it, otherwise `exact`.
+/// Applies a trigonometric function to a block: `limited`, its vectorised form, if every element allows it, otherwise `exact`.
 ///
 /// All elements are checked before the first is computed, so a block should fit a cache.
 ///
 /// ```
-/// use kernels_cpu::math::{Real, map_circular};
+/// use kernels_cpu::math::{Real, map_trigonometric};
 ///
 /// let mut block = [0.0, 1e300];
-/// map_circular(&mut block, Real::sin_near, Real::sin);
+/// map_trigonometric(&mut block, Real::sin_limited, Real::sin);
 /// assert_eq!(block, [0.0, 1e300_f64.sin()]);
 /// ```
 #[inline(always)]
-pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::near(trigonometric::NEAR);
+pub fn map_trigonometric<T: Real>(block: &mut [T], limited: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
+    let limit = T::from_f64(trigonometric::RANGE_LIMIT);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {
@@ -56,12 +56,12 @@ pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl
     } else {
         vectorised(
             #[inline(always)]
-            || block.iter_mut().for_each(|x| *x = near(*x)),
+            || block.iter_mut().for_each(|x| *x = limited(*x)),
         );
     }
 }
 
-macro_rules! reals {
+macro_rules! define_real {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $path:path;)+) => {
         /// A real number that elementwise operators compute with: `f32` or `f64`.
         ///
@@ -88,7 +88,7 @@ macro_rules! reals {
     };
 }
 
-reals! {
+define_real! {
     /// `e^self`
     exp() = exponential::exp;
     /// [`exp`](Self::exp) of a value that is not positive; zero if the result may be denormal.
@@ -127,18 +127,18 @@ reals! {
     erfcx() = ErrorFunction::erfcx;
     /// `self` times the cumulative distribution function of the normal distribution at `self`.
     gelu() = ErrorFunction::gelu;
-    /// The sine of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
+    /// The sine of any argument. Its branch prevents vectorisation of a loop: see [`map_trigonometric`].
     sin() = TrigonometricAnyRange::sin;
-    /// The cosine of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
+    /// The cosine of any argument. Its branch prevents vectorisation of a loop: see [`map_trigonometric`].
     cos() = TrigonometricAnyRange::cos;
-    /// The tangent of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
+    /// The tangent of any argument. Its branch prevents vectorisation of a loop: see [`map_trigonometric`].
     tan() = TrigonometricAnyRange::tan;
     /// The sine of an argument up to 2^20.
-    sin_near() = Trigonometric::sin_near;
+    sin_limited() = TrigonometricLimited::sin_limited;
     /// The cosine of an argument up to 2^20.
-    cos_near() = Trigonometric::cos_near;
+    cos_limited() = TrigonometricLimited::cos_limited;
     /// The tangent of an argument up to 2^20.
-    tan_near() = Trigonometric::tan_near;
+    tan_limited() = TrigonometricLimited::tan_limited;
     /// The inverse of [`sin`](Self::sin), NaN beyond one.
     asin() = InverseTrigonometric::asin;
     /// The inverse of [`cos`](Self::cos), NaN beyond one.
@@ -158,7 +158,7 @@ reals! {
     /// `sqrt(self)`
     sqrt() = Self::sqrt;
     /// `1 / sqrt(self)`
-    rsqrt() = float::reciprocal_root;
+    rsqrt() = float::reciprocal_square_root;
     /// `1 / self`
     reciprocal() = Self::recip;
     /// The absolute value.

@@ -6,21 +6,21 @@
 //! softmax, are functions of [`lines`].
 
 mod fold;
+mod fold_nest;
 pub mod line_totals;
 mod lines;
 pub mod min_max;
-mod walk;
 
 use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};
 
-pub use fold::MOST_IN_A_LANE;
+pub use fold::MAX_LANE_ELEMENTS;
 pub use lines::lines;
 
-use crate::elementwise::loop_nest::bytes_of as signed;
+use crate::elementwise::loop_nest::to_isize;
 
 /// A reduction of elements to one result.
 ///
-/// Elements are added to lanes, at most [`MOST_IN_A_LANE`] to each, and lanes are merged into totals. With a wider type for totals, sums
+/// Elements are added to lanes, at most [`MAX_LANE_ELEMENTS`] to each, and lanes are merged into totals. With a wider type for totals, sums
 /// are accurate enough.
 pub trait Fold: Sync {
     /// The type that elements are converted to.
@@ -33,51 +33,51 @@ pub trait Fold: Sync {
     type Out: Element;
 
     /// Returns a lane without elements.
-    fn lane(&self) -> Self::Lane;
+    fn empty_lane(&self) -> Self::Lane;
 
     /// Adds an element to a lane.
     fn add(&self, lane: Self::Lane, value: Self::In) -> Self::Lane;
 
     /// Joins two lanes.
-    fn join(&self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    fn join_lanes(&self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
 
     /// Converts a lane to a total.
-    fn total(&self, lane: Self::Lane) -> Self::Total;
+    fn lane_total(&self, lane: Self::Lane) -> Self::Total;
 
     /// Merges two totals.
-    fn merge(&self, a: Self::Total, b: Self::Total) -> Self::Total;
+    fn merge_totals(&self, a: Self::Total, b: Self::Total) -> Self::Total;
 
     /// Computes the result from a total.
     fn finish(&self, total: Self::Total) -> Self::Out;
 }
 
-/// Reduces the dimensions that are marked in `gone` into a contiguous tensor.
-pub fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
+/// Reduces the dimensions that are marked in `reduced_dims` into a contiguous tensor.
+pub fn fold_into(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
-    walk::walk(from, gone, to, fold);
+    fold_nest::fold_dims(from, reduced_dims, to, fold);
     Ok(())
 }
 
-/// Returns the sizes with 1 in place of the dimensions that are marked in `gone`.
-pub fn kept_sizes(sizes: &[i64], gone: &[bool]) -> Dims {
-    sizes.iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
+/// Returns the sizes with 1 in place of the dimensions that are marked in `reduced_dims`.
+pub fn keepdim_sizes(sizes: &[i64], reduced_dims: &[bool]) -> Dims {
+    sizes.iter().zip(reduced_dims).map(|(&size, &is_reduced)| if is_reduced { 1 } else { size }).collect()
 }
 
-/// Returns a contiguous view of the results for [`lines`]: the dimensions that are marked in `gone` are kept with size 1.
-pub fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone);
+/// Returns a contiguous view of the results for [`lines`]: the dimensions that are marked in `reduced_dims` are kept with size 1.
+pub fn keepdim_view(out: &Tensor, this: &Tensor, reduced_dims: &[bool]) -> Result<Tensor> {
+    let sizes = keepdim_sizes(this.sizes(), reduced_dims);
     Ok(out.restride(Geometry::contiguous(&sizes).with_offset(out.geometry().offset()))?)
 }
 
 /// Returns marks for `rank` dimensions, of which only `dim` is set.
-pub fn marked(rank: usize, dim: usize) -> Vec<bool> {
+pub fn dim_mask(rank: usize, dim: usize) -> Vec<bool> {
     (0..rank).map(|i| i == dim).collect()
 }
 
 /// Returns the error for an unsupported dtype.
 #[cold]
-pub fn unsupported<O: Operation>(
+pub fn unsupported_dtype<O: Operation>(
     argument: &'static str,
     dtype: DType,
     supported: &'static [DType],
@@ -88,10 +88,10 @@ pub fn unsupported<O: Operation>(
 /// Runs a body with the type that a dtype is computed in, or returns an error for an unsupported dtype.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! __computed_reduce {
+macro_rules! __with_compute_type_reduce {
     ($operator:path, $dtype:expr, $name:ident: [$($ty:ty),+] => $body:expr) => {{
         let dtype: ::dispatch_runtime::DType = $dtype;
-        $crate::reduce::computed!(@ $operator, "self", dtype, Some($crate::convert::computed_in(dtype)), $name [$($ty),+] $body)
+        $crate::reduce::with_compute_type!(@ $operator, "self", dtype, Some($crate::convert::compute_dtype(dtype)), $name [$($ty),+] $body)
     }};
     (@ $operator:path, $argument:literal, $dtype:ident, $computed:expr, $name:ident [$($ty:ty),+] $body:expr) => {{
         let computed = $computed;
@@ -99,10 +99,10 @@ macro_rules! __computed_reduce {
             type $name = $ty;
             $body
         } else)+ {
-            Err($crate::reduce::unsupported::<$operator>(
+            Err($crate::reduce::unsupported_dtype::<$operator>(
                 $argument, $dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
             ))
         }
     }};
 }
-pub use __computed_reduce as computed;
+pub use __with_compute_type_reduce as with_compute_type;

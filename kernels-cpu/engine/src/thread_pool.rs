@@ -24,13 +24,13 @@ use std::{
 pub use disjoint::{DisjointSlices, Lines};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
-const PIECES: usize = 4;
+const PIECES_PER_THREAD: usize = 4;
 
-/// From this length on, pieces start at multiples of [`ALIGNED`] elements.
-const LONG: usize = 1024;
+/// From this length on, pieces start at multiples of [`PIECE_ALIGNMENT`] elements.
+const MIN_ALIGNED_LENGTH: usize = 1024;
 
 /// The alignment of long pieces in elements. Pieces of aligned data begin aligned, and no two threads write one cache line.
-const ALIGNED: usize = 64;
+const PIECE_ALIGNMENT: usize = 64;
 
 /// The number of threads; zero until it is first read or set.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -46,26 +46,26 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub fn num_threads() -> usize {
     match THREADS.load(Relaxed) {
-        0 => available(),
+        0 => default_threads(),
         threads => threads,
     }
 }
 
 #[cold]
-fn available() -> usize {
+fn default_threads() -> usize {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     // A number that another thread has set meanwhile takes precedence.
     THREADS.compare_exchange(0, threads, Relaxed, Relaxed).map_or_else(|set| set, |_| threads)
 }
 
 thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static IN_REGION: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Returns the number of threads of a region that starts here: one inside a region.
 #[inline]
 pub fn threads_here() -> usize {
-    if INSIDE.get() { 1 } else { num_threads() }
+    if IN_REGION.get() { 1 } else { num_threads() }
 }
 
 /// Sets the number of threads for later regions, the caller's included; zero counts as one.
@@ -103,15 +103,15 @@ pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>
         }
         return;
     }
-    pieces(range, grain, &job);
+    run_pieces(range, grain, &job);
 }
 
 #[inline(never)]
-fn pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
+fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
     let length = range.len();
-    let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES));
-    if step >= LONG {
-        step = step.next_multiple_of(ALIGNED);
+    let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES_PER_THREAD));
+    if step >= MIN_ALIGNED_LENGTH {
+        step = step.next_multiple_of(PIECE_ALIGNMENT);
     }
     parallel_each(length.div_ceil(step), |piece| {
         let start = range.start + piece * step;
@@ -133,14 +133,14 @@ fn pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)
 #[inline]
 pub fn parallel_each(count: usize, job: impl Fn(usize) + Sync) {
     if count > 1 && threads_here() > 1 {
-        spread(count, &job);
+        run_on_workers(count, &job);
     } else {
         (0..count).for_each(job);
     }
 }
 
 #[inline(never)]
-fn spread(count: usize, job: &(dyn Fn(usize) + Sync)) {
+fn run_on_workers(count: usize, job: &(dyn Fn(usize) + Sync)) {
     let workers = match workers::WORKERS.try_lock() {
         Ok(workers) => workers,
         Err(TryLockError::Poisoned(workers)) => workers.into_inner(),

@@ -4,49 +4,49 @@ use aten::Reduce;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
-use crate::gather::put_combined;
-use crate::scatter::repeated;
+use crate::gather::combine_along;
+use crate::scatter::broadcast_number;
 use engine::compute::Compute;
-use engine::convert::computed_in;
-use engine::data_movement::{Axis, Step, combined, copy, packed};
+use engine::convert::compute_dtype;
+use engine::data_movement::{Axis, AxisOffsets, combine_along_axes, copy, to_contiguous};
 use engine::fill::fill;
 use engine::inlined::inlined;
-use engine::reduce::computed;
+use engine::reduce::with_compute_type;
 
 /// The operations of reductions besides arithmetic.
 pub(super) trait Reducible: Compute {
-    const LEAST: Self;
-    const GREATEST: Self;
+    const LOWEST: Self;
+    const HIGHEST: Self;
 
-    fn greater(self, other: Self) -> Self;
-    fn lesser(self, other: Self) -> Self;
-    fn shared(self, count: i64) -> Self;
+    fn maximum(self, other: Self) -> Self;
+    fn minimum(self, other: Self) -> Self;
+    fn divided_by_count(self, count: i64) -> Self;
 }
 
 inlined! {
     impl Reducible for f32, f64 {
-        const LEAST: Self = Self::NEG_INFINITY;
-        const GREATEST: Self = Self::INFINITY;
-        fn greater(self, other: Self) -> Self = if self.is_nan() || self > other { self } else { other };
-        fn lesser(self, other: Self) -> Self = if self.is_nan() || self < other { self } else { other };
-        fn shared(self, count: i64) -> Self = self / Self::from_scalar(count.into());
+        const LOWEST: Self = Self::NEG_INFINITY;
+        const HIGHEST: Self = Self::INFINITY;
+        fn maximum(self, other: Self) -> Self = if self.is_nan() || self > other { self } else { other };
+        fn minimum(self, other: Self) -> Self = if self.is_nan() || self < other { self } else { other };
+        fn divided_by_count(self, count: i64) -> Self = self / Self::from_scalar(count.into());
     }
 
     impl Reducible for i64 {
-        const LEAST: Self = Self::MIN;
-        const GREATEST: Self = Self::MAX;
-        fn greater(self, other: Self) -> Self = self.max(other);
-        fn lesser(self, other: Self) -> Self = self.min(other);
-        fn shared(self, count: i64) -> Self = self.div_euclid(count);
+        const LOWEST: Self = Self::MIN;
+        const HIGHEST: Self = Self::MAX;
+        fn maximum(self, other: Self) -> Self = self.max(other);
+        fn minimum(self, other: Self) -> Self = self.min(other);
+        fn divided_by_count(self, count: i64) -> Self = self.div_euclid(count);
     }
 
     // Complex numbers have no order; plans refuse minima and maxima of them.
     impl Reducible for Complex32, Complex64 {
-        const LEAST: Self = Self::ZERO;
-        const GREATEST: Self = Self::ZERO;
-        fn greater(self, other: Self) -> Self = self.plus(other);
-        fn lesser(self, other: Self) -> Self = self.plus(other);
-        fn shared(self, count: i64) -> Self = self / Self::from_scalar(count.into());
+        const LOWEST: Self = Self::ZERO;
+        const HIGHEST: Self = Self::ZERO;
+        fn maximum(self, other: Self) -> Self = self.plus(other);
+        fn minimum(self, other: Self) -> Self = self.plus(other);
+        fn divided_by_count(self, count: i64) -> Self = self / Self::from_scalar(count.into());
     }
 }
 
@@ -61,88 +61,89 @@ pub(super) enum CombineTarget<'a> {
 impl CombineTarget<'_> {
     fn combine<T: Compute>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         match self {
-            Self::Along(axes) => combined(out, from, axes, f),
-            Self::Index(at, index) => put_combined(out, *at, index, from, f),
+            Self::Along(axes) => combine_along_axes(out, from, axes, f),
+            Self::Index(at, index) => combine_along(out, *at, index, from, f),
         }
     }
 
     /// Combines every element of the destination with one number.
-    fn combine_one<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
+    fn combine_with_number<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         let from = Tensor::from_slice(&[number]);
         match self {
             Self::Along(axes) => {
-                let axes: Vec<Axis> = axes.iter().map(|axis| Axis { from: Step::Stride(0), ..axis.clone() }).collect();
-                combined(out, &from, &axes, f)
+                let axes: Vec<Axis> =
+                    axes.iter().map(|axis| Axis { from: AxisOffsets::Stride(0), ..axis.clone() }).collect();
+                combine_along_axes(out, &from, &axes, f)
             }
-            Self::Index(at, index) => put_combined(out, *at, index, &repeated(&from, index)?, f),
+            Self::Index(at, index) => combine_along(out, *at, index, &broadcast_number(&from, index)?, f),
         }
     }
 }
 
-/// Writes `this`, reduced with the elements of `from`, to `out`. `from` must be [`ready`].
-pub(super) fn reduced(
+/// Writes `this`, reduced with the elements of `from`, to `out`. `from` must be [`to_compute_dtype`].
+pub(super) fn reduce_into(
     out: &mut Tensor,
     this: &Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    how: Reduce,
+    reduce: Reduce,
     include: bool,
 ) -> Result<()> {
-    let computed = computed_in(out.dtype());
+    let computed = compute_dtype(out.dtype());
     if out.dtype() != computed {
         let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
-        reduced(&mut sum, this, from, target, how, include)?;
+        reduce_into(&mut sum, this, from, target, reduce, include)?;
         return copy(out, &sum);
     }
     copy(out, this)?;
-    computed!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
-        reduce::<T>(out, from, target, how, include))
+    with_compute_type!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
+        reduce_elements::<T>(out, from, target, reduce, include))
 }
 
-/// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`ready`].
-pub fn summed(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduced(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
+/// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`to_compute_dtype`].
+pub fn add_along_axes(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
+    reduce_into(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
 }
 
 /// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
-pub fn ready(tensor: &Tensor) -> Result<Tensor> {
-    let computed = computed_in(tensor.dtype());
-    if tensor.dtype() == computed { Ok(tensor.clone()) } else { packed(tensor, computed) }
+pub fn to_compute_dtype(tensor: &Tensor) -> Result<Tensor> {
+    let computed = compute_dtype(tensor.dtype());
+    if tensor.dtype() == computed { Ok(tensor.clone()) } else { to_contiguous(tensor, computed) }
 }
 
-fn reduce<T: Reducible>(
+fn reduce_elements<T: Reducible>(
     out: &mut Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    how: Reduce,
+    reduce: Reduce,
     include: bool,
 ) -> Result<()> {
     if !include {
-        let neutral = match how {
+        let neutral = match reduce {
             Reduce::Sum | Reduce::Mean => T::ZERO,
             Reduce::Product => T::from_scalar(Scalar::Int(1)),
-            Reduce::Greatest => T::LEAST,
-            Reduce::Least => T::GREATEST,
+            Reduce::Greatest => T::LOWEST,
+            Reduce::Least => T::HIGHEST,
         };
-        target.combine_one(out, neutral, |_, neutral| neutral)?;
+        target.combine_with_number(out, neutral, |_, neutral| neutral)?;
     }
-    match how {
+    match reduce {
         Reduce::Sum | Reduce::Mean => target.combine(out, from, T::plus)?,
         Reduce::Product => target.combine(out, from, T::times)?,
-        Reduce::Greatest => target.combine(out, from, T::greater)?,
-        Reduce::Least => target.combine(out, from, T::lesser)?,
+        Reduce::Greatest => target.combine(out, from, T::maximum)?,
+        Reduce::Least => target.combine(out, from, T::minimum)?,
     }
-    if how == Reduce::Mean {
+    if reduce == Reduce::Mean {
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
-        target.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
+        target.combine_with_number(&mut counts, 1_i64, i64::wrapping_add)?;
         // Both have the same layout without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
         let mut out = out.restride(row.clone().with_offset(out.geometry().offset()))?;
         let counts = counts.restride(row)?;
         let (mut out, counts) = (out.write::<T>()?, counts.read::<i64>()?);
         let shared = out.iter_mut().zip(counts.iter()).filter(|(_, count)| **count > 1);
-        shared.for_each(|(sum, &count)| *sum = sum.shared(count));
+        shared.for_each(|(sum, &count)| *sum = sum.divided_by_count(count));
     }
     Ok(())
 }

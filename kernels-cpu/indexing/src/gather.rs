@@ -1,7 +1,7 @@
 //! Elements selected by an index along a dimension (`gather`), and elements written to such positions (`scatter`).
 //!
 //! The output is a fresh tensor, so indices are checked during the copy: if one is out of range, the output is discarded.
-#![expect(unsafe_code, reason = "places that a loop nest checked")]
+#![expect(unsafe_code, reason = "the loop nest checked every offset")]
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,54 +10,56 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
-use engine::allocation::usized;
-use engine::data_movement::{BasePointer, ENOUGH, GRAIN, LINE, of_size, packed};
+use engine::allocation::to_usize;
+use engine::data_movement::{
+    BasePointer, CACHE_LINE_ELEMENTS, GRAIN, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
+};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, threads_here};
 
-/// Fills `out`, which has the sizes of the index, with the elements of `this` that the index selects in dimension `at`.
+/// Fills `out`, which has the sizes of the index, with the elements of `this` that the index selects in dimension `dim`.
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] if an index is outside the dimension.
-pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor) -> Result<()> {
+pub(crate) fn gather_along(out: &mut Tensor, this: &Tensor, dim: usize, index: &Tensor) -> Result<()> {
     if index.geometry().count() == 0 {
         return Ok(());
     }
-    let (out, this, index) = (&mut as_row(out)?, &as_row(this)?, &as_row(&positions(index)?)?);
+    let (out, this, index) = (&mut at_least_1d(out)?, &at_least_1d(this)?, &at_least_1d(&to_i64_index(index)?)?);
     let inside = {
         let operands = operands!(write out; read this, index)?;
         let ([to], [this, index]) = (operands.written(), operands.read());
-        let walk = Walk::new(at, index, to, this);
+        let pairs = IndexPairs::new(dim, index, to, this);
         // SAFETY: every element of `to` is visited once. Elements are moved as plain data of their size.
-        of_size!(this.dtype().size(), Word => unsafe {
-            walk.run::<Word>(true, |picked, beside| beside.write(picked.read()))
+        with_word_of_size!(this.dtype().size(), Word => unsafe {
+            pairs.run::<Word>(true, |selected, paired| paired.write(selected.read()))
         })
     };
-    checked(inside, this, at, index)
+    check_inside(inside, this, dim, index)
 }
 
 /// Writes elements of `src`, which is at least as large as the index, to the positions that the index selects. The last one stays.
-pub(crate) fn put(out: &mut Tensor, at: usize, index: &Tensor, src: &Tensor) -> Result<()> {
-    of_size!(src.dtype().size(), Word => put_with::<Word>(out, at, index, src, |_, comes| comes))
+pub(crate) fn scatter_along(out: &mut Tensor, dim: usize, index: &Tensor, src: &Tensor) -> Result<()> {
+    with_word_of_size!(src.dtype().size(), Word => scatter_with::<Word>(out, dim, index, src, |_, new_element| new_element))
 }
 
 /// Combines elements of `src` with the elements of `out` that the index selects.
-pub(crate) fn put_combined<T: Element>(
+pub(crate) fn combine_along<T: Element>(
     out: &mut Tensor,
-    at: usize,
+    dim: usize,
     index: &Tensor,
     src: &Tensor,
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
-    assert_eq!(src.dtype(), T::DTYPE, "elements are combined as what they are");
-    put_with(out, at, index, src, f)
+    assert_eq!(src.dtype(), T::DTYPE, "the source has the dtype that elements are combined in");
+    scatter_with(out, dim, index, src, f)
 }
 
 /// Writes `f` of the present and the new element. `W` has the size of the elements.
-fn put_with<W: Copy>(
+fn scatter_with<W: Copy>(
     out: &mut Tensor,
-    at: usize,
+    dim: usize,
     index: &Tensor,
     src: &Tensor,
     f: impl Fn(W, W) -> W + Sync,
@@ -65,24 +67,24 @@ fn put_with<W: Copy>(
     if index.geometry().count() == 0 {
         return Ok(());
     }
-    let (out, src, index) = (&mut as_row(out)?, &as_row(src)?, &as_row(&positions(index)?)?);
+    let (out, src, index) = (&mut at_least_1d(out)?, &at_least_1d(src)?, &at_least_1d(&to_i64_index(index)?)?);
     let inside = {
         let operands = operands!(write out; read src, index)?;
         let ([to], [src, index]) = (operands.written(), operands.read());
-        let walk = Walk::new(at, index, src, to);
-        assert_eq!(size_of::<W>(), to.dtype().size(), "elements are put as what they are");
-        // SAFETY: threads have pairs that differ in other dimensions than `at`, so they write different elements.
-        unsafe { walk.run::<W>(false, |picked, beside| picked.write(f(picked.read(), beside.read()))) }
+        let pairs = IndexPairs::new(dim, index, src, to);
+        assert_eq!(size_of::<W>(), to.dtype().size(), "the word type has the size of an element");
+        // SAFETY: threads have pairs that differ in other dimensions than `dim`, so they write different elements.
+        unsafe { pairs.run::<W>(false, |selected, paired| selected.write(f(selected.read(), paired.read()))) }
     };
-    checked(inside, out, at, index)
+    check_inside(inside, out, dim, index)
 }
 
-fn positions(index: &Tensor) -> Result<Tensor> {
-    if index.dtype() == DType::I64 { Ok(index.clone()) } else { packed(index, DType::I64) }
+fn to_i64_index(index: &Tensor) -> Result<Tensor> {
+    if index.dtype() == DType::I64 { Ok(index.clone()) } else { to_contiguous(index, DType::I64) }
 }
 
 /// Returns the tensor; one without dimensions as a tensor with one dimension.
-fn as_row(tensor: &Tensor) -> Result<Tensor> {
+fn at_least_1d(tensor: &Tensor) -> Result<Tensor> {
     if !tensor.sizes().is_empty() {
         return Ok(tensor.clone());
     }
@@ -90,63 +92,67 @@ fn as_row(tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns an error that names the first index out of range, if `inside` is false.
-fn checked(inside: bool, picked: &Tensor, at: usize, index: &Tensor) -> Result<()> {
+fn check_inside(inside: bool, selected: &Tensor, dim: usize, index: &Tensor) -> Result<()> {
     if inside {
         return Ok(());
     }
-    let size = picked.sizes()[at];
-    let outside = packed(index, DType::I64)?.read::<i64>()?.iter().find(|index| !(0..size).contains(*index)).copied();
+    let size = selected.sizes()[dim];
+    let outside =
+        to_contiguous(index, DType::I64)?.read::<i64>()?.iter().find(|index| !(0..size).contains(*index)).copied();
     outside.map_or(Ok(()), |index| Err(BadArgument::new("index", Problem::Index { index, size }).into()))
 }
 
-/// The positions of an index, with an operand of the same sizes (`beside`), and one whose elements the index selects (`picked`).
-struct Walk<'a> {
-    at: usize,
+/// The positions of an index, with an operand of the same sizes (`paired`), and one whose elements the index selects (`selected`).
+struct IndexPairs<'a> {
+    dim: usize,
     index: &'a Operand<'a>,
-    beside: &'a Operand<'a>,
-    picked: &'a Operand<'a>,
+    paired: &'a Operand<'a>,
+    selected: &'a Operand<'a>,
 }
 
-// SAFETY: the operands are held for as long as the walk; the caller of `run` divides the written elements among the threads.
-unsafe impl Sync for Walk<'_> {}
+// SAFETY: the operands are held for as long as the loop runs; the caller of `run` divides the written elements among the threads.
+unsafe impl Sync for IndexPairs<'_> {}
 
-impl<'a> Walk<'a> {
+impl<'a> IndexPairs<'a> {
     /// # Panics
     ///
     /// Panics if an operand has no element for a position of the index, or if the two operands differ in dtype.
-    fn new(at: usize, index: &'a Operand<'a>, beside: &'a Operand<'a>, picked: &'a Operand<'a>) -> Self {
+    fn new(dim: usize, index: &'a Operand<'a>, paired: &'a Operand<'a>, selected: &'a Operand<'a>) -> Self {
         let sizes = index.geometry().sizes();
         let has_all = |operand: &Operand<'_>, but: Option<usize>| {
             let own = operand.geometry().sizes();
             own.len() == sizes.len() && (0..sizes.len()).all(|dim| but == Some(dim) || sizes[dim] <= own[dim])
         };
-        let is_planned = index.dtype() == DType::I64 && beside.dtype() == picked.dtype() && at < sizes.len();
-        assert!(is_planned && has_all(beside, None) && has_all(picked, Some(at)), "an index of {sizes:?} in {at}");
-        Self { at, index, beside, picked }
+        let is_planned = index.dtype() == DType::I64 && paired.dtype() == selected.dtype() && dim < sizes.len();
+        assert!(
+            is_planned && has_all(paired, None) && has_all(selected, Some(dim)),
+            "an index of sizes {sizes:?} does not fit the operands in dimension {dim}"
+        );
+        Self { dim, index, paired, selected }
     }
 
     /// Calls `f` with every pair of a selected element and the element beside its index. Returns whether all indices are in range; others
-    /// are skipped. Pairs that differ only in dimension `at` are visited in order by one thread, unless `apart` is true.
+    /// are skipped. Pairs that differ only in dimension `dim` are visited in order by one thread, unless `apart` is true.
     ///
     /// # Safety
     ///
     /// Elements have the size of `W`. `f` writes no element that another thread accesses: threads have pairs that differ in other
-    /// dimensions than `at` or, if `apart` is true, any pairs.
+    /// dimensions than `dim` or, if `apart` is true, any pairs.
     unsafe fn run<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
         let sizes = self.index.geometry().sizes();
-        let free = (0..sizes.len()).filter(|&dim| apart || dim != self.at);
-        let cut = free.max_by_key(|&dim| (sizes[dim].min(ENOUGH), Reverse(dim)));
+        let free = (0..sizes.len()).filter(|&dim| apart || dim != self.dim);
+        let cut = free.max_by_key(|&dim| (sizes[dim].min(MIN_DIVIDED_SIZE), Reverse(dim)));
         let Some(cut) = cut else {
             // SAFETY: guaranteed by the caller.
-            return unsafe { self.part::<W>(0, 0..sizes.first().map_or(1, |&size| usized(size)), &f) };
+            return unsafe { self.run_part::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
         };
-        let (size, count) = (usized(sizes[cut]), usized(self.index.geometry().count()));
-        let line = if self.picked.geometry().strides()[cut] == 1 { LINE } else { 1 };
+        let (size, count) = (to_usize(sizes[cut]), to_usize(self.index.geometry().count()));
+        let line = if self.selected.geometry().strides()[cut] == 1 { CACHE_LINE_ELEMENTS } else { 1 };
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
             // SAFETY: guaranteed by the caller.
-            if !unsafe { self.part::<W>(cut, piece, &f) } {
+            if !unsafe { self.run_part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
             }
         });
@@ -158,37 +164,38 @@ impl<'a> Walk<'a> {
     /// # Safety
     ///
     /// The safety conditions of [`run`](Self::run) hold.
-    unsafe fn part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
+    unsafe fn run_part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut sizes = Dims::from_slice(self.index.geometry().sizes());
         sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
         let side = |operand: &Operand<'_>, whole: bool| {
             let mut strides = Dims::from_slice(operand.geometry().strides());
             if !whole {
-                strides[self.at] = 0;
+                strides[self.dim] = 0;
             }
             let first = i64::try_from(piece.start).unwrap_or(0) * strides[cut];
             let bytes = isize::try_from(first).unwrap_or(0) * operand.dtype().size().cast_signed();
             (Geometry::strided(&sizes, &strides, 0), BasePointer(operand.start().wrapping_offset(bytes)))
         };
-        let ((Some(index), positions), (Some(beside), others), (Some(picked), start)) =
-            (side(self.index, true), side(self.beside, true), side(self.picked, false))
+        let ((Some(index), positions), (Some(paired), paired_start), (Some(selected), start)) =
+            (side(self.index, true), side(self.paired, true), side(self.selected, false))
         else {
             return true;
         };
         let nest =
-            LoopNest::new(&sizes, [(&index, size_of::<i64>()), (&beside, size_of::<W>()), (&picked, size_of::<W>())]);
-        let along = self.picked.geometry().strides()[self.at].wrapping_mul(i64::try_from(size_of::<W>()).unwrap_or(0));
-        let length = self.picked.geometry().sizes()[self.at].cast_unsigned();
+            LoopNest::new(&sizes, [(&index, size_of::<i64>()), (&paired, size_of::<W>()), (&selected, size_of::<W>())]);
+        let dim_stride =
+            self.selected.geometry().strides()[self.dim].wrapping_mul(i64::try_from(size_of::<W>()).unwrap_or(0));
+        let length = self.selected.geometry().sizes()[self.dim].cast_unsigned();
         let (_, [step, other_step, start_step]) = nest.row();
         let side_by_side = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
         let mut inside = true;
-        nest.rows(0, nest.count(), |[position, other, from], count| {
-            let row = Row {
-                positions: positions.at(position).cast(),
-                beside: others.at(other).cast::<W>(),
-                picked: start.at(from),
+        nest.visit_rows(0, nest.count(), |[position, paired_offset, from], count| {
+            let row = IndexRow {
+                positions: positions.byte_offset(position).cast(),
+                paired: paired_start.byte_offset(paired_offset).cast::<W>(),
+                selected: start.byte_offset(from),
                 step: start_step,
-                along,
+                dim_stride,
                 length,
             };
             // SAFETY: the operands' geometries have elements for all positions of the index; indices along the dimension are checked.
@@ -206,33 +213,33 @@ impl<'a> Walk<'a> {
 }
 
 /// A row of indices. Distances are in bytes.
-struct Row<W> {
+struct IndexRow<W> {
     positions: *const i64,
-    beside: *mut W,
-    picked: *mut u8,
+    paired: *mut W,
+    selected: *mut u8,
     /// The stride of the selected elements, without the effect of the indices.
     step: isize,
     /// The stride of the selected elements along the indexed dimension.
-    along: i64,
+    dim_stride: i64,
     /// The size of the indexed dimension.
     length: u64,
 }
 
-impl<W> Row<W> {
+impl<W> IndexRow<W> {
     /// # Safety
     ///
     /// There are `count` indices, as many elements beside them, and elements for the indices that are in range.
     #[inline(always)]
-    unsafe fn run(&self, step: isize, beside_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
+    unsafe fn run(&self, step: isize, paired_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut inside = true;
         for i in 0..count.cast_signed() {
             // SAFETY: guaranteed by the caller.
             let position = unsafe { self.positions.byte_offset(i * step).read() };
             if position.cast_unsigned() < self.length {
                 // The distance fits, as it is inside a block of memory.
-                #[expect(clippy::cast_possible_truncation, reason = "as said")]
-                let place = i * self.step + (position * self.along) as isize;
-                f(self.picked.wrapping_offset(place).cast(), self.beside.wrapping_byte_offset(i * beside_step));
+                #[expect(clippy::cast_possible_truncation, reason = "the distance is inside a block of memory")]
+                let offset = i * self.step + (position * self.dim_stride) as isize;
+                f(self.selected.wrapping_offset(offset).cast(), self.paired.wrapping_byte_offset(i * paired_step));
             } else {
                 inside = false;
             }

@@ -4,40 +4,40 @@ use aten::{AddAt, Indexed, ReduceAt};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use crate::combine::{CombineTarget, ready, reduced, summed};
-use crate::index::{Lists, Negative, inside, positions};
-use crate::scatter::{list_of, one, rows};
+use crate::combine::{CombineTarget, add_along_axes, reduce_into, to_compute_dtype};
+use crate::index::{IndexLists, NegativeIndex, check_indices, index_to_vec};
+use crate::scatter::{checked_indices, index_axes, number_tensor};
 use engine::compute::Compute;
-use engine::convert::computed_in;
-use engine::data_movement::{Axis, Step, broadcast_contiguous, copy, copy_along, packed};
-use engine::reduce::computed;
+use engine::convert::compute_dtype;
+use engine::data_movement::{Axis, AxisOffsets, broadcast_contiguous, copy, copy_along_axes, to_contiguous};
+use engine::reduce::with_compute_type;
 
 #[op_impl(aten::index_copy, CPU)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let list = list_of(this, *plan, index, Negative::IsOutside)?;
+    let list = checked_indices(this, *plan, index, NegativeIndex::Reject)?;
     copy(out, this)?;
-    let axes = rows(source, *plan, &list, out.strides());
-    copy_along(out, source, &axes)
+    let axes = index_axes(source, *plan, &list, out.strides());
+    copy_along_axes(out, source, &axes)
 }
 
 #[op_impl(aten::index_add, CPU)]
 fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
-    let computed = computed_in(this.dtype());
+    let list = checked_indices(this, plan.dim, index, NegativeIndex::Reject)?;
+    let computed = compute_dtype(this.dtype());
     let scaled = if plan.alpha == Scalar::Int(1) {
-        ready(source)?
+        to_compute_dtype(source)?
     } else {
-        let mut scaled = packed(source, computed)?;
-        computed!(aten::index_add, computed, T: [f32, f64, Complex32, Complex64, i64] => {
-            scale::<T>(&mut scaled, plan.alpha)
+        let mut scaled = to_contiguous(source, computed)?;
+        with_compute_type!(aten::index_add, computed, T: [f32, f64, Complex32, Complex64, i64] => {
+            scale_in_place::<T>(&mut scaled, plan.alpha)
         })?;
         scaled
     };
-    let axes = rows(&scaled, plan.dim, &list, out.strides());
-    summed(out, this, &scaled, &axes)
+    let axes = index_axes(&scaled, plan.dim, &list, out.strides());
+    add_along_axes(out, this, &scaled, &axes)
 }
 
-fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
+fn scale_in_place<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
     let by = T::from_scalar(by);
     tensor.write::<T>()?.iter_mut().for_each(|element| *element = element.times(by));
     Ok(())
@@ -45,22 +45,22 @@ fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
 
 #[op_impl(aten::index_reduce, CPU)]
 fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
-    let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
-    let source = ready(source)?;
-    let axes = rows(&source, plan.dim, &list, out.strides());
-    reduced(out, this, &source, &CombineTarget::Along(&axes), plan.reduce, include_self)
+    let list = checked_indices(this, plan.dim, index, NegativeIndex::Reject)?;
+    let source = to_compute_dtype(source)?;
+    let axes = index_axes(&source, plan.dim, &list, out.strides());
+    reduce_into(out, this, &source, &CombineTarget::Along(&axes), plan.reduce, include_self)
 }
 
 #[op_impl(aten::index_fill_int_scalar, CPU)]
 fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    let list = list_of(this, *plan, index, Negative::Wraps)?;
+    let list = checked_indices(this, *plan, index, NegativeIndex::Wrap)?;
     copy(out, this)?;
-    let mut axes = rows(this, *plan, &list, out.strides());
-    axes.iter_mut().for_each(|axis| axis.from = Step::Stride(0));
+    let mut axes = index_axes(this, *plan, &list, out.strides());
+    axes.iter_mut().for_each(|axis| axis.from = AxisOffsets::Stride(0));
     if let Some(axis) = axes.get_mut(*plan) {
         axis.size = i64::try_from(list.len()).unwrap_or(i64::MAX);
     }
-    copy_along(out, &one(value, this.dtype())?, &axes)
+    copy_along_axes(out, &number_tensor(value, this.dtype())?, &axes)
 }
 
 #[op_impl(aten::index_put, CPU)]
@@ -68,30 +68,30 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
     let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
     let values =
         if spread { broadcast_contiguous("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
-    let lists = Lists::of(plan)?;
-    let steps = lists.steps(0..lists.count(), this.sizes(), out.strides())?;
+    let lists = IndexLists::of(plan)?;
+    let steps = lists.copy_steps(0..lists.count(), this.sizes(), out.strides())?;
     let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
     if accumulate {
-        return summed(out, this, &ready(&values)?, &axes);
+        return add_along_axes(out, this, &to_compute_dtype(&values)?, &axes);
     }
     copy(out, this)?;
-    copy_along(out, &values, &axes)
+    copy_along_axes(out, &values, &axes)
 }
 
 #[op_impl(aten::put, CPU)]
 fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    let mut list = positions(index)?;
-    inside("index", &mut list, this.geometry().count(), Negative::Wraps)?;
-    let axes = [Axis { size: index.geometry().count(), to: Step::Table(list), from: Step::Stride(1) }];
-    let source = packed(source, source.dtype())?;
+    let mut list = index_to_vec(index)?;
+    check_indices("index", &mut list, this.geometry().count(), NegativeIndex::Wrap)?;
+    let axes = [Axis { size: index.geometry().count(), to: AxisOffsets::Table(list), from: AxisOffsets::Stride(1) }];
+    let source = to_contiguous(source, source.dtype())?;
     // Indices count elements in row-major order.
     let is_row = out.geometry().is_contiguous();
     let mut row = if is_row { out.clone() } else { Spec::contiguous(this.dtype(), this.sizes()).on(this.device())? };
     if accumulate {
-        summed(&mut row, this, &ready(&source)?, &axes)?;
+        add_along_axes(&mut row, this, &to_compute_dtype(&source)?, &axes)?;
     } else {
         copy(&mut row, this)?;
-        copy_along(&mut row, &source, &axes)?;
+        copy_along_axes(&mut row, &source, &axes)?;
     }
     if is_row { Ok(()) } else { copy(out, &row) }
 }

@@ -1,5 +1,5 @@
 //! Kernels of indexing: gather, scatter, masks, embeddings, search and segments.
-#![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
+#![allow(clippy::needless_for_each, reason = "a short closure ends a chain of iterators")]
 
 pub mod combine;
 mod embedding;

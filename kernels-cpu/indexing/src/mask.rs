@@ -1,14 +1,14 @@
 //! Positions that a mask selects.
 //!
 //! The selected elements are counted per block first. So each block knows its offset in the result, and threads can share the rest.
-#![expect(unsafe_code, reason = "places that were counted before")]
+#![expect(unsafe_code, reason = "the offsets were counted before")]
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, ReadGuard, Result, Spec, Tensor, operands};
 
-use crate::index::{expanded, picked};
-use engine::allocation::usized;
-use engine::data_movement::{self, Axis, Step, copy_along, of_size, packed, viewed};
+use crate::index::{copy_at_offsets, expanded_view};
+use engine::allocation::to_usize;
+use engine::data_movement::{self, Axis, AxisOffsets, copy_along_axes, strided_view, to_contiguous, with_word_of_size};
 use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
 
 /// The positions of a tensor's nonzero elements.
@@ -23,15 +23,15 @@ pub(crate) struct MaskedPositions<'a> {
 }
 
 enum Flags<'a> {
-    Held(ReadGuard<'a, Bool>),
-    Own(Tensor),
+    Borrowed(ReadGuard<'a, Bool>),
+    Copied(Tensor),
 }
 
 impl Flags<'_> {
-    fn with<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
+    fn with_flags<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
         Ok(match self {
-            Self::Held(flags) => f(flags),
-            Self::Own(flags) => f(&flags.read::<Bool>()?),
+            Self::Borrowed(flags) => f(flags),
+            Self::Copied(flags) => f(&flags.read::<Bool>()?),
         })
     }
 }
@@ -42,16 +42,16 @@ const BLOCK: usize = 1 << 12;
 const GRAIN: usize = 8;
 
 impl<'a> MaskedPositions<'a> {
-    pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
+    pub(crate) fn new(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
-            Flags::Held(mask.read::<Bool>()?)
+            Flags::Borrowed(mask.read::<Bool>()?)
         } else {
-            Flags::Own(packed(mask, DType::Bool)?)
+            Flags::Copied(to_contiguous(mask, DType::Bool)?)
         };
-        let mut starts = flags.with(|flags| {
+        let mut starts = flags.with_flags(|flags| {
             let blocks = flags.len().div_ceil(BLOCK);
             let mut counts = vec![0; blocks + 1];
-            Lines::new(&mut counts[..blocks], 1).each(GRAIN, |block, count| {
+            Lines::new(&mut counts[..blocks], 1).for_each(GRAIN, |block, count| {
                 let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
@@ -70,23 +70,27 @@ impl<'a> MaskedPositions<'a> {
     }
 
     /// Writes the results of `fill` for all selected positions, a block at a time. Positions count elements in row-major order.
-    pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
+    pub(crate) fn write_selected<T: Send>(
+        &self,
+        out: &mut [T],
+        fill: impl Fn(&[usize], &mut [T]) + Sync,
+    ) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.count()]);
-        self.flags.with(|flags| {
+        self.flags.with_flags(|flags| {
             parallel_for(0..self.starts.len() - 1, GRAIN, |blocks| {
-                let mut places = vec![0; BLOCK];
+                let mut positions = vec![0; BLOCK];
                 for block in blocks {
                     let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
                     let mut count = 0;
-                    for (place, flag) in (block * BLOCK..).zip(flags) {
-                        places[count % BLOCK] = place;
+                    for (position, flag) in (block * BLOCK..).zip(flags) {
+                        positions[count % BLOCK] = position;
                         count += usize::from(flag.0 != 0);
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
-                    assert_eq!(count, end - start, "flags that are held stay as they were counted");
+                    assert_eq!(count, end - start, "the mask has not changed since its elements were counted");
                     // SAFETY: the range was counted before; it follows the ranges of the blocks before it.
                     let out = unsafe { out.slice(start..end) };
-                    fill(&places[..count], out);
+                    fill(&positions[..count], out);
                 }
             });
         })
@@ -99,7 +103,7 @@ impl<'a> MaskedPositions<'a> {
     /// Returns [`BadArgument`] if the tensor is not contiguous or has other sizes.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
         if !this.geometry().is_contiguous() || *this.sizes() != *self.sizes {
-            let expected = format!("{:?}, side by side, as the mask has", &self.sizes[..]);
+            let expected = format!("{:?}, contiguous, like the mask", &self.sizes[..]);
             return Err(BadArgument::sizes("self", this.sizes(), expected).into());
         }
         let count = self.count();
@@ -107,7 +111,7 @@ impl<'a> MaskedPositions<'a> {
         let operands = operands!(write out; read this)?;
         let ([to], [from]) = (operands.written(), operands.read());
         // SAFETY: `Word` has the size of the elements, both operands are contiguous, and there is room for `count` elements.
-        of_size!(this.dtype().size(), Word => unsafe { self.compress::<Word>(to, from)? });
+        with_word_of_size!(this.dtype().size(), Word => unsafe { self.copy_selected::<Word>(to, from)? });
         drop(operands);
         Ok(out)
     }
@@ -115,60 +119,62 @@ impl<'a> MaskedPositions<'a> {
     /// # Safety
     ///
     /// Elements of both operands have the size of `W` and are contiguous; there is room for as many as are selected.
-    unsafe fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
+    unsafe fn copy_selected<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
         // SAFETY: the operands hold the elements, and the caller guarantees the rest.
         let (to, from) = unsafe {
-            let all = std::slice::from_raw_parts(from.start().cast::<W>(), usized(from.geometry().count()));
+            let all = std::slice::from_raw_parts(from.start().cast::<W>(), to_usize(from.geometry().count()));
             (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
         };
-        self.write(to, |places, to| to.iter_mut().zip(places).for_each(|(to, &place)| *to = from[place]))
+        self.write_selected(to, |positions, to| {
+            to.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position]);
+        })
     }
 
     /// Returns the selected positions, in row-major order.
-    pub(crate) fn places(&self) -> Result<Vec<i64>> {
+    pub(crate) fn flat_positions(&self) -> Result<Vec<i64>> {
         let mut all = vec![0; self.count()];
-        self.write(&mut all, |places, out| {
-            out.iter_mut().zip(places).for_each(|(to, &place)| *to = i64::try_from(place).unwrap_or(i64::MAX));
+        self.write_selected(&mut all, |positions, out| {
+            out.iter_mut().zip(positions).for_each(|(to, &position)| *to = i64::try_from(position).unwrap_or(i64::MAX));
         })?;
         Ok(all)
     }
 
     /// Writes the coordinates of the selected positions in a dimension.
-    pub(crate) fn positions(&self, dim: usize, out: &mut [i64]) -> Result<()> {
+    pub(crate) fn coordinates(&self, dim: usize, out: &mut [i64]) -> Result<()> {
         let sizes = &self.sizes;
-        let stride = usized(dispatch_runtime::element_count(&sizes[dim + 1..]));
-        let size = usized(sizes[dim]);
-        self.write(out, |places, out| {
+        let stride = to_usize(dispatch_runtime::element_count(&sizes[dim + 1..]));
+        let size = to_usize(sizes[dim]);
+        self.write_selected(out, |positions, out| {
             // Adjacent positions usually have the same coordinate, or the next one.
-            let (mut position, mut start, mut end) = (0, 0, 0);
-            for (to, &place) in out.iter_mut().zip(places) {
-                if stride == 1 && place < end {
-                    position = place - start;
-                } else if place >= end {
-                    let number = place / stride;
-                    position = number % size;
+            let (mut coordinate, mut start, mut end) = (0, 0, 0);
+            for (to, &position) in out.iter_mut().zip(positions) {
+                if stride == 1 && position < end {
+                    coordinate = position - start;
+                } else if position >= end {
+                    let number = position / stride;
+                    coordinate = number % size;
                     (start, end) = if stride == 1 {
-                        (place - position, place - position + size)
+                        (position - coordinate, position - coordinate + size)
                     } else {
                         (number * stride, (number + 1) * stride)
                     };
                 }
-                *to = i64::try_from(position).unwrap_or(i64::MAX);
+                *to = i64::try_from(coordinate).unwrap_or(i64::MAX);
             }
         })
     }
 }
 
 /// Returns the coordinates of nonzero elements, a contiguous row for each dimension, and their number.
-fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
-    let (picked, rank) = (MaskedPositions::by(this)?, this.sizes().len());
-    let count = picked.count();
+fn nonzero_coordinates(this: &Tensor) -> Result<(Tensor, usize)> {
+    let (selected, rank) = (MaskedPositions::new(this)?, this.sizes().len());
+    let count = selected.count();
     let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
     let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
     if count > 0 {
         let mut columns = columns.write::<i64>()?;
         for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
-            picked.positions(dim, column)?;
+            selected.coordinates(dim, column)?;
         }
     }
     Ok((columns, count))
@@ -176,14 +182,14 @@ fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
 
 #[op_impl(aten::nonzero, CPU)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
-    let (columns, _) = nonzero_positions(this)?;
+    let (columns, _) = nonzero_coordinates(this)?;
     let &[rank, count] = columns.sizes() else { return Ok(columns) };
-    viewed(&columns, &[count, rank], &[1, count], 0)
+    strided_view(&columns, &[count, rank], &[1, count], 0)
 }
 
 #[op_impl(aten::nonzero_static, CPU)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
-    let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
+    let ((columns, count), rank) = (nonzero_coordinates(this)?, this.sizes().len());
     let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
     rows.fill(fill_value);
     for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
@@ -193,41 +199,43 @@ fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) 
 }
 
 /// Returns the memory offsets of the elements of `this` that the mask selects. Both have the same sizes.
-fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
-    let picked = MaskedPositions::by(mask)?;
+fn masked_offsets(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
+    let selected = MaskedPositions::new(mask)?;
     if this.geometry().is_contiguous() {
-        return picked.places();
+        return selected.flat_positions();
     }
-    let (mut places, mut positions) = (vec![0; picked.count()], vec![0; picked.count()]);
+    let (mut offsets, mut coordinates) = (vec![0; selected.count()], vec![0; selected.count()]);
     for (dim, stride) in this.strides().iter().enumerate() {
-        picked.positions(dim, &mut positions)?;
-        places.iter_mut().zip(&positions).for_each(|(place, position)| *place += position * stride);
+        selected.coordinates(dim, &mut coordinates)?;
+        offsets.iter_mut().zip(&coordinates).for_each(|(offset, coordinate)| *offset += coordinate * stride);
     }
-    Ok(places)
+    Ok(offsets)
 }
 
 #[op_impl(aten::masked_select, CPU)]
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    let (this, mask) = (expanded(this, plan)?, expanded(mask, plan)?);
+    let (this, mask) = (expanded_view(this, plan)?, expanded_view(mask, plan)?);
     if this.geometry().is_contiguous() {
-        return MaskedPositions::by(&mask)?.elements(&this);
+        return MaskedPositions::new(&mask)?.elements(&this);
     }
-    let places = masked_places(&this, &mask)?;
-    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
+    let offsets = masked_offsets(&this, &mask)?;
+    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(offsets.len()).unwrap_or(i64::MAX)]);
     let mut out = spec.on(this.device())?;
-    picked(&mut out, &this, places)?;
+    copy_at_offsets(&mut out, &this, offsets)?;
     Ok(out)
 }
 
 #[op_impl(aten::masked_scatter, CPU)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    let mask = expanded(mask, out.sizes())?;
-    let places = masked_places(out, &mask)?;
-    let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
+    let mask = expanded_view(mask, out.sizes())?;
+    let offsets = masked_offsets(out, &mask)?;
+    let size = i64::try_from(offsets.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
-        return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
+        return Err(BadArgument::count("source", source.sizes(), size..)
+            .because("the mask selects that many elements")
+            .into());
     }
     data_movement::copy(out, this)?;
-    let source = packed(source, source.dtype())?;
-    copy_along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
+    let source = to_contiguous(source, source.dtype())?;
+    copy_along_axes(out, &source, &[Axis { size, to: AxisOffsets::Table(offsets), from: AxisOffsets::Stride(1) }])
 }

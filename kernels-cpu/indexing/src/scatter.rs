@@ -4,103 +4,110 @@ use aten::{Reduce, ReduceAt};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::combine::{CombineTarget, ready, reduced};
-use crate::gather::put;
-use crate::index::{Negative, inside, positions, sizes_or_one};
-use engine::data_movement::{Axis, Step, copy, viewed};
+use crate::combine::{CombineTarget, reduce_into, to_compute_dtype};
+use crate::gather::scatter_along;
+use crate::index::{NegativeIndex, check_indices, index_to_vec, sizes_or_one};
+use engine::data_movement::{Axis, AxisOffsets, copy, strided_view};
 use engine::fill::fill;
 
 #[op_impl(aten::scatter_src, CPU)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
     copy(out, this)?;
-    put(out, *plan, index, src)
+    scatter_along(out, *plan, index, src)
 }
 
 #[op_impl(aten::scatter_value, CPU)]
 fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     copy(out, this)?;
-    put(out, *plan, index, &repeated(&one(value, this.dtype())?, index)?)
+    scatter_along(out, *plan, index, &broadcast_number(&number_tensor(value, this.dtype())?, index)?)
 }
 
 /// Returns one number, broadcast to the sizes of an index.
-pub(super) fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
-    corner(number, index.sizes(), &vec![0; index.sizes().len()])
+pub(super) fn broadcast_number(number: &Tensor, index: &Tensor) -> Result<Tensor> {
+    leading_view(number, index.sizes(), &vec![0; index.sizes().len()])
 }
 
-fn scattered(
+fn scatter_reduce_along(
     out: &mut Tensor,
-    (at, how): (usize, Reduce),
+    (dim, reduce): (usize, Reduce),
     [this, index, src]: [&Tensor; 3],
     include: bool,
 ) -> Result<()> {
-    let from = ready(src)?;
-    let Some(line) = line_of(index, at)? else {
-        return reduced(out, this, &from, &CombineTarget::Index(at, index), how, include);
+    let from = to_compute_dtype(src)?;
+    let Some(line) = as_1d_index(index, dim)? else {
+        return reduce_into(out, this, &from, &CombineTarget::Index(dim, index), reduce, include);
     };
-    let list = list_of(this, at, &line, Negative::IsOutside)?;
-    let from = corner(&from, index.sizes(), from.strides())?;
-    let axes = rows(&from, at, &list, out.strides());
-    reduced(out, this, &from, &CombineTarget::Along(&axes), how, include)
+    let list = checked_indices(this, dim, &line, NegativeIndex::Reject)?;
+    let from = leading_view(&from, index.sizes(), from.strides())?;
+    let axes = index_axes(&from, dim, &list, out.strides());
+    reduce_into(out, this, &from, &CombineTarget::Along(&axes), reduce, include)
 }
 
 /// Returns an index along a dimension if the index is the same at all positions of the other dimensions, of which there are several.
-fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
+fn as_1d_index(index: &Tensor, dim: usize) -> Result<Option<Tensor>> {
     let (sizes, strides) = (index.sizes(), index.strides());
-    let alike = (0..sizes.len()).all(|dim| dim == at || sizes[dim] == 1 || strides[dim] == 0);
-    let wide = (0..sizes.len()).any(|dim| dim != at && sizes[dim] > 1);
-    if alike && wide { corner(index, &sizes[at..=at], &strides[at..=at]).map(Some) } else { Ok(None) }
+    let alike = (0..sizes.len()).all(|other| other == dim || sizes[other] == 1 || strides[other] == 0);
+    let wide = (0..sizes.len()).any(|other| other != dim && sizes[other] > 1);
+    if alike && wide { leading_view(index, &sizes[dim..=dim], &strides[dim..=dim]).map(Some) } else { Ok(None) }
 }
 
 /// Returns a view of the first elements of a tensor, with these sizes and strides.
-fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
-    viewed(tensor, sizes, strides, tensor.geometry().offset())
+fn leading_view(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
+    strided_view(tensor, sizes, strides, tensor.geometry().offset())
 }
 
 #[op_impl(aten::scatter_reduce, CPU)]
 fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    scattered(out, (plan.dim, plan.reduce), [this, index, src], true)
+    scatter_reduce_along(out, (plan.dim, plan.reduce), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_value_reduce, CPU)]
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    let number = ready(&one(value, this.dtype())?)?;
-    reduced(out, this, &repeated(&number, index)?, &CombineTarget::Index(plan.dim, index), plan.reduce, true)
+    let number = to_compute_dtype(&number_tensor(value, this.dtype())?)?;
+    reduce_into(
+        out,
+        this,
+        &broadcast_number(&number, index)?,
+        &CombineTarget::Index(plan.dim, index),
+        plan.reduce,
+        true,
+    )
 }
 
 #[op_impl(aten::scatter_add, CPU)]
 fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    scattered(out, (*plan, Reduce::Sum), [this, index, src], true)
+    scatter_reduce_along(out, (*plan, Reduce::Sum), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_reduce_two, CPU)]
 fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
-    scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
+    scatter_reduce_along(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 
 /// Returns a tensor without dimensions that holds one number.
-pub(super) fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
+pub(super) fn number_tensor(value: Scalar, dtype: DType) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, &[]).on(Device::CPU)?;
     fill(&mut out, value)?;
     Ok(out)
 }
 
 /// Returns the dimensions of a copy from `source`: dimension `at` of the destination uses a table of `list`, the others its strides.
-pub(super) fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
-    let axes = sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
-        let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));
-        let stride = strides.get(dim).copied().unwrap_or(1);
-        let to = if dim == at {
-            Step::Table(list.iter().map(|position| position * stride).collect())
+pub(super) fn index_axes(source: &Tensor, dim: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
+    let axes = sizes_or_one(source).iter().enumerate().map(|(axis, &size)| {
+        let from = AxisOffsets::Stride(source.strides().get(axis).copied().unwrap_or(1));
+        let stride = strides.get(axis).copied().unwrap_or(1);
+        let to = if axis == dim {
+            AxisOffsets::Table(list.iter().map(|position| position * stride).collect())
         } else {
-            Step::Stride(stride)
+            AxisOffsets::Stride(stride)
         };
         Axis { size, to, from }
     });
     axes.collect()
 }
 
-pub(super) fn list_of(this: &Tensor, at: usize, index: &Tensor, negative: Negative) -> Result<Vec<i64>> {
-    let mut list = positions(index)?;
-    inside("index", &mut list, this.sizes().get(at).copied().unwrap_or(1), negative)?;
+pub(super) fn checked_indices(this: &Tensor, dim: usize, index: &Tensor, negative: NegativeIndex) -> Result<Vec<i64>> {
+    let mut list = index_to_vec(index)?;
+    check_indices("index", &mut list, this.sizes().get(dim).copied().unwrap_or(1), negative)?;
     Ok(list)
 }

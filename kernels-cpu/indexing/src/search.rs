@@ -5,35 +5,41 @@ use std::hint::select_unpredictable;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, operands, result_dtype};
 
-use engine::allocation::usized;
-use engine::convert::computed_in;
-use engine::data_movement::packed;
+use engine::allocation::to_usize;
+use engine::convert::compute_dtype;
+use engine::data_movement::to_contiguous;
 use engine::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]
 fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
-    found(out, sorted_sequence, this, *plan, sorter)
+    search_sorted(out, sorted_sequence, this, *plan, sorter)
 }
 
 #[op_impl(aten::bucketize, CPU)]
 fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
-    found(out, boundaries, this, *plan, None)
+    search_sorted(out, boundaries, this, *plan, None)
 }
 
-fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
+fn search_sorted(
+    out: &mut Tensor,
+    boundaries: &Tensor,
+    wanted: &Tensor,
+    right: bool,
+    sorter: Option<&Tensor>,
+) -> Result<()> {
     let width = boundaries.sizes().last().copied().unwrap_or(0);
-    let order = sorter.map(|sorter| packed(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
+    let order = sorter.map(|sorter| to_contiguous(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
     if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
         return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
     }
-    match computed_in(result_dtype([boundaries, wanted])) {
-        DType::F32 => search::<f32>(out, boundaries, wanted, right, order.as_deref()),
-        DType::F64 => search::<f64>(out, boundaries, wanted, right, order.as_deref()),
-        _ => search::<i64>(out, boundaries, wanted, right, order.as_deref()),
+    match compute_dtype(result_dtype([boundaries, wanted])) {
+        DType::F32 => binary_search::<f32>(out, boundaries, wanted, right, order.as_deref()),
+        DType::F64 => binary_search::<f64>(out, boundaries, wanted, right, order.as_deref()),
+        _ => binary_search::<i64>(out, boundaries, wanted, right, order.as_deref()),
     }
 }
 
-fn search<T: Number>(
+fn binary_search<T: Number>(
     out: &mut Tensor,
     sorted: &Tensor,
     wanted: &Tensor,
@@ -46,13 +52,13 @@ fn search<T: Number>(
         ([_, _, ..], Some(&each)) => usize::try_from(each).unwrap_or(0),
         _ => usize::MAX,
     };
-    let sorted = packed(sorted, T::DTYPE)?;
+    let sorted = to_contiguous(sorted, T::DTYPE)?;
     let sorted = sorted.read::<T>()?;
     let position = |i: usize, wanted: T| {
         let first = i / each * width;
         let (row, order) = (&sorted[first..first + width], order.map(|order| &order[first..first + width]));
         let before = |place: usize| {
-            let at = order.map_or(place, |order| usized(order[place]));
+            let at = order.map_or(place, |order| to_usize(order[place]));
             // NaN sorts behind all numbers.
             !if right { row[at] > wanted } else { row[at] >= wanted }
         };
@@ -75,21 +81,21 @@ fn search<T: Number>(
 #[op_impl(aten::isin_tensor_tensor, CPU)]
 fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
     if result_dtype([elements, test_elements]).is_floating() {
-        let mut among = packed(test_elements, DType::F64)?.to_vec::<f64>()?;
+        let mut among = to_contiguous(test_elements, DType::F64)?.to_vec::<f64>()?;
         among.retain(|number| !number.is_nan());
         among.iter_mut().for_each(|number| *number += 0.0);
         among.sort_unstable_by(f64::total_cmp);
         let found = |number: f64| among.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok();
-        marked::<f64>(out, elements, |number| found(number) != invert)
+        write_mask::<f64>(out, elements, |number| found(number) != invert)
     } else {
-        let mut among = packed(test_elements, DType::I64)?.to_vec::<i64>()?;
+        let mut among = to_contiguous(test_elements, DType::I64)?.to_vec::<i64>()?;
         among.sort_unstable();
-        marked::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
+        write_mask::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
     }
 }
 
-fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
-    let elements = packed(elements, T::DTYPE)?;
+fn write_mask<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
+    let elements = to_contiguous(elements, T::DTYPE)?;
     let mut marks = out.write::<dispatch_runtime::Bool>()?;
     marks.iter_mut().zip(elements.read::<T>()?.iter()).for_each(|(to, element)| *to = mark(*element).into());
     Ok(())

@@ -6,21 +6,21 @@ use aten::{Reduce, Segments};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use crate::index::positions;
-use engine::allocation::usized;
-use engine::compute::{Compute, Fraction};
-use engine::contiguous::{computed, fill, packed};
+use crate::index::index_to_vec;
+use engine::allocation::to_usize;
+use engine::compute::{Compute, RealFloat};
+use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::thread_pool::Lines;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
 /// Returns the ranges of rows of all segments, for every position of the dimensions before the axis.
-fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
+fn segment_ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
     let (told, by_ends) = segments.told;
-    let (size, numbers) = (data.sizes()[segments.axis], positions(told)?);
+    let (size, numbers) = (data.sizes()[segments.axis], index_to_vec(told)?);
     let mut ranges = Vec::new();
-    let each = usized(segments.count) + usize::from(by_ends);
+    let each = to_usize(segments.count) + usize::from(by_ends);
     if each == 0 && data.geometry().count() > 0 && !partial {
         return Err(BadArgument::sizes("lengths", told.sizes(), format!("segments of a dimension of {size}")).into());
     }
@@ -35,34 +35,34 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
         let inside = ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends.iter().all(|end| (0..=size).contains(end));
         if !inside || !(by_ends || partial || ends.last() == Some(&size)) {
             let name = if by_ends { "offsets" } else { "lengths" };
-            let expected = format!("segments of a dimension of {size}, one behind the other");
+            let expected = format!("segments of a dimension of {size}, in ascending order");
             return Err(BadArgument::value(name, format!("{numbers:?}"), expected).into());
         }
-        let first = line * usized(size);
-        ranges.extend(ends.windows(2).map(|pair| first + usized(pair[0])..first + usized(pair[1])));
+        let first = line * to_usize(size);
+        ranges.extend(ends.windows(2).map(|pair| first + to_usize(pair[0])..first + to_usize(pair[1])));
     }
     Ok(ranges)
 }
 
 /// Returns the number of contiguous elements of a row.
-fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
-    usized(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
+fn row_width(segments: &Segments<'_>, data: &Tensor) -> usize {
+    to_usize(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
 }
 
 #[op_impl(aten::segment_reduce, CPU)]
 fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (ranges, width) = (ranges(plan, data, r#unsafe)?, width(plan, data));
-    computed!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
-        let elements = packed::<T>(data)?;
-        let start = initial.map_or_else(|| start::<T>(plan.reduce), T::from_scalar);
-        fill(out, |out: &mut [T]| {
+    let (ranges, width) = (segment_ranges(plan, data, r#unsafe)?, row_width(plan, data));
+    with_compute_type!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
+        let elements = contiguous_elements::<T>(data)?;
+        let start = initial.map_or_else(|| initial_value::<T>(plan.reduce), T::from_scalar);
+        write_contiguous(out, |out: &mut [T]| {
             let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
-            Lines::new(out, width).each(grain, |segment, line| {
+            Lines::new(out, width).for_each(grain, |segment, line| {
                 line.fill(start);
                 let range = ranges[segment].clone();
                 for row in range.clone() {
                     let row = &elements[row * width..][..width];
-                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = together(plan.reduce, *to, x));
+                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = reduce_pair(plan.reduce, *to, x));
                 }
                 if plan.reduce == Reduce::Mean && !(range.is_empty() && initial.is_some()) {
                     let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
@@ -75,8 +75,8 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 /// Returns the result of an empty segment; for means, the start of the sum.
-fn start<T: Fraction>(reduce: Reduce) -> T {
-    T::near(match reduce {
+fn initial_value<T: RealFloat>(reduce: Reduce) -> T {
+    T::from_f64(match reduce {
         Reduce::Sum | Reduce::Mean => 0.0,
         Reduce::Product => 1.0,
         Reduce::Greatest => f64::NEG_INFINITY,
@@ -86,7 +86,7 @@ fn start<T: Fraction>(reduce: Reduce) -> T {
 
 /// Reduces two elements to one; NaN takes precedence.
 #[inline(always)]
-fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
+fn reduce_pair<T: RealFloat>(reduce: Reduce, a: T, b: T) -> T {
     match reduce {
         Reduce::Sum | Reduce::Mean => a + b,
         Reduce::Product => a * b,
@@ -98,17 +98,17 @@ fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
 
 #[op_impl(aten::_segment_reduce_backward, CPU)]
 fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (ranges, width) = (ranges(plan, data, true)?, width(plan, data));
-    computed!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
-        let (grad, output, elements) = (packed::<T>(grad)?, packed::<T>(output)?, packed::<T>(data)?);
-        let start = initial.map_or_else(|| start::<T>(Reduce::Product), T::from_scalar);
-        fill(out, |out: &mut [T]| {
+    let (ranges, width) = (segment_ranges(plan, data, true)?, row_width(plan, data));
+    with_compute_type!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
+        let (grad, output, elements) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(output)?, contiguous_elements::<T>(data)?);
+        let start = initial.map_or_else(|| initial_value::<T>(Reduce::Product), T::from_scalar);
+        write_contiguous(out, |out: &mut [T]| {
             out.fill(T::default());
             for (segment, range) in ranges.iter().enumerate() {
                 for at in 0..width {
                     let of = segment * width + at;
                     let line = || range.clone().map(|row| row * width + at);
-                    spread(plan.reduce, (grad[of], output[of], start), &elements, line, out);
+                    segment_gradient(plan.reduce, (grad[of], output[of], start), &elements, line, out);
                 }
             }
             Ok(())
@@ -117,7 +117,7 @@ fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Re
 }
 
 /// Computes the gradient of a segment's elements.
-fn spread<T: Fraction, I: Iterator<Item = usize>>(
+fn segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
     reduce: Reduce,
     (grad, result, start): (T, T, T),
     data: &[T],
@@ -140,7 +140,7 @@ fn spread<T: Fraction, I: Iterator<Item = usize>>(
                 before = before * data[at];
             }
             let places: Vec<usize> = line().collect();
-            let mut behind = T::near(1.0);
+            let mut behind = T::from_f64(1.0);
             for &at in places.iter().rev() {
                 out[at] = out[at] * behind;
                 behind = behind * data[at];

@@ -5,37 +5,37 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
 use engine::compute::Compute;
-use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
-use engine::data_movement::{copy, viewed};
+use engine::contiguous::{broadcast_to_vec, contiguous_elements, with_compute_type, write_contiguous};
+use engine::data_movement::{copy, strided_view};
 use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
 macro_rules! products {
-    ($($name:ident: this as $first_as:ident, $second:ident;)*) => {$(
+    ($($name:ident: this as $first_vector_as:ident, $second:ident;)*) => {$(
         #[op_impl(aten::$name, CPU, strided)]
         fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $second: &Tensor) -> Result<()> {
             let operands = [("self", this), (stringify!($second), $second)];
-            product(aten::$name::operator(), out, As::$first_as, operands, ONE, ZERO)
+            product(aten::$name::operator(), out, VectorAs::$first_vector_as, operands, ONE, ZERO)
         }
     )*};
 }
 
 products! {
-    mm: this as Matrix, mat2;
-    bmm: this as Matrix, mat2;
-    mv: this as Matrix, vec;
+    mm: this as Column, mat2;
+    bmm: this as Column, mat2;
+    mv: this as Column, vec;
     dot: this as Row, tensor;
 }
 
 #[op_impl(aten::vdot, CPU, strided)]
 fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     let conjugate = if this.dtype().is_complex() { aten::conj_physical(this)? } else { this.clone() };
-    product(aten::vdot::operator(), out, As::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
+    product(aten::vdot::operator(), out, VectorAs::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
 }
 
-macro_rules! sums {
+macro_rules! summed_products {
     ($($name:ident: $first:ident $second:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
@@ -47,14 +47,14 @@ macro_rules! sums {
             beta: Scalar,
             alpha: Scalar,
         ) -> Result<()> {
-            let beta = start(out, this, beta)?;
+            let beta = prepare_summand(out, this, beta)?;
             let operands = [(stringify!($first), $first), (stringify!($second), $second)];
-            product(aten::$name::operator(), out, As::Matrix, operands, alpha, beta)
+            product(aten::$name::operator(), out, VectorAs::Column, operands, alpha, beta)
         }
     )*};
 }
 
-sums! {
+summed_products! {
     addmm: mat1 mat2;
     baddbmm: batch1 batch2;
     addmv: mat vec;
@@ -63,25 +63,25 @@ sums! {
 #[op_impl(aten::addbmm, CPU)]
 fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
-    let mut beta = start(out, this, beta)?;
+    let mut beta = prepare_summand(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // Without elements to multiply, the input is only scaled, and only once.
         let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
-        return product(operator, out, As::Matrix, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
+        return product(operator, out, VectorAs::Column, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
     for item in 0..batch1.sizes()[0] {
-        let (first, second) = (select(batch1, item)?, select(batch2, item)?);
-        product(operator, out, As::Matrix, [("batch1", &first), ("batch2", &second)], alpha, beta)?;
+        let (first, second) = (batch_matrix(batch1, item)?, batch_matrix(batch2, item)?);
+        product(operator, out, VectorAs::Column, [("batch1", &first), ("batch2", &second)], alpha, beta)?;
         beta = ONE;
     }
     Ok(())
 }
 
 /// Returns a view of one matrix of a batch.
-fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
+fn batch_matrix(batch: &Tensor, item: i64) -> Result<Tensor> {
     let geometry = batch.geometry();
     let at = geometry.offset() + item * geometry.strides()[0];
-    viewed(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
+    strided_view(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
 }
 
 /// Returns a matrix with an empty inner dimension: the rows of the first operand, or the columns of the second.
@@ -94,24 +94,24 @@ fn empty_matrix(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     if out.dtype() == DType::Bool {
         let truth = |factor: Scalar| factor.cast(DType::Bool);
-        return outer::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
+        return outer_product::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
     }
-    computed!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        outer::<T>(out, this, [vec1, vec2], beta, alpha)
+    with_compute_type!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        outer_product::<T>(out, this, [vec1, vec2], beta, alpha)
     })
 }
 
-fn outer<T: Compute>(
+fn outer_product<T: Compute>(
     out: &mut Tensor,
     this: &Tensor,
     vectors: [&Tensor; 2],
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<()> {
-    let (down, across) = (packed::<T>(vectors[0])?, packed::<T>(vectors[1])?);
+    let (down, across) = (contiguous_elements::<T>(vectors[0])?, contiguous_elements::<T>(vectors[1])?);
     let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
-    let own = if beta == T::ZERO { Vec::new() } else { broadcast_contiguous::<T>(this, out.sizes())? };
-    fill(out, |out: &mut [T]| {
+    let own = if beta == T::ZERO { Vec::new() } else { broadcast_to_vec::<T>(this, out.sizes())? };
+    write_contiguous(out, |out: &mut [T]| {
         if across.is_empty() {
             return Ok(());
         }
@@ -127,7 +127,7 @@ fn outer<T: Compute>(
 }
 
 /// Copies the summand of a product to `out`, unless `beta` is zero, and returns the factor of `out`.
-fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
+fn prepare_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
     let counts = match beta {
         Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
         beta if out.dtype().is_integral() => i64::from_scalar(beta) != 0,
@@ -141,9 +141,9 @@ fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
 
 /// The interpretation of a vector operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum As {
+enum VectorAs {
     /// A vector is a matrix of one column. Matrices and batches stay as they are.
-    Matrix,
+    Column,
     /// A vector is a matrix of one row.
     Row,
 }
@@ -153,7 +153,7 @@ enum As {
 fn product(
     operator: &Operator,
     out: &mut Tensor,
-    first_as: As,
+    first_vector_as: VectorAs,
     [first, second]: [(&'static str, &Tensor); 2],
     alpha: Scalar,
     beta: Scalar,
@@ -164,14 +164,14 @@ fn product(
         |operand: &Operand<'_>| operand.dtype() == dtype && !operand.is_same_elements_as(&operands.written()[0]);
     assert!(
         operands.read().iter().all(is_read),
-        "operands of a product are of the dtype of the result, and not the result"
+        "the operands of a product have the dtype of the result, and none of them is the result"
     );
     macro_rules! by_dtype {
         ($($variant:ident $ty:ty),+) => {
             match dtype {
                 $(DType::$variant => {
                     // SAFETY: all operands have this dtype, and no operand that is read is the written one.
-                    unsafe { multiply::<$ty>(&operands, first_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
+                    unsafe { multiply::<$ty>(&operands, first_vector_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
                     Ok(())
                 })+
                 DType::Bool => Err(ErrorKind::UnsupportedDType {
@@ -199,7 +199,7 @@ macro_rules! factors {
     ($($ty:ty: $way:ty),*) => {$(
         impl Factor for $ty {
             #[inline(always)]
-            #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
+            #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "integers wrap")]
             fn factor(value: Scalar) -> Self::Sum {
                 <$way>::from_scalar(value) as Self::Sum
@@ -214,11 +214,11 @@ factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Comple
 ///
 /// All operands have dtype `T`, and neither of those that are read is the written one.
 #[inline]
-unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha: T::Sum, beta: T::Sum) {
+unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_vector_as: VectorAs, alpha: T::Sum, beta: T::Sum) {
     let ([out], [first, second]) = (operands.written(), operands.read());
-    let (a_sizes, a_strides) = as_matrices(first, first_as);
-    let (b_sizes, b_strides) = as_matrices(second, As::Matrix);
-    let (c_sizes, c_strides) = as_matrices(out, As::Matrix);
+    let (a_sizes, a_strides) = as_matrices(first, first_vector_as);
+    let (b_sizes, b_strides) = as_matrices(second, VectorAs::Column);
+    let (c_sizes, c_strides) = as_matrices(out, VectorAs::Column);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
     // SAFETY: geometries stay inside storages, which the operands hold; `take` refuses a written tensor that overlaps itself or partly
     // overlaps another operand; the caller guarantees the rest.
@@ -237,10 +237,14 @@ unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha
 
 /// Returns the sizes and strides of an operand as a batch of matrices.
 #[inline]
-fn as_matrices(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "what lies in memory can be counted")]
+fn as_matrices(operand: &Operand<'_>, vector_as: VectorAs) -> ([usize; 3], [isize; 3]) {
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "sizes of operands are not negative and fit `usize`"
+    )]
     let size = |size: i64| size as usize;
-    #[expect(clippy::cast_possible_truncation, reason = "as above")]
+    #[expect(clippy::cast_possible_truncation, reason = "strides of operands fit `isize`")]
     let step = |stride: i64| stride as isize;
     let geometry = operand.geometry();
     match (geometry.sizes(), geometry.strides()) {
@@ -248,7 +252,7 @@ fn as_matrices(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
         (&[count, rows, columns], &[next, down, across]) => {
             ([size(count), size(rows), size(columns)], [step(next), step(down), step(across)])
         }
-        (&[length], &[stride]) if seen == As::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
+        (&[length], &[stride]) if vector_as == VectorAs::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
         (&[length], &[stride]) => ([1, size(length), 1], [0, step(stride), 0]),
         _ => ([1, 1, 1], [0, 0, 0]),
     }

@@ -7,18 +7,18 @@ use aten::Labelling;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
-use engine::allocation::usized;
-use engine::contiguous::{Contiguous, fill, packed};
-use engine::contiguous::{elements, write};
+use engine::allocation::to_usize;
+use engine::contiguous::{Contiguous, contiguous_elements, write_contiguous};
+use engine::contiguous::{convert_to_vec, write_values};
 use engine::thread_pool::Lines;
 
 /// The logarithm of probability zero.
-const NEVER: f64 = f64::NEG_INFINITY;
+const LOG_ZERO: f64 = f64::NEG_INFINITY;
 
 /// Returns the logarithm of the sum of exponentials.
 fn log_add_exp(logs: [f64; 3]) -> f64 {
-    let most = logs.into_iter().fold(NEVER, f64::max);
-    if most == NEVER { NEVER } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
+    let most = logs.into_iter().fold(LOG_ZERO, f64::max);
+    if most == LOG_ZERO { LOG_ZERO } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
 }
 
 /// The label sequences and log-probabilities of a batch.
@@ -34,23 +34,23 @@ struct Sequences<'a> {
 impl<'a> Sequences<'a> {
     fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
         let classes = log_probs.sizes()[2];
-        let targets = elements::<i64>(targets)?;
+        let targets = convert_to_vec::<i64>(targets)?;
         let states = labelling.labels.iter().map(|&(first, count)| {
-            let mut states = vec![usized(blank)];
+            let mut states = vec![to_usize(blank)];
             for &label in &targets[first..first + count] {
                 if !(0..classes).contains(&label) {
                     return Err(BadArgument::new("targets", Problem::Index { index: label, size: classes }).into());
                 }
-                states.extend([usized(label), usized(blank)]);
+                states.extend([to_usize(label), to_usize(blank)]);
             }
             Ok(states)
         });
         Ok(Self {
             states: states.collect::<Result<_>>()?,
-            probs: packed::<f64>(log_probs)?,
+            probs: contiguous_elements::<f64>(log_probs)?,
             steps: labelling.steps.clone(),
-            batch: usized(log_probs.sizes()[1]),
-            classes: usized(classes),
+            batch: to_usize(log_probs.sizes()[1]),
+            classes: to_usize(classes),
         })
     }
 
@@ -60,8 +60,8 @@ impl<'a> Sequences<'a> {
     }
 
     /// Computes the forward variables: the log-likelihood of each state after each step, with `width` numbers for a step.
-    fn forwards(&self, sequence: usize, width: usize, alphas: &mut [f64]) {
-        alphas.fill(NEVER);
+    fn forward_variables(&self, sequence: usize, width: usize, alphas: &mut [f64]) {
+        alphas.fill(LOG_ZERO);
         let states = &self.states[sequence];
         for step in 0..self.steps[sequence] {
             let probs = self.probs(sequence, step);
@@ -71,27 +71,28 @@ impl<'a> Sequences<'a> {
                 continue;
             };
             for (state, &class) in states.iter().enumerate() {
-                let back = |by: usize| state.checked_sub(by).map_or(NEVER, |from| before[from]);
+                let back = |by: usize| state.checked_sub(by).map_or(LOG_ZERO, |from| before[from]);
                 let skips = state >= 2 && states[state - 2] != class;
-                here[state] = log_add_exp([before[state], back(1), if skips { back(2) } else { NEVER }]) + probs[class];
+                here[state] =
+                    log_add_exp([before[state], back(1), if skips { back(2) } else { LOG_ZERO }]) + probs[class];
             }
         }
     }
 
     /// Computes the backward variables: the log-likelihood of the rest of the sequence from each state at each step. Calls `each` with
     /// those of a step, the last step first.
-    fn backwards(&self, sequence: usize, mut each: impl FnMut(usize, &[f64])) {
+    fn backward_variables(&self, sequence: usize, mut each: impl FnMut(usize, &[f64])) {
         let states = &self.states[sequence];
-        let (mut after, mut here) = (vec![NEVER; states.len()], vec![NEVER; states.len()]);
+        let (mut after, mut here) = (vec![LOG_ZERO; states.len()], vec![LOG_ZERO; states.len()]);
         for step in (0..self.steps[sequence]).rev() {
             let (probs, last) = (self.probs(sequence, step), step + 1 == self.steps[sequence]);
             for (state, &class) in states.iter().enumerate() {
-                let on = |by: usize| after.get(state + by).copied().unwrap_or(NEVER);
+                let on = |by: usize| after.get(state + by).copied().unwrap_or(LOG_ZERO);
                 let skips = states.get(state + 2).is_some_and(|&other| other != class);
                 let rest = if last && state + 2 >= states.len() {
                     0.0
                 } else {
-                    log_add_exp([after[state], on(1), if skips { on(2) } else { NEVER }])
+                    log_add_exp([after[state], on(1), if skips { on(2) } else { LOG_ZERO }])
                 };
                 here[state] = rest + probs[class];
             }
@@ -108,7 +109,7 @@ impl<'a> Sequences<'a> {
             None => f64::INFINITY,
             Some(step) => {
                 let end = &alphas[step * width..][..width];
-                -log_add_exp([end[last], last.checked_sub(1).map_or(NEVER, |before| end[before]), NEVER])
+                -log_add_exp([end[last], last.checked_sub(1).map_or(LOG_ZERO, |before| end[before]), LOG_ZERO])
             }
         }
     }
@@ -117,35 +118,38 @@ impl<'a> Sequences<'a> {
 #[op_impl(aten::_ctc_loss, CPU)]
 fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.most + 1);
-    let length = usized(log_probs.sizes()[0]) * width;
+    let length = to_usize(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
-    fill(alphas, |alphas: &mut [f64]| {
-        Lines::new(alphas, length).each(1, |sequence, alphas| sequences.forwards(sequence, width, alphas));
+    write_contiguous(alphas, |alphas: &mut [f64]| {
+        Lines::new(alphas, length).for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
         let ends = ends.iter_mut().enumerate();
         ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
         Ok(())
     })?;
-    write(losses, &ends)
+    write_values(losses, &ends)
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
 fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of(log_probs, targets, blank, plan)?;
-    let (grads, losses, alphas) =
-        (elements::<f64>(grad)?, elements::<f64>(neg_log_likelihood)?, packed::<f64>(log_alpha)?);
-    let (steps, classes, width) = (usized(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
+    let (grads, losses, alphas) = (
+        convert_to_vec::<f64>(grad)?,
+        convert_to_vec::<f64>(neg_log_likelihood)?,
+        contiguous_elements::<f64>(log_alpha)?,
+    );
+    let (steps, classes, width) = (to_usize(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
     let mut gradients = vec![0.0; sequences.probs.len()];
     // These gradients are ordered by sequence. In the result they are ordered by step.
-    Lines::new(&mut gradients, steps * classes).each(1, |sequence, gradient| {
+    Lines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {
         if zero_infinity && losses[sequence] == f64::INFINITY {
             return;
         }
         let alphas = &alphas[sequence * steps * width..][..steps * width];
-        let mut likely = vec![NEVER; classes];
-        sequences.backwards(sequence, |step, betas| {
-            likely.fill(NEVER);
+        let mut likely = vec![LOG_ZERO; classes];
+        sequences.backward_variables(sequence, |step, betas| {
+            likely.fill(LOG_ZERO);
             for ((&class, &beta), &alpha) in sequences.states[sequence].iter().zip(betas).zip(&alphas[step * width..]) {
-                likely[class] = log_add_exp([likely[class], alpha + beta, NEVER]);
+                likely[class] = log_add_exp([likely[class], alpha + beta, LOG_ZERO]);
             }
             let probs = sequences.probs(sequence, step);
             for ((to, &likely), &log) in gradient[step * classes..].iter_mut().zip(&likely).zip(probs) {
@@ -153,7 +157,7 @@ fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> 
             }
         });
     });
-    fill(out, |out: &mut [f64]| {
+    write_contiguous(out, |out: &mut [f64]| {
         for (row, out) in out.chunks_exact_mut(classes).enumerate() {
             let (step, sequence) = (row / sequences.batch, row % sequences.batch);
             out.copy_from_slice(&gradients[(sequence * steps + step) * classes..][..classes]);

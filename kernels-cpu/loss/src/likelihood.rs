@@ -3,20 +3,25 @@
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
-use engine::allocation::usized;
+use engine::allocation::to_usize;
 use engine::compute::Precision;
-use engine::contiguous::fill;
-use engine::contiguous::{elements, write};
-use engine::reduce::computed;
+use engine::contiguous::write_contiguous;
+use engine::contiguous::{convert_to_vec, write_values};
+use engine::reduce::with_compute_type;
 use engine::thread_pool::Lines;
 
 /// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 15;
 
 /// Returns the true class of each row and its weight. Ignored rows have weight zero.
-fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
-    let weights = weight.map(elements::<f64>).transpose()?;
-    let pick = |class: i64| {
+fn true_classes(
+    likelihood: &Likelihood,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    ignored: i64,
+) -> Result<Vec<(i64, f64)>> {
+    let weights = weight.map(convert_to_vec::<f64>).transpose()?;
+    let class_and_weight = |class: i64| {
         if class == ignored {
             return Ok((0, 0.0));
         }
@@ -25,58 +30,59 @@ fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, igno
             _ => Err(BadArgument::new("target", Problem::Index { index: class, size: likelihood.classes }).into()),
         }
     };
-    elements::<i64>(target)?.into_iter().map(pick).collect()
+    convert_to_vec::<i64>(target)?.into_iter().map(class_and_weight).collect()
 }
 
 /// Returns the true classes as an index along the class dimension.
-fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result<Tensor> {
+fn class_index(likelihood: &Likelihood, this: &Tensor, true_classes: &[(i64, f64)]) -> Result<Tensor> {
     let mut sizes = this.sizes().to_vec();
     sizes[likelihood.dim] = 1;
-    Ok(Tensor::from_vec(picks.iter().map(|pick| pick.0).collect::<Vec<_>>(), &sizes)?)
+    Ok(Tensor::from_vec(true_classes.iter().map(|class_and_weight| class_and_weight.0).collect::<Vec<_>>(), &sizes)?)
 }
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 #[op_impl(aten::nll_loss2d_forward, CPU)]
-fn forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let picks = picks(plan, target, weight, ignore_index)?;
+fn nll_loss_forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let true_classes = true_classes(plan, target, weight, ignore_index)?;
     let dim = i64::from(plan.dim == 1);
     let picked = if plan.classes == 0 {
-        vec![0.0; picks.len()]
+        vec![0.0; true_classes.len()]
     } else {
-        elements::<f64>(&aten::gather(this, dim, &index(plan, this, &picks)?, false)?)?
+        convert_to_vec::<f64>(&aten::gather(this, dim, &class_index(plan, this, &true_classes)?, false)?)?
     };
-    let losses = picked.into_iter().zip(&picks).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
-    let total: f64 = picks.iter().map(|pick| pick.1).sum();
+    let losses =
+        picked.into_iter().zip(&true_classes).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
+    let total: f64 = true_classes.iter().map(|class_and_weight| class_and_weight.1).sum();
     let (losses, total) = match plan.reduction {
         Reduction::None => (losses.collect(), 0.0),
         Reduction::Sum => (vec![losses.sum()], total),
         Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
     };
-    write(output, &losses)?;
-    write(total_weight, &[total])
+    write_values(output, &losses)?;
+    write_values(total_weight, &[total])
 }
 
 #[op_impl(aten::nll_loss_backward, CPU)]
 #[op_impl(aten::nll_loss2d_backward, CPU)]
-fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
-    let picks = picks(plan, target, weight, ignore_index)?;
-    let grads = elements::<f64>(grad_output)?;
+fn nll_loss_backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
+    let true_classes = true_classes(plan, target, weight, ignore_index)?;
+    let grads = convert_to_vec::<f64>(grad_output)?;
     let scale = match plan.reduction {
-        Reduction::Mean => elements::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
+        Reduction::Mean => convert_to_vec::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
         _ => 1.0,
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
     // The stride of the classes is the number of elements inside of the class dimension.
-    let apart = dispatch_runtime::element_count(&this.sizes()[plan.dim + 1..]);
-    let (apart, area) = (usized(apart), usized(apart * plan.classes));
-    computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
-        fill(out, |out: &mut [T]| {
-            Lines::new(out, area).each(GRAIN.div_ceil(area.max(1)), |number, item| {
+    let class_stride = dispatch_runtime::element_count(&this.sizes()[plan.dim + 1..]);
+    let (class_stride, area) = (to_usize(class_stride), to_usize(class_stride * plan.classes));
+    with_compute_type!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
+        write_contiguous(out, |out: &mut [T]| {
+            Lines::new(out, area).for_each(GRAIN.div_ceil(area.max(1)), |number, item| {
                 item.fill(T::ZERO);
-                for place in 0..apart {
-                    let (class, weight) = picks[number * apart + place];
+                for place in 0..class_stride {
+                    let (class, weight) = true_classes[number * class_stride + place];
                     if weight != 0.0 {
-                        item[usized(class) * apart + place] = T::near(-weight * at(number * apart + place) * scale);
+                        item[to_usize(class) * class_stride + place] = T::from_f64(-weight * at(number * class_stride + place) * scale);
                     }
                 }
             });

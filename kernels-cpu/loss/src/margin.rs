@@ -3,8 +3,8 @@
 use aten::{Margins, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
-use engine::contiguous::{elements, write};
-use engine::contiguous::{fill, packed};
+use engine::contiguous::{contiguous_elements, write_contiguous};
+use engine::contiguous::{convert_to_vec, write_values};
 use engine::thread_pool::Lines;
 
 /// The minimum number of elements for each thread.
@@ -12,18 +12,18 @@ const GRAIN: usize = 1 << 13;
 
 /// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn forward(
+fn margin_losses(
     margins: &Margins,
     out: &mut Tensor,
     this: &Tensor,
     loss: impl Fn(usize, &[f64]) -> f64 + Sync,
 ) -> Result<()> {
-    let rows = packed::<f64>(this)?;
+    let rows = contiguous_elements::<f64>(this)?;
     let mut losses = vec![0.0; margins.lines];
-    Lines::new(&mut losses, 1).each(GRAIN.div_ceil(margins.classes), |line, to| {
+    Lines::new(&mut losses, 1).for_each(GRAIN.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
-    fill(out, |out: &mut [f64]| {
+    write_contiguous(out, |out: &mut [f64]| {
         match margins.reduction {
             Reduction::None => out.copy_from_slice(&losses),
             Reduction::Sum => out.fill(losses.iter().sum()),
@@ -33,22 +33,23 @@ fn forward(
     })
 }
 
-/// Computes the gradient of every row. `slopes` adds the derivatives of a row's loss to zeros, not yet multiplied with the loss's gradient.
+/// Computes the gradient of every row. `add_derivatives` adds the derivatives of a row's loss to zeros, not yet multiplied with the loss's
+/// gradient.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn backward(
+fn margin_gradients(
     margins: &Margins,
     out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
-    slopes: impl Fn(usize, &[f64], &mut [f64]) + Sync,
+    add_derivatives: impl Fn(usize, &[f64], &mut [f64]) + Sync,
 ) -> Result<()> {
-    let (rows, grads) = (packed::<f64>(this)?, elements::<f64>(grad_output)?);
-    let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
-    let scale = ((shared * margins.classes) as f64).recip();
-    fill(out, |out: &mut [f64]| {
-        Lines::new(out, margins.classes).each(GRAIN.div_ceil(margins.classes), |line, out| {
+    let (rows, grads) = (contiguous_elements::<f64>(this)?, convert_to_vec::<f64>(grad_output)?);
+    let divisor = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+    let scale = ((divisor * margins.classes) as f64).recip();
+    write_contiguous(out, |out: &mut [f64]| {
+        Lines::new(out, margins.classes).for_each(GRAIN.div_ceil(margins.classes), |line, out| {
             out.fill(0.0);
-            slopes(line, &rows[line * margins.classes..][..margins.classes], out);
+            add_derivatives(line, &rows[line * margins.classes..][..margins.classes], out);
             let grad = grads.get(line).or_else(|| grads.first()).copied().unwrap_or(0.0) * scale;
             out.iter_mut().for_each(|out| *out *= grad);
         });
@@ -57,37 +58,37 @@ fn backward(
 }
 
 /// The arguments of a loss with one true class in each row.
-struct One {
+struct SingleLabel {
     classes: Vec<usize>,
     weights: Option<Vec<f64>>,
     margin: f64,
     squared: bool,
 }
 
-impl One {
+impl SingleLabel {
     fn of(target: &Tensor, p: Scalar, margin: Scalar, weight: Option<&Tensor>, margins: &Margins) -> Result<Self> {
-        let classes = elements::<i64>(target)?.into_iter().map(|class| class_of(class, margins));
+        let classes = convert_to_vec::<i64>(target)?.into_iter().map(|class| check_class(class, margins));
         Ok(Self {
             classes: classes.collect::<Result<_>>()?,
-            weights: weight.map(elements::<f64>).transpose()?,
+            weights: weight.map(convert_to_vec::<f64>).transpose()?,
             margin: margin.to_f64().unwrap_or(f64::NAN),
             squared: p.to_f64() == Some(2.0),
         })
     }
 
     /// Returns the index and `margin - self[true] + self[class]` of each other class where that is positive.
-    fn others<'a>(&'a self, line: usize, row: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
+    fn violating_classes<'a>(&'a self, line: usize, row: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
         let class = self.classes[line];
-        let into = row.iter().enumerate().map(move |(at, x)| (at, self.margin - row[class] + x));
-        into.filter(move |&(at, into)| at != class && into > 0.0)
+        let excess = row.iter().enumerate().map(move |(at, x)| (at, self.margin - row[class] + x));
+        excess.filter(move |&(at, excess)| at != class && excess > 0.0)
     }
 
-    fn weight(&self, line: usize) -> f64 {
+    fn row_weight(&self, line: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[self.classes[line]])
     }
 }
 
-fn class_of(class: i64, margins: &Margins) -> Result<usize> {
+fn check_class(class: i64, margins: &Margins) -> Result<usize> {
     match usize::try_from(class) {
         Ok(at) if at < margins.classes => Ok(at),
         _ => {
@@ -99,55 +100,57 @@ fn class_of(class: i64, margins: &Margins) -> Result<usize> {
 
 #[op_impl(aten::multi_margin_loss, CPU)]
 fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
-    let one = One::of(target, p, margin, weight, plan)?;
-    forward(plan, out, this, |line, row| {
-        let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
-        losses.sum::<f64>() * one.weight(line)
+    let labels = SingleLabel::of(target, p, margin, weight, plan)?;
+    margin_losses(plan, out, this, |line, row| {
+        let losses = labels
+            .violating_classes(line, row)
+            .map(|(_, excess)| if labels.squared { excess * excess } else { excess });
+        losses.sum::<f64>() * labels.row_weight(line)
     })
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
 fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
-    let one = One::of(target, p, margin, weight, plan)?;
-    backward(plan, out, grad_output, this, |line, row, out| {
-        for (at, into) in one.others(line, row) {
-            let slope = one.weight(line) * if one.squared { 2.0 * into } else { 1.0 };
-            out[at] += slope;
-            out[one.classes[line]] -= slope;
+    let labels = SingleLabel::of(target, p, margin, weight, plan)?;
+    margin_gradients(plan, out, grad_output, this, |line, row, out| {
+        for (at, excess) in labels.violating_classes(line, row) {
+            let derivative = labels.row_weight(line) * if labels.squared { 2.0 * excess } else { 1.0 };
+            out[at] += derivative;
+            out[labels.classes[line]] -= derivative;
         }
     })
 }
 
 /// Returns the true classes of each row: the targets before the first -1.
-fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
-    let classes = elements::<i64>(target)?;
+fn label_lists(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
+    let classes = convert_to_vec::<i64>(target)?;
     let line = |line: &[i64]| {
         let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
-        line[..ends].iter().map(|&class| class_of(class, margins)).collect()
+        line[..ends].iter().map(|&class| check_class(class, margins)).collect()
     };
     classes.chunks(margins.classes).map(line).collect()
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
 fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let several = several(target, plan)?;
+    let label_lists = label_lists(target, plan)?;
     let mut marks = vec![0.0; plan.lines * plan.classes];
-    for (line, classes) in several.iter().enumerate() {
+    for (line, classes) in label_lists.iter().enumerate() {
         classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
     }
-    forward(plan, output, this, |line, row| {
+    margin_losses(plan, output, this, |line, row| {
         let others = || row.iter().zip(&marks[line * plan.classes..]).filter(|other| *other.1 == 0.0);
         let of_class = |&class: &usize| others().map(|(x, _)| (1.0 - row[class] + x).max(0.0)).sum::<f64>();
-        several[line].iter().map(of_class).sum()
+        label_lists[line].iter().map(of_class).sum()
     })?;
-    write(is_target, &marks)
+    write_values(is_target, &marks)
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
 fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
-    let (several, is_target) = (several(target, plan)?, packed::<f64>(is_target)?);
-    backward(plan, out, grad_output, this, |line, row, out| {
-        for &class in &several[line] {
+    let (label_lists, is_target) = (label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
+    margin_gradients(plan, out, grad_output, this, |line, row, out| {
+        for &class in &label_lists[line] {
             for (at, x) in row.iter().enumerate() {
                 if is_target[line * plan.classes + at] == 0.0 && 1.0 - row[class] + x > 0.0 {
                     out[at] += 1.0;

@@ -3,42 +3,42 @@
 
 use dispatch_runtime::{Result, Tensor, operands};
 
-use super::{pair, totals};
-use engine::compute::Fraction;
+use super::{row_statistics, sum_terms};
+use engine::compute::RealFloat;
 use engine::math::vectorised;
 use engine::reduce::lines;
 use engine::thread_pool::{Lines, threads_here};
 
 /// The number of elements that fit into the second-level cache twice.
-pub(super) const NEAR: usize = 1 << 16;
+pub(super) const CACHE_ELEMENTS: usize = 1 << 16;
 
 /// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 15;
 
 /// Sums for every row the gradients, and the gradients times the deviations from its mean.
-pub(super) fn sums<T: Fraction + Into<f64>>(
+pub(super) fn gradient_sums<T: RealFloat + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     dims: &[bool],
     mean: impl Fn(usize) -> T + Sync,
 ) -> Result<[Vec<f64>; 2]> {
-    let [mut sums, mut slopes] = pair(input, dims)?;
-    let taken = operands!(write sums, slopes; read grad_out, input)?;
-    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
+    let [mut sums, mut slopes] = row_statistics(input, dims)?;
+    let operands = operands!(write sums, slopes; read grad_out, input)?;
+    lines(dims, &operands, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
         let mean = mean(number);
-        [sum[0], slope[0]] = vectorised!(add_up([grad, line], mean));
+        [sum[0], slope[0]] = vectorised!(row_gradient_sums([grad, line], mean));
     });
-    drop(taken);
+    drop(operands);
     Ok([sums.to_vec()?, slopes.to_vec()?])
 }
 
 /// Sums gradients, and gradients times the deviations from a mean.
 #[inline(always)]
-pub(super) fn add_up<T: Fraction + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
-    totals(both, |[grad, x]| [grad, grad * (x - mean)])
+pub(super) fn row_gradient_sums<T: RealFloat + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
+    sum_terms(both, |[grad, x]| [grad, grad * (x - mean)])
 }
 
 /// The coefficients of the gradient of a row: `(grad * weight - sum - (x - mean) * slope) * scale`.
-pub(super) struct Part<T> {
+pub(super) struct GradientCoefficients<T> {
     pub(super) weight: T,
     pub(super) mean: T,
     /// The mean of the weighted gradients. `slope` is the mean of their products with the deviations, divided by the variance.
@@ -48,23 +48,23 @@ pub(super) struct Part<T> {
 }
 
 /// Computes the input's gradient if the statistics depend on the input, by the coefficients of each row.
-pub(super) fn centered<T: Fraction>(
+pub(super) fn write_input_gradient<T: RealFloat>(
     [grad_out, input]: [&Tensor; 2],
     out: &mut Tensor,
     dims: &[bool],
-    part: impl Fn(usize) -> Part<T> + Sync,
+    coefficients: impl Fn(usize) -> GradientCoefficients<T> + Sync,
 ) -> Result<()> {
-    let taken = operands!(write out; read grad_out, input)?;
-    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-        let part = part(number);
-        vectorised!(part.write([grad, line], out));
+    let operands = operands!(write out; read grad_out, input)?;
+    lines(dims, &operands, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        let coefficients = coefficients(number);
+        vectorised!(coefficients.write_gradient([grad, line], out));
     });
     Ok(())
 }
 
-impl<T: Fraction> Part<T> {
+impl<T: RealFloat> GradientCoefficients<T> {
     #[inline(always)]
-    pub(super) fn write(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
+    pub(super) fn write_gradient(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
         let &Self { weight, mean, sum, slope, scale } = self;
         for ((out, &grad), &x) in out.iter_mut().zip(grad).zip(line) {
             *out = (grad * weight - sum - (x - mean) * slope) * scale;
@@ -74,37 +74,37 @@ impl<T: Fraction> Part<T> {
 
 /// Computes the sums and the gradient of channels whose planes are contiguous, image by image. A block of channels is fetched from memory
 /// once. Returns the sums.
-pub(super) fn sums_and_gradient<T: Fraction + Into<f64>>(
+pub(super) fn gradient_sums_and_input_gradient<T: RealFloat + Into<f64>>(
     both: [&[T]; 2],
     out: &mut [T],
     [channels, area]: [usize; 2],
     mean: impl Fn(usize) -> T + Sync,
-    part: impl Fn(usize, [f64; 2]) -> Part<T> + Sync,
+    coefficients: impl Fn(usize, [f64; 2]) -> GradientCoefficients<T> + Sync,
 ) -> Vec<[f64; 2]> {
     let each = out.len() / channels.max(1);
-    let together = (NEAR / each.max(1)).clamp(1, channels.div_ceil(2 * threads_here()).max(1));
+    let together = (CACHE_ELEMENTS / each.max(1)).clamp(1, channels.div_ceil(2 * threads_here()).max(1));
     let mut found = vec![[0.0; 2]; channels.next_multiple_of(together)];
     let planes = Lines::new(out, area);
     let images = planes.len() / channels.max(1);
-    Lines::new(&mut found, together).each(GRAIN.div_ceil(together * each + 1), |block, found| {
+    Lines::new(&mut found, together).for_each(GRAIN.div_ceil(together * each + 1), |block, found| {
         let first = block * together;
         let found = &mut found[..together.min(channels - first)];
         let elements = |plane: usize| both.map(|elements| &elements[plane * area..][..area]);
         vectorised!({
             for plane in (0..images).map(|image| image * channels + first) {
                 for (at, found) in found.iter_mut().enumerate() {
-                    let [sum, slope] = add_up(elements(plane + at), mean(first + at));
+                    let [sum, slope] = row_gradient_sums(elements(plane + at), mean(first + at));
                     *found = [found[0] + sum, found[1] + slope];
                 }
             }
         });
-        let parts: Vec<_> = found.iter().zip(first..).map(|(&found, channel)| part(channel, found)).collect();
+        let parts: Vec<_> = found.iter().zip(first..).map(|(&found, channel)| coefficients(channel, found)).collect();
         vectorised!({
             for plane in (0..images).map(|image| image * channels + first) {
-                for (at, part) in parts.iter().enumerate() {
+                for (at, coefficients) in parts.iter().enumerate() {
                     // SAFETY: each channel is in one block, and each block in one piece.
                     let out = unsafe { planes.get(plane + at) };
-                    part.write(elements(plane + at), out);
+                    coefficients.write_gradient(elements(plane + at), out);
                 }
             }
         });

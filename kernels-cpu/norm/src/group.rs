@@ -3,16 +3,16 @@
 use aten::GroupNorm;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
-use super::channel_gradients::{Part, add_up};
-use super::{float, forward, parameter};
-use engine::allocation::usized;
+use super::channel_gradients::{GradientCoefficients, row_gradient_sums};
+use super::{normalize_rows, parameter_or_default, to_f64};
+use engine::allocation::to_usize;
 use engine::compute::Precision;
-use engine::contiguous::{elements, write};
+use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
-use engine::reduce::{computed, lines};
+use engine::reduce::{lines, with_compute_type};
 
 /// Returns a view with the channels split into groups.
-fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
+fn split_groups(tensor: &Tensor, group: i64) -> Result<Tensor> {
     let (sizes, strides) = (tensor.sizes(), tensor.strides());
     let channels = sizes[1] / group;
     let sizes = [&[sizes[0], group, channels], &sizes[2..]].concat();
@@ -22,56 +22,56 @@ fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
 }
 
 #[op_impl(aten::native_group_norm, CPU)]
-#[expect(non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the names of the schema")]
 fn group_norm(plan: &GroupNorm, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let view = grouped(input, group)?;
+    let view = split_groups(input, group)?;
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels) = (usized(group), usized(plan.channels));
+    let (groups, channels) = (to_usize(group), to_usize(plan.channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
-    let out = [&mut grouped(out, group)?, mean, rstd];
-    forward::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
+    let out = [&mut split_groups(out, group)?, mean, rstd];
+    normalize_rows::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
 }
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
-#[expect(non_snake_case, reason = "the schema's")]
-fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
-    let (grads, inputs) = (grouped(grad_out, group)?, grouped(input, group)?);
+#[expect(non_snake_case, reason = "the names of the schema")]
+fn group_norm_backward(plan: &GroupNorm, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
+    let (grads, inputs) = (split_groups(grad_out, group)?, split_groups(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels, area) = (usized(group), usized(plan.channels), usized(HxW));
+    let (groups, channels, area) = (to_usize(group), to_usize(plan.channels), to_usize(HxW));
     let planes: Vec<i64> = [N, group, plan.channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
     let mut slopes = sums.fresh_like(DType::F64)?;
-    computed!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
-        let weight = parameter::<T>(weight, C, 1.0)?;
+    with_compute_type!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
+        let weight = parameter_or_default::<T>(weight, C, 1.0)?;
         let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {
-            let mean = T::near(mean[group]);
+            let mean = T::from_f64(mean[group]);
             vectorised!({
                 for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
-                    [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
+                    [*sum, *slope] = row_gradient_sums(both.map(|line| &line[channel * area..][..area]), mean);
                 }
             });
         };
         if output_mask[0] {
-            let mut out = grouped(of_input, group)?;
-            let taken = operands!(write out, sums, slopes; read grads, inputs)?;
-            lines(&dims, &taken, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
+            let mut out = split_groups(input_grad, group)?;
+            let operands = operands!(write out, sums, slopes; read grads, inputs)?;
+            lines(&dims, &operands, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
                 add_planes(group, both, [&mut *sums, &mut *slopes]);
                 let weight = &weight[group % groups * channels..][..channels];
-                let average = |values: &[f64]| weighted(values, weight) / float(channels * area);
-                let (mean, scale) = (T::near(mean[group]), T::near(rstd[group]));
-                let (sum, slope) = (T::near(average(sums)), T::near(average(slopes) * rstd[group] * rstd[group]));
+                let average = |values: &[f64]| weighted_sum(values, weight) / to_f64(channels * area);
+                let (mean, scale) = (T::from_f64(mean[group]), T::from_f64(rstd[group]));
+                let (sum, slope) = (T::from_f64(average(sums)), T::from_f64(average(slopes) * rstd[group] * rstd[group]));
                 vectorised!({
                     for (channel, &weight) in weight.iter().enumerate() {
                         let at = channel * area..(channel + 1) * area;
-                        let part = Part { weight, mean, sum, slope, scale };
-                        part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
+                        let coefficients = GradientCoefficients { weight, mean, sum, slope, scale };
+                        coefficients.write_gradient(both.map(|line| &line[at.clone()]), &mut out[at]);
                     }
                 });
             });
         } else {
-            let taken = operands!(write sums, slopes; read grads, inputs)?;
-            lines(&dims, &taken, |group, both, []: [&mut [T]; 0], planes| {
+            let operands = operands!(write sums, slopes; read grads, inputs)?;
+            lines(&dims, &operands, |group, both, []: [&mut [T]; 0], planes| {
                 add_planes(group, both, planes);
             });
         }
@@ -84,15 +84,15 @@ fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut T
         totals
     };
     if output_mask[1] {
-        write(of_weight, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
+        write_values(weight_grad, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
     }
     if output_mask[2] {
-        write(of_bias, &by_channel(&|plane| sums[plane]))?;
+        write_values(bias_grad, &by_channel(&|plane| sums[plane]))?;
     }
     Ok(())
 }
 
 /// Returns the sum of the values times their weights.
-fn weighted<T: Copy + Into<f64>>(values: &[f64], weights: &[T]) -> f64 {
+fn weighted_sum<T: Copy + Into<f64>>(values: &[f64], weights: &[T]) -> f64 {
     values.iter().zip(weights).map(|(value, &weight)| value * weight.into()).sum()
 }

@@ -3,63 +3,63 @@
 use aten::LayerNorm;
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
-use super::{float, forward, pair, parameter, rounded, totals};
-use engine::allocation::usized;
-use engine::compute::Fraction;
-use engine::contiguous::{elements, write};
+use super::{normalize_rows, parameter_or_default, round_to_compute_type, row_statistics, sum_terms, to_f64};
+use engine::allocation::to_usize;
+use engine::compute::RealFloat;
+use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
-use engine::reduce::{computed, lines};
+use engine::reduce::{lines, with_compute_type};
 
 /// Returns a flag for each dimension that is normalised over.
-fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
+fn normalized_dims(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
     (0..input.sizes().len()).map(|dim| dim >= plan.outer).collect()
 }
 
 #[op_impl(aten::native_layer_norm, CPU)]
 fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let (dims, count) = (inner(plan, input), plan.columns);
-    let all = 0..usized(count);
-    forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
+    let (dims, count) = (normalized_dims(plan, input), plan.columns);
+    let all = 0..to_usize(count);
+    normalize_rows::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let dims = inner(plan, input);
+fn layer_norm_backward(plan: &LayerNorm, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    let dims = normalized_dims(plan, input);
     let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
-    let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
-    let both = [grad_out, input];
-    computed!(aten::native_layer_norm_backward, input.dtype(), T: [f32, f64] => {
+    let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
+    let inputs = [grad_out, input];
+    with_compute_type!(aten::native_layer_norm_backward, input.dtype(), T: [f32, f64] => {
         if output_mask[0] {
-            let weight = parameter::<T>(weight, plan.columns, 1.0)?;
-            input_backward(both, of_input, &dims, [&mean, &rstd], &weight)?;
+            let weight = parameter_or_default::<T>(weight, plan.columns, 1.0)?;
+            input_backward(inputs, input_grad, &dims, [&mean, &rstd], &weight)?;
         }
-        let (mean, rstd) = (rounded::<T>(&mean), rounded::<T>(&rstd));
-        parameters_backward(both, [of_weight, of_bias], &across, [&mean, &rstd])
+        let (mean, rstd) = (round_to_compute_type::<T>(&mean), round_to_compute_type::<T>(&rstd));
+        parameters_backward(inputs, [weight_grad, bias_grad], &across, [&mean, &rstd])
     })
 }
 
 /// Computes the gradient of the input, row by row.
-fn input_backward<T: Fraction + Into<f64>>(
+fn input_backward<T: RealFloat + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     out: &mut Tensor,
     dims: &[bool],
     statistics: [&[f64]; 2],
     weight: &[T],
 ) -> Result<()> {
-    let taken = operands!(write out; read grad_out, input)?;
-    lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+    let operands = operands!(write out; read grad_out, input)?;
+    lines(dims, &operands, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let (mean, rstd) = (statistics[0][number], statistics[1][number]);
-        let near = T::near(mean);
+        let rounded_mean = T::from_f64(mean);
         vectorised!({
             for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
                 *out = grad * weight;
             }
-            let count = float(line.len());
-            let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
-            let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
-            let scale = T::near(rstd);
+            let count = to_f64(line.len());
+            let [sum, slope] = sum_terms([&*out, line], |[grad, x]| [grad, grad * (x - rounded_mean)]);
+            let (sum, slope) = (T::from_f64(sum / count), T::from_f64(slope * rstd * rstd / count));
+            let scale = T::from_f64(rstd);
             for (out, &x) in out.iter_mut().zip(line) {
-                *out = (*out - sum - (x - near) * slope) * scale;
+                *out = (*out - sum - (x - rounded_mean) * slope) * scale;
             }
         });
     });
@@ -68,26 +68,26 @@ fn input_backward<T: Fraction + Into<f64>>(
 
 /// Computes the requested gradients of weight and bias: the sums of the gradients times the normalised input, and of the gradients. `dims`
 /// are the dimensions along which the parameters are broadcast.
-fn parameters_backward<T: Fraction + Into<f64>>(
+fn parameters_backward<T: RealFloat + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     out: [&mut Tensor; 2],
     dims: &[bool],
     [mean, rstd]: [&[T]; 2],
 ) -> Result<()> {
-    let wanted = |tensor: &Tensor| tensor.geometry().count() > 0;
-    if !wanted(out[0]) && !wanted(out[1]) {
+    let is_requested = |tensor: &Tensor| tensor.geometry().count() > 0;
+    if !is_requested(out[0]) && !is_requested(out[1]) {
         return Ok(());
     }
-    let [mut of_weight, mut of_bias] = pair(input, dims)?;
-    let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
-    lines(dims, &taken, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
+    let [mut weight_grad, mut bias_grad] = row_statistics(input, dims)?;
+    let operands = operands!(write weight_grad, bias_grad; read grad_out, input)?;
+    lines(dims, &operands, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
         [weight[0], bias[0]] =
-            vectorised!(totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]));
+            vectorised!(sum_terms([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]));
     });
-    drop(taken);
-    for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {
-        if wanted(out) {
-            write(out, &sums.to_vec()?)?;
+    drop(operands);
+    for (out, sums) in out.into_iter().zip([weight_grad, bias_grad]) {
+        if is_requested(out) {
+            write_values(out, &sums.to_vec()?)?;
         }
     }
     Ok(())

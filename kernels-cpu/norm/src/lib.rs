@@ -11,12 +11,12 @@ mod softmax;
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
-use engine::allocation::{times, usized};
-use engine::compute::{Fraction, joined};
+use engine::allocation::{filled_vec, to_usize};
+use engine::compute::{RealFloat, sum_lanes};
 use engine::contiguous::Contiguous;
-use engine::contiguous::{elements, write};
+use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
-use engine::reduce::{computed, kept_sizes, lines};
+use engine::reduce::{keepdim_sizes, lines, with_compute_type};
 
 /// The number of elements that are added in parallel. After `DEPTH` elements in each lane, the sum continues in double precision.
 const LANES: usize = 64;
@@ -24,14 +24,14 @@ const DEPTH: usize = 64;
 
 /// The parameters of a row. Each weight and bias is shared by a run of consecutive elements.
 #[derive(Clone, Copy)]
-struct Shared<'a, T> {
+struct RowParameters<'a, T> {
     weight: &'a [T],
     bias: &'a [T],
 }
 
 /// Sums the results of `f` over the elements of several slices.
 #[inline(always)]
-fn totals<T: Fraction + Into<f64>, const K: usize, const N: usize>(
+fn sum_terms<T: RealFloat + Into<f64>, const K: usize, const N: usize>(
     slices: [&[T]; K],
     f: impl Fn([T; K]) -> [T; N],
 ) -> [f64; N] {
@@ -57,14 +57,14 @@ fn totals<T: Fraction + Into<f64>, const K: usize, const N: usize>(
             }
         }
         for (sum, lanes) in sums.iter_mut().zip(lanes) {
-            *sum += joined(lanes).into();
+            *sum += sum_lanes(lanes).into();
         }
     }
     sums
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn float(count: usize) -> f64 {
+fn to_f64(count: usize) -> f64 {
     count as f64
 }
 
@@ -79,69 +79,69 @@ struct Moments {
 impl Moments {
     /// Merges the moments of two sets of elements.
     #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        let (count, apart) = (self.count + other.count, other.mean - self.mean);
+    fn merge(self, other: Self) -> Self {
+        let (count, difference) = (self.count + other.count, other.mean - self.mean);
         Self {
             count,
-            mean: self.mean + apart * other.count / count,
-            squares: self.squares + other.squares + apart * apart * self.count * other.count / count,
+            mean: self.mean + difference * other.count / count,
+            squares: self.squares + other.squares + difference * difference * self.count * other.count / count,
         }
     }
 
     /// Computes the moments of at most `LANES` elements.
     #[inline(always)]
-    fn of_few<T: Fraction + Into<f64>>(values: &[T]) -> Self {
-        let count = float(values.len());
-        let [sum] = totals([values], |[x]| [x]);
+    fn of_slice<T: RealFloat + Into<f64>>(values: &[T]) -> Self {
+        let count = to_f64(values.len());
+        let [sum] = sum_terms([values], |[x]| [x]);
         let mean = sum / count;
-        let near = T::near(mean);
+        let rounded_mean = T::from_f64(mean);
         // The squares are corrected, as the deviations are from a rounded mean.
-        let off = mean - near.into();
-        let [squares] = totals([values], |[x]| [(x - near) * (x - near)]);
-        Self { count, mean, squares: squares - off * off * count }
+        let rounding_error = mean - rounded_mean.into();
+        let [squares] = sum_terms([values], |[x]| [(x - rounded_mean) * (x - rounded_mean)]);
+        Self { count, mean, squares: squares - rounding_error * rounding_error * count }
     }
 
     /// Computes the moments of at most `DEPTH` elements in each lane, in one pass. A lane's deviations are from its first element. As that
     /// is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
     #[inline(always)]
-    fn of_lanes<T: Fraction + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
+    fn of_lanes<T: RealFloat + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
         let (mut sums, mut squares) = ([T::ZERO; LANES], [T::ZERO; LANES]);
         for values in others {
             for i in 0..LANES {
-                let apart = values[i] - first[i];
-                sums[i] = sums[i] + apart;
-                squares[i] = squares[i] + apart * apart;
+                let difference = values[i] - first[i];
+                sums[i] = sums[i] + difference;
+                squares[i] = squares[i] + difference * difference;
             }
         }
-        let depth = float(others.len() + 1);
-        let (each, part) = (T::near(depth), T::near(depth.recip()));
+        let depth = to_f64(others.len() + 1);
+        let (each, part) = (T::from_f64(depth), T::from_f64(depth.recip()));
         let mut means = [T::ZERO; LANES];
         for i in 0..LANES {
             let mean = sums[i] * part;
             squares[i] = squares[i] - mean * sums[i];
             means[i] = (first[i] - first[0]) + mean;
         }
-        let mean = joined(means) * T::near(float(LANES).recip());
+        let mean = sum_lanes(means) * T::from_f64(to_f64(LANES).recip());
         for i in 0..LANES {
-            let apart = means[i] - mean;
-            squares[i] = squares[i] + apart * apart * each;
+            let difference = means[i] - mean;
+            squares[i] = squares[i] + difference * difference * each;
         }
         let origin: f64 = first[0].into();
-        Self { count: depth * float(LANES), mean: origin + mean.into(), squares: joined(squares).into() }
+        Self { count: depth * to_f64(LANES), mean: origin + mean.into(), squares: sum_lanes(squares).into() }
     }
 }
 
 /// Computes the mean of a row, and its variance without correction.
-fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
+fn mean_and_variance<T: RealFloat + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised!({
         let mut all = Moments::default();
         for block in line.chunks(LANES * DEPTH) {
             let (wide, rest) = block.as_chunks();
             if let [first, others @ ..] = wide {
-                all = all.and(Moments::of_lanes(first, others));
+                all = all.merge(Moments::of_lanes(first, others));
             }
             if !rest.is_empty() {
-                all = all.and(Moments::of_few(rest));
+                all = all.merge(Moments::of_slice(rest));
             }
         }
         let var = all.squares / all.count;
@@ -155,9 +155,9 @@ fn reciprocal_deviation(var: f64, eps: f64) -> f64 {
 }
 
 /// Computes `(line - mean) * rstd * weight + bias`.
-fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), shared: Shared<'_, T>) {
-    let (mean, rstd) = (T::near(mean), T::near(rstd));
-    let Shared { weight, bias } = shared;
+fn normalize<T: RealFloat>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), shared: RowParameters<'_, T>) {
+    let (mean, rstd) = (T::from_f64(mean), T::from_f64(rstd));
+    let RowParameters { weight, bias } = shared;
     vectorised!({
         if weight.len() == line.len() {
             for (((out, &x), &weight), &bias) in out.iter_mut().zip(line).zip(weight).zip(bias) {
@@ -178,7 +178,7 @@ fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), s
 
 /// Normalises every row along `dims` by its own statistics. Also writes the means and the reciprocals of the standard deviations. `shared`
 /// returns the range of the parameters of a row.
-fn forward<O: Operation>(
+fn normalize_rows<O: Operation>(
     input: &Tensor,
     dims: &[bool],
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -187,36 +187,42 @@ fn forward<O: Operation>(
     shared: impl Fn(usize) -> std::ops::Range<usize> + Sync,
     count: i64,
 ) -> Result<()> {
-    let [mut means, mut rstds] = pair(input, dims)?;
-    computed!(O, input.dtype(), T: [f32, f64] => {
-        let (weight, bias) = (parameter::<T>(parameters[0], count, 1.0)?, parameter::<T>(parameters[1], count, 0.0)?);
-        let taken = operands!(write out, means, rstds; read input)?;
-        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, rstd]: [&mut [f64]; 2]| {
-            let (center, var) = moments(line);
+    let [mut means, mut rstds] = row_statistics(input, dims)?;
+    with_compute_type!(O, input.dtype(), T: [f32, f64] => {
+        let (weight, bias) = (parameter_or_default::<T>(parameters[0], count, 1.0)?, parameter_or_default::<T>(parameters[1], count, 0.0)?);
+        let operands = operands!(write out, means, rstds; read input)?;
+        lines(dims, &operands, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, rstd]: [&mut [f64]; 2]| {
+            let (center, var) = mean_and_variance(line);
             (mean[0], rstd[0]) = (center, reciprocal_deviation(var, eps));
             let of = shared(number);
-            normalize(line, out, (mean[0], rstd[0]), Shared { weight: &weight[of.clone()], bias: &bias[of] });
+            normalize(line, out, (mean[0], rstd[0]), RowParameters { weight: &weight[of.clone()], bias: &bias[of] });
         });
         Ok(())
     })?;
-    write(mean, &means.to_vec()?)?;
-    write(rstd, &rstds.to_vec()?)
+    write_values(mean, &means.to_vec()?)?;
+    write_values(rstd, &rstds.to_vec()?)
 }
 
 /// Creates two float64 tensors, with an element for each row along `dims`.
-fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
-    let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims)).on(input.device())?;
+fn row_statistics(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
+    let first = Spec::contiguous(DType::F64, &keepdim_sizes(input.sizes(), dims)).on(input.device())?;
     let second = first.fresh_like(DType::F64)?;
     Ok([first, second])
 }
 
 /// Returns the elements of a parameter, or `count` times `otherwise` if it is absent. Elements are borrowed if possible.
-fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Contiguous<'_, T>> {
-    let Some(tensor) = tensor else { return Ok(Contiguous::Own(times(T::near(otherwise), usized(count))?)) };
-    tensor.read().map(Contiguous::Lent).or_else(|_| elements(tensor).map(Contiguous::Own))
+fn parameter_or_default<T: RealFloat>(
+    tensor: Option<&Tensor>,
+    count: i64,
+    otherwise: f64,
+) -> Result<Contiguous<'_, T>> {
+    let Some(tensor) = tensor else {
+        return Ok(Contiguous::Owned(filled_vec(T::from_f64(otherwise), to_usize(count))?));
+    };
+    tensor.read().map(Contiguous::Borrowed).or_else(|_| convert_to_vec(tensor).map(Contiguous::Owned))
 }
 
 /// Rounds the values to the type of the computation.
-fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
-    values.iter().map(|&value| T::near(value)).collect()
+fn round_to_compute_type<T: RealFloat>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|&value| T::from_f64(value)).collect()
 }

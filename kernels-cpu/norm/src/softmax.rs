@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
-use engine::compute::joined;
+use engine::compute::sum_lanes;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{DEPTH, Fraction, LANES, filled, highest, total};
-use engine::reduce::{computed, lines, marked};
+use engine::reduce::line_totals::{DEPTH, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
+use engine::reduce::{dim_mask, lines, with_compute_type};
 
 /// The variant of softmax.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SoftmaxKind {
     Softmax,
     Log,
     /// Softmax, with zeros for a row that is all minus infinity.
@@ -18,7 +18,7 @@ enum Kind {
 
 /// Writes the exponentials of the differences to `highest`, and returns their sum.
 #[inline(always)]
-fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
+fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;
     for (line, out) in line.chunks(LANES * DEPTH).zip(out.chunks_mut(LANES * DEPTH)) {
         let mut lanes = [T::ZERO; LANES];
@@ -34,28 +34,28 @@ fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
         }
         if !rest.is_empty() {
             let mut last = [T::ZERO; LANES];
-            add(&filled(rest, T::LOWEST), &mut last);
+            add(&padded_block(rest, T::LOWEST), &mut last);
             rest_out.copy_from_slice(&last[..rest.len()]);
         }
-        sum += joined(lanes).into();
+        sum += sum_lanes(lanes).into();
     }
-    T::near(sum)
+    T::from_f64(sum)
 }
 
-fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
-    let highest = highest(line);
-    if kind == Kind::Safe && highest == T::LOWEST {
+fn softmax_row<T: OrderedFloat>(line: &[T], out: &mut [T], kind: SoftmaxKind) {
+    let highest = max_of_line(line);
+    if kind == SoftmaxKind::Safe && highest == T::LOWEST {
         return out.fill(T::ZERO);
     }
     vectorised!({
-        if kind == Kind::Log {
-            let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
+        if kind == SoftmaxKind::Log {
+            let sum = sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
             let shift = Real::log(sum);
             for (out, &x) in out.iter_mut().zip(line) {
                 *out = x.minus(highest).minus(shift);
             }
         } else {
-            let scale = Real::reciprocal(exponentials(line, highest, out));
+            let scale = Real::reciprocal(write_exponentials(line, highest, out));
             for out in out {
                 *out = out.times(scale);
             }
@@ -63,16 +63,16 @@ fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
     });
 }
 
-fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
+fn softmax_gradient_row<T: OrderedFloat>(grad: &[T], output: &[T], out: &mut [T], kind: SoftmaxKind) {
     vectorised!({
         let output = &output[..grad.len()];
-        if kind == Kind::Log {
-            let sum = total([grad], [T::ZERO], |[grad]| grad);
+        if kind == SoftmaxKind::Log {
+            let sum = sum_of_line([grad], [T::ZERO], |[grad]| grad);
             for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
                 *out = grad.minus(Real::exp(output).times(sum));
             }
         } else {
-            let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
+            let sum = sum_of_line([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
             for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
                 *out = grad.minus(sum).times(output);
             }
@@ -80,12 +80,12 @@ fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
     });
 }
 
-fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Kind) -> Result<()> {
-    let (dims, dtype) = (marked(this.sizes().len(), dim), out.dtype());
+fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
+    let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
-    computed!(O, dtype, T: [f32, f64] => {
+    with_compute_type!(O, dtype, T: [f32, f64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            forward(line, out, kind);
+            softmax_row(line, out, kind);
         });
         Ok(())
     })
@@ -96,13 +96,13 @@ fn softmax_backward<O: Operation>(
     out: &mut Tensor,
     grad_output: &Tensor,
     output: &Tensor,
-    kind: Kind,
+    kind: SoftmaxKind,
 ) -> Result<()> {
-    let dims = marked(output.sizes().len(), dim);
+    let dims = dim_mask(output.sizes().len(), dim);
     let operands = operands!(write out; read grad_output, output)?;
-    computed!(O, output.dtype(), T: [f32, f64] => {
+    with_compute_type!(O, output.dtype(), T: [f32, f64] => {
         lines(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            backward(grad, output, out, kind);
+            softmax_gradient_row(grad, output, out, kind);
         });
         Ok(())
     })
@@ -110,25 +110,25 @@ fn softmax_backward<O: Operation>(
 
 #[op_impl(aten::_softmax, CPU)]
 fn softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_softmax>(*plan, out, this, Kind::Softmax)
+    softmax::<aten::_softmax>(*plan, out, this, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CPU)]
 fn log_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_log_softmax>(*plan, out, this, Kind::Log)
+    softmax::<aten::_log_softmax>(*plan, out, this, SoftmaxKind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CPU)]
 fn safe_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_safe_softmax>(*plan, out, this, Kind::Safe)
+    softmax::<aten::_safe_softmax>(*plan, out, this, SoftmaxKind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CPU)]
 fn softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_softmax_backward_data>(*plan, out, grad_output, output, Kind::Softmax)
+    softmax_backward::<aten::_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CPU)]
 fn log_softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, Kind::Log)
+    softmax_backward::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Log)
 }

@@ -4,30 +4,30 @@ use aten::RandomWindows;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims};
 
-use crate::Part;
-use crate::pool_nd::largest_of;
+use crate::PoolElement;
+use crate::pool_nd::max_of_windows;
 use crate::windows::PoolWindows;
-use engine::contiguous::{computed, count, fill, packed};
+use engine::contiguous::{contiguous_elements, element_count, with_compute_type, write_contiguous};
 
 /// Computes maxima of windows. `starts` returns a list of their first indices for each dimension of each image.
-fn largest_from<T: Part>(
+fn fractional_max_pool<T: PoolElement>(
     starts: impl FnOnce(&[i64]) -> Vec<Vec<i64>>,
     kernel: &[i64],
     this: &Tensor,
     [out, indices]: [&mut Tensor; 2],
 ) -> Result<()> {
-    let (elements, rank) = (packed::<T>(this)?, kernel.len());
+    let (elements, rank) = (contiguous_elements::<T>(this)?, kernel.len());
     let (image, results) = (&this.sizes()[this.sizes().len() - rank..], Dims::from_slice(out.sizes()));
-    fill(out, |out: &mut [T]| {
-        fill(indices, |found: &mut [i64]| {
+    write_contiguous(out, |out: &mut [T]| {
+        write_contiguous(indices, |found: &mut [i64]| {
             // There are at most as many starts as elements of the result.
             let starts = starts(&results[results.len() - rank..]);
-            let (area, images) = (count(image), starts.len() / rank);
-            let places = out.len().checked_div(images).unwrap_or(0).max(1);
-            let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
+            let (area, images) = (element_count(image), starts.len() / rank);
+            let window_count = out.len().checked_div(images).unwrap_or(0).max(1);
+            let lines = out.chunks_exact_mut(window_count).zip(found.chunks_exact_mut(window_count));
             for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines)
             {
-                largest_of(&PoolWindows::starting(starts, kernel, image), plane, out, found);
+                max_of_windows(&PoolWindows::at_starts(starts, kernel, image), plane, out, found);
             }
             Ok(())
         })
@@ -36,12 +36,12 @@ fn largest_from<T: Part>(
 
 /// Returns the first indices of windows: a list for each dimension of each image. The random numbers of an image are those of width and
 /// height, those of a volume are in the order of the dimensions.
-fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) -> Vec<Vec<i64>> {
+fn window_starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) -> Vec<Vec<i64>> {
     let rank = kernel.len();
     let list = |(at, _): (usize, &f64)| {
         let (first, dim) = (at / rank * rank, at % rank);
         let sample = samples[first + if rank == 2 { 1 - dim } else { dim }];
-        places(sample, image[dim] - kernel[dim], results[dim], single)
+        random_starts(sample, image[dim] - kernel[dim], results[dim], single)
     };
     samples.iter().enumerate().map(list).collect()
 }
@@ -52,10 +52,10 @@ fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) 
     clippy::cast_possible_truncation,
     reason = "positions in images, rounded as PyTorch does"
 )]
-fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
+fn random_starts(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
     let round = |x: f64| if single { f64::from(x as f32) } else { x };
-    let apart = round(last as f64 / (count - 1).max(1) as f64);
-    let at = |i: i64| (round(round(i as f64 + sample) * apart) as i64).saturating_sub(round(sample * apart) as i64);
+    let spacing = round(last as f64 / (count - 1).max(1) as f64);
+    let at = |i: i64| (round(round(i as f64 + sample) * spacing) as i64).saturating_sub(round(sample * spacing) as i64);
     (0..count).map(|i| if i + 1 == count { last } else { at(i).clamp(0, last) }).collect()
 }
 
@@ -63,11 +63,11 @@ macro_rules! fractional_pools {
     ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
         fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
-            let samples = engine::contiguous::elements::<f64>(random_samples)?;
+            let samples = engine::contiguous::convert_to_vec::<f64>(random_samples)?;
             let image = &this.sizes()[this.sizes().len() - $rank..];
-            let starts = |results: &[i64]| starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);
-            computed!($pool "self", this.dtype(); T in [f32 f64] => {
-                largest_from::<T>(starts, &plan.kernel, this, out)
+            let starts = |results: &[i64]| window_starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);
+            with_compute_type!($pool "self", this.dtype(); T in [f32 f64] => {
+                fractional_max_pool::<T>(starts, &plan.kernel, this, out)
             })
         }
     )*};

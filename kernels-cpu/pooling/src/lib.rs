@@ -9,22 +9,22 @@ mod windows;
 
 use engine::compute::Compute;
 use engine::inlined::inlined;
-use engine::reduce::min_max::Ordered;
+use engine::reduce::min_max::Comparable;
 
 /// An element type in which averages and maxima are computed.
-trait Part: Compute + Ordered {
+trait PoolElement: Compute + Comparable {
     /// Returns `self / count`.
-    fn over(self, count: i64) -> Self;
+    fn divided_by(self, count: i64) -> Self;
 }
 
 inlined! {
-    impl Part for f32, f64 {
+    impl PoolElement for f32, f64 {
         #[expect(clippy::cast_precision_loss, reason = "counts of elements are small")]
-        fn over(self, count: i64) -> Self = self / count as Self;
+        fn divided_by(self, count: i64) -> Self = self / count as Self;
     }
 
-    impl Part for i64 {
-        fn over(self, count: i64) -> Self = self.wrapping_div(count);
+    impl PoolElement for i64 {
+        fn divided_by(self, count: i64) -> Self = self.wrapping_div(count);
     }
 }
 

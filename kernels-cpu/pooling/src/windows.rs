@@ -2,14 +2,14 @@
 
 use aten::Window;
 
-use engine::allocation::usized;
+use engine::allocation::to_usize;
 
 /// The range of a window in one dimension, and the number of its elements in an average, which may include padding.
 #[derive(Clone, Copy)]
 struct Span {
     start: usize,
     end: usize,
-    counts: i64,
+    divisor: i64,
 }
 
 /// The windows over an image: a list of spans for each of three dimensions.
@@ -21,44 +21,49 @@ pub(super) struct PoolWindows {
 }
 
 /// One window over an image.
-pub(super) struct Part<'a> {
+pub(super) struct PoolWindow<'a> {
     spans: [Span; 3],
     windows: &'a PoolWindows,
     /// The divisor of an average over the window.
-    pub(super) counts: i64,
+    pub(super) divisor: i64,
 }
 
-const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
+const UNIT_SPAN: Span = Span { start: 0, end: 1, divisor: 1 };
 
 impl PoolWindows {
     /// Builds windows in the last `rank` dimensions. `dim` returns its spans, the size of the image and the step between elements.
-    fn of(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
-        let mut windows =
-            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
+    fn new(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
+        let mut windows = Self {
+            spans: [vec![UNIT_SPAN], vec![UNIT_SPAN], vec![UNIT_SPAN]],
+            image: [1; 3],
+            step: [1; 3],
+            divisor: None,
+        };
         for at in 0..rank {
             let (spans, image, step) = dim(at);
-            let place = 3 - rank + at;
-            (windows.spans[place], windows.image[place], windows.step[place]) = (spans, usized(image), usized(step));
+            let index = 3 - rank + at;
+            (windows.spans[index], windows.image[index], windows.step[index]) =
+                (spans, to_usize(image), to_usize(step));
         }
         windows
     }
 
     /// Returns the windows at all positions of a sliding window.
-    pub(super) fn of_window(window: &Window, sizes: &[i64], results: &[i64]) -> Self {
+    pub(super) fn sliding(window: &Window, sizes: &[i64], results: &[i64]) -> Self {
         let rank = window.kernel.len();
         let (images, results) = (&sizes[sizes.len() - rank..], &results[sizes.len() - rank..]);
-        Self::of(rank, |dim| {
+        Self::new(rank, |dim| {
             let (image, padding, dilation) = (images[dim], window.padding[dim], window.dilation[dim]);
-            let spans = (0..results[dim]).map(|place| {
-                let first = place * window.stride[dim] - padding;
+            let spans = (0..results[dim]).map(|index| {
+                let first = index * window.stride[dim] - padding;
                 let end = first.saturating_add((window.kernel[dim] - 1).saturating_mul(dilation)).saturating_add(1);
-                let counts = end.min(image.saturating_add(padding)) - first;
+                let divisor = end.min(image.saturating_add(padding)) - first;
                 let start = if first < 0 {
                     first + ((-first - 1) / dilation).saturating_add(1).saturating_mul(dilation)
                 } else {
                     first
                 };
-                Span { start: usized(start.min(image)), end: usized(end.min(image)), counts }
+                Span { start: to_usize(start.min(image)), end: to_usize(end.min(image)), divisor }
             });
             (spans.collect(), image, dilation)
         })
@@ -66,33 +71,36 @@ impl PoolWindows {
 
     /// Returns adaptive windows: one of about equal size for each element of the result.
     pub(super) fn adaptive(rank: usize, sizes: &[i64], results: &[i64]) -> Self {
-        Self::of(rank, |dim| {
+        Self::new(rank, |dim| {
             let (image, count) = (sizes[sizes.len() - rank + dim], results[sizes.len() - rank + dim]);
-            let spans = (0..count).map(|place| {
-                let (whole, rest) = (place / count * image, (place % count).saturating_mul(image));
+            let spans = (0..count).map(|index| {
+                let (whole, rest) = (index / count * image, (index % count).saturating_mul(image));
                 let start = whole + rest / count;
-                let end = 1 + ((place + 1).saturating_mul(image) - 1) / count;
-                Span { start: usized(start), end: usized(end), counts: end - start }
+                let end = 1 + ((index + 1).saturating_mul(image) - 1) / count;
+                Span { start: to_usize(start), end: to_usize(end), divisor: end - start }
             });
             (spans.collect(), image, 1)
         })
     }
 
     /// Returns windows of one size, with lists of first indices for each dimension.
-    pub(super) fn starting(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
-        Self::of(kernel.len(), |dim| {
-            let span =
-                |&start: &i64| Span { start: usized(start), end: usized(start + kernel[dim]), counts: kernel[dim] };
+    pub(super) fn at_starts(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
+        Self::new(kernel.len(), |dim| {
+            let span = |&start: &i64| Span {
+                start: to_usize(start),
+                end: to_usize(start + kernel[dim]),
+                divisor: kernel[dim],
+            };
             (starts[dim].iter().map(span).collect(), image[dim], 1)
         })
     }
 
     /// Sets the divisor of averages: `divisor`, or the number of elements with or without `padding`.
-    pub(super) fn counting(mut self, padding: bool, divisor: Option<i64>) -> Self {
+    pub(super) fn with_divisor(mut self, padding: bool, divisor: Option<i64>) -> Self {
         self.divisor = divisor;
         if !padding {
             for span in self.spans.iter_mut().flatten() {
-                span.counts = i64::try_from(span.end.saturating_sub(span.start)).unwrap_or(i64::MAX);
+                span.divisor = i64::try_from(span.end.saturating_sub(span.start)).unwrap_or(i64::MAX);
             }
         }
         self
@@ -104,32 +112,32 @@ impl PoolWindows {
     }
 
     /// Returns the number of windows.
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn window_count(&self) -> usize {
         self.spans.iter().map(Vec::len).product()
     }
 
     /// Calls `visit` with every window and its number.
     #[inline]
-    pub(super) fn each(&self, mut visit: impl FnMut(usize, &Part<'_>)) {
-        let mut place = 0;
+    pub(super) fn for_each(&self, mut visit: impl FnMut(usize, &PoolWindow<'_>)) {
+        let mut index = 0;
         for &deep in &self.spans[0] {
             for &down in &self.spans[1] {
                 for &across in &self.spans[2] {
-                    let counts = self
+                    let divisor = self
                         .divisor
-                        .unwrap_or_else(|| deep.counts.saturating_mul(down.counts).saturating_mul(across.counts));
-                    visit(place, &Part { spans: [deep, down, across], windows: self, counts });
-                    place += 1;
+                        .unwrap_or_else(|| deep.divisor.saturating_mul(down.divisor).saturating_mul(across.divisor));
+                    visit(index, &PoolWindow { spans: [deep, down, across], windows: self, divisor });
+                    index += 1;
                 }
             }
         }
     }
 }
 
-impl Part<'_> {
+impl PoolWindow<'_> {
     /// Returns the index of the window's first element in the image.
     #[inline]
-    pub(super) fn first(&self) -> usize {
+    pub(super) fn first_index(&self) -> usize {
         let [_, height, width] = self.windows.image;
         let [deep, down, across] = self.spans;
         (deep.start * height + down.start) * width + across.start
@@ -143,7 +151,7 @@ impl Part<'_> {
 
     /// Calls `visit` with the index of each element of the window.
     #[inline]
-    pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
+    pub(super) fn for_each(&self, mut visit: impl FnMut(usize)) {
         let [_, height, width] = self.windows.image;
         let [deep, down, across] = self.spans;
         let [deep_step, down_step, across_step] = self.windows.step;

@@ -2,32 +2,32 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::{GROUP, Words, filled};
-use engine::compute::{Fraction, Precision};
+use super::{GROUP, Words, fill_from_words};
+use engine::compute::{Precision, RealFloat};
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
 /// A floating-point type that is computed from random words.
-pub(super) trait FromRandomBits: Fraction {
+pub(super) trait FromRandomBits: RealFloat {
     /// The number of rows of elements from a group of blocks.
     const ROWS: usize;
 
     /// Returns a uniform number from zero up to below one, a multiple of two to the power of minus `bits`.
-    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self;
+    fn uniform(words: &Words, row: usize, at: usize, bits: u32) -> Self;
 
     /// Returns a uniform number above zero and below one.
-    fn open(words: &Words, row: usize, at: usize) -> Self;
+    fn open_uniform(words: &Words, row: usize, at: usize) -> Self;
 }
 
 inlined! {
     impl FromRandomBits for f32 {
         const ROWS: usize = 4;
         // Converted as signed integers, as processors have an instruction for that.
-        #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
-        fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self =
+        #[expect(clippy::cast_precision_loss, reason = "the integer has at most 24 bits")]
+        fn uniform(words: &Words, row: usize, at: usize, bits: u32) -> Self =
             (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
-        #[expect(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
-        fn open(words: &Words, row: usize, at: usize) -> Self = {
+        #[expect(clippy::cast_precision_loss, reason = "the conversion rounds")]
+        fn open_uniform(words: &Words, row: usize, at: usize) -> Self = {
             let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
             (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
         };
@@ -35,12 +35,12 @@ inlined! {
 
     impl FromRandomBits for f64 {
         const ROWS: usize = 2;
-        fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
+        fn uniform(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
             let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
             // The upper bits become the fraction of a number from one up to below two.
             Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
         };
-        fn open(words: &Words, row: usize, at: usize) -> Self = Self::unit(words, row, at, 52) + Self::EPSILON / 4.0;
+        fn open_uniform(words: &Words, row: usize, at: usize) -> Self = Self::uniform(words, row, at, 52) + Self::EPSILON / 4.0;
     }
 }
 
@@ -51,12 +51,12 @@ fn power_of_half(exponent: u32) -> f32 {
 
 /// Returns rows whose elements are `number` of the row and the index in it.
 #[inline(always)]
-fn rows<T: FromRandomBits, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
-    let mut rows = [[T::near(0.0); GROUP]; N];
+fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
+    let mut rows = [[T::from_f64(0.0); GROUP]; N];
     vectorised!({
         for (row, numbers) in rows.iter_mut().enumerate() {
             for (at, to) in numbers.iter_mut().enumerate() {
-                *to = number(row, at);
+                *to = element(row, at);
             }
         }
     });
@@ -85,32 +85,32 @@ macro_rules! by_precision {
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     // The real and the imaginary part have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
-    by_precision!(this.dtype(), T N => normal::<T, N>(this, generator, mean, std, false))
+    by_precision!(this.dtype(), T N => fill_normal::<T, N>(this, generator, mean, std, false))
 }
 
 #[op_impl(aten::log_normal, CPU, in_place, strided)]
 fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(out.dtype(), T N => normal::<T, N>(out, generator, mean, std, true))
+    by_precision!(out.dtype(), T N => fill_normal::<T, N>(out, generator, mean, std, true))
 }
 
 /// Draws normal numbers by the Box-Muller method: random words make a radius and an angle, which make two numbers.
-fn normal<T: FromRandomBits, const N: usize>(
+fn fill_normal<T: FromRandomBits, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
     mean: f64,
     std: f64,
     exponentiated: bool,
 ) -> Result<()> {
-    let (mean, std) = (T::near(mean), T::near(std));
-    filled::<T, N>(this, generator, |words, _| {
+    let (mean, std) = (T::from_f64(mean), T::from_f64(std));
+    fill_from_words::<T, N>(this, generator, |words, _| {
         let mut rows = [[mean; GROUP]; N];
         vectorised!({
             for pair in 0..N / 2 {
                 for at in 0..GROUP {
-                    let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
-                    let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
-                    rows[2 * pair][at] = mean + std * radius * angle.cos_near();
-                    rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
+                    let radius = (T::from_f64(-2.0) * T::open_uniform(words, 2 * pair, at).log()).sqrt();
+                    let angle = T::from_f64(std::f64::consts::TAU) * T::uniform(words, 2 * pair + 1, at, 24);
+                    rows[2 * pair][at] = mean + std * radius * angle.cos_limited();
+                    rows[2 * pair + 1][at] = mean + std * radius * angle.sin_limited();
                 }
             }
             if exponentiated {
@@ -130,13 +130,13 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         _ => 24,
     };
     by_precision!(out.dtype(), T N => {
-        let (from, to) = (T::near(from), T::near(to));
-        filled::<T, N>(out, generator, |words, _| {
-            rows(
+        let (from, to): (T, T) = (Precision::from_f64(from), Precision::from_f64(to));
+        fill_from_words::<T, N>(out, generator, |words, _| {
+            fill_rows(
                 #[inline(always)]
                 |row, at| {
-                    let number = T::unit(words, row, at, bits) * (to - from) + from;
-                    if number < to { number } else { from }
+                    let element = T::uniform(words, row, at, bits) * (to - from) + from;
+                    if element < to { element } else { from }
                 },
             )
         })
@@ -145,19 +145,19 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
 
 #[op_impl(aten::exponential, CPU, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(out.dtype(), T N => exponential_of::<T, N>(out, generator, lambd))
+    by_precision!(out.dtype(), T N => fill_exponential::<T, N>(out, generator, lambd))
 }
 
-pub(super) fn exponential_of<T: FromRandomBits, const N: usize>(
+pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
     lambd: f64,
 ) -> Result<()> {
-    let scale = T::near(-1.0 / lambd);
-    filled::<T, N>(this, generator, |words, _| {
-        rows(
+    let scale = T::from_f64(-1.0 / lambd);
+    fill_from_words::<T, N>(this, generator, |words, _| {
+        fill_rows(
             #[inline(always)]
-            |row, at| scale * T::open(words, row, at).log(),
+            |row, at| scale * T::open_uniform(words, row, at).log(),
         )
     })
 }
@@ -165,13 +165,13 @@ pub(super) fn exponential_of<T: FromRandomBits, const N: usize>(
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
     by_precision!(out.dtype(), T N => {
-        let (median, sigma) = (T::near(median), T::near(sigma));
-        filled::<T, N>(out, generator, |words, _| {
-            rows(
+        let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(Precision::from_f64);
+        fill_from_words::<T, N>(out, generator, |words, _| {
+            fill_rows(
                 #[inline(always)]
                 |row, at| {
-                    let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
-                    median + sigma * angle.tan_near()
+                    let angle = pi * (T::open_uniform(words, row, at) - half);
+                    median + sigma * angle.tan_limited()
                 },
             )
         })
@@ -182,10 +182,10 @@ fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Opti
 fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     // In double precision, as counts may exceed the integers that single precision represents.
     let scale = (-p).ln_1p().recip();
-    filled::<f64, 2>(out, generator, |words, _| {
-        rows(
+    fill_from_words::<f64, 2>(out, generator, |words, _| {
+        fill_rows(
             #[inline(always)]
-            |row, at| (Real::log(<f64 as FromRandomBits>::open(words, row, at)) * scale).ceil().max(1.0),
+            |row, at| (Real::log(<f64 as FromRandomBits>::open_uniform(words, row, at)) * scale).ceil().max(1.0),
         )
     })
 }

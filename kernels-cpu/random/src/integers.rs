@@ -5,32 +5,32 @@ use dispatch_runtime::prelude::*;
 
 use aten::Integers;
 
-use super::{GROUP, Words, filled, on_cpu};
+use super::{GROUP, Words, cpu_generator, fill_from_words};
 use engine::math::vectorised;
 
 /// The number of different integers for which one 32-bit word is uniform enough.
-const NARROW: u64 = 1 << 28;
+const MAX_WORD_RANGE: u64 = 1 << 28;
 
 #[op_impl(aten::random, CPU, in_place, strided)]
 #[op_impl(aten::random_from, CPU, in_place, strided)]
 #[op_impl(aten::random_to, CPU, in_place, strided)]
-fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+fn random_integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
     let Integers { first, last } = *plan;
-    let beyond = last.wrapping_sub(first).cast_unsigned();
-    let different = u128::from(beyond) + 1;
-    if beyond < NARROW {
-        filled::<i64, 4>(out, generator, |words, _| {
+    let last_offset = last.wrapping_sub(first).cast_unsigned();
+    let different = u128::from(last_offset) + 1;
+    if last_offset < MAX_WORD_RANGE {
+        fill_from_words::<i64, 4>(out, generator, |words, _| {
             let mut rows = [[0; GROUP]; 4];
             vectorised!({
                 for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
-                    *to = first.wrapping_add(((u64::from(*word) * (beyond + 1)) >> 32).cast_signed());
+                    *to = first.wrapping_add(((u64::from(*word) * (last_offset + 1)) >> 32).cast_signed());
                 }
             });
             rows
         })
     } else {
-        filled::<i64, 2>(out, generator, |words, _| {
-            wide(words).map(|row| {
+        fill_from_words::<i64, 2>(out, generator, |words, _| {
+            join_words(words).map(|row| {
                 row.map(|word| {
                     let offset = ((u128::from(word) * different) >> 64) as u64;
                     first.wrapping_add(offset.cast_signed())
@@ -41,7 +41,7 @@ fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) ->
 }
 
 /// Joins pairs of words to 64-bit words.
-fn wide(words: &Words) -> [[u64; GROUP]; 2] {
+fn join_words(words: &Words) -> [[u64; GROUP]; 2] {
     let join = |low: &[u32; GROUP], high: &[u32; GROUP]| {
         std::array::from_fn(|at| u64::from(high[at]) << 32 | u64::from(low[at]))
     };
@@ -51,9 +51,11 @@ fn wide(words: &Words) -> [[u64; GROUP]; 2] {
 /// Shuffles by the method of Fisher and Yates: swaps each element in turn with a random one at or after its index.
 #[op_impl(aten::randperm_generator, CPU)]
 fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
-    let generator = on_cpu(generator)?;
+    let generator = cpu_generator(generator)?;
     let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
-    filled::<i64, 2>(&mut numbers, Some(&generator), |words, _| wide(words).map(|row| row.map(u64::cast_signed)))?;
+    fill_from_words::<i64, 2>(&mut numbers, Some(&generator), |words, _| {
+        join_words(words).map(|row| row.map(u64::cast_signed))
+    })?;
     // The swaps access memory at random, so narrow elements are faster.
     let narrow = i32::try_from(n).is_ok();
     let mut order = Spec::contiguous(if narrow { DType::I32 } else { DType::I64 }, &[n]).on(Device::CPU)?;
@@ -69,8 +71,8 @@ fn shuffle<T>(order: &mut [T], numbers: &[i64], positions: impl Iterator<Item = 
     order.iter_mut().zip(positions).for_each(|(to, position)| *to = position);
     for (at, number) in numbers.iter().enumerate() {
         let left = (order.len() - at) as u128;
-        #[expect(clippy::cast_possible_truncation, reason = "less than `left` is left")]
-        let beyond = ((u128::from(number.cast_unsigned()) * left) >> 64) as usize;
-        order.swap(at, at + beyond);
+        #[expect(clippy::cast_possible_truncation, reason = "the result is less than `left`")]
+        let last_offset = ((u128::from(number.cast_unsigned()) * left) >> 64) as usize;
+        order.swap(at, at + last_offset);
     }
 }

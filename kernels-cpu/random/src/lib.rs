@@ -3,8 +3,8 @@
 //! The private `filled` is the engine. It reserves a range of the generator's stream, and threads compute the words of their groups of
 //! blocks. A distribution converts each group's words to rows of 64 elements. The documentation of `aten` says which word becomes which
 //! element.
-#![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
-#![expect(unsafe_code, reason = "places that a loop nest checked")]
+#![allow(clippy::needless_range_loop, reason = "one index is used for several arrays")]
+#![expect(unsafe_code, reason = "the loop nest checked every offset")]
 
 mod bernoulli;
 mod distributions;
@@ -31,23 +31,23 @@ pub(crate) type Words = [[u32; GROUP]; 4];
 const GRAIN: usize = 64;
 
 /// Fills a tensor with the elements that `make` computes from a group's words and the index of its first element.
-pub(crate) fn filled<T: Element, const N: usize>(
+pub(crate) fn fill_from_words<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
     make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
 ) -> Result<()> {
-    let generator = on_cpu(generator)?;
+    let generator = cpu_generator(generator)?;
     if this.geometry().is_contiguous() {
-        return filled_in_order(this, &generator, make);
+        return fill_contiguous(this, &generator, make);
     }
-    let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
-    filled_in_order(&mut packed, &generator, make)?;
-    transfer(&Operands::borrow(&["self"], [this], &["self"], [&packed])?);
+    let mut contiguous = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
+    fill_contiguous(&mut contiguous, &generator, make)?;
+    transfer(&Operands::borrow(&["self"], [this], &["self"], [&contiguous])?);
     Ok(())
 }
 
 /// Returns the given generator, or the default generator of the CPU. A generator of another device is an error.
-fn on_cpu(generator: Option<&Generator>) -> Result<Generator> {
+fn cpu_generator(generator: Option<&Generator>) -> Result<Generator> {
     let Some(generator) = generator else { return Ok(Generator::default_for(Device::CPU)) };
     if generator.device().key() == Device::CPU.key() {
         return Ok(generator.clone());
@@ -56,7 +56,7 @@ fn on_cpu(generator: Option<&Generator>) -> Result<Generator> {
     Err(BadArgument::new("generator", problem).into())
 }
 
-fn filled_in_order<T: Element, const N: usize>(
+fn fill_contiguous<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: &Generator,
     make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
@@ -75,8 +75,8 @@ fn filled_in_order<T: Element, const N: usize>(
     parallel_for(0..groups, GRAIN, |piece| {
         for group in piece {
             let at = group * N * GROUP;
-            let rows = make(&words(seed, first.wrapping_add((group * GROUP) as u64)), at);
-            let (from, to) = (rows.as_flattened().as_ptr(), start.at((at * size).cast_signed()));
+            let rows = make(&block_words(seed, first.wrapping_add((group * GROUP) as u64)), at);
+            let (from, to) = (rows.as_flattened().as_ptr(), start.byte_offset((at * size).cast_signed()));
             let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
             // SAFETY: the elements are contiguous and the operand holds them; each group writes only its own elements.
             unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP)) };
@@ -87,12 +87,15 @@ fn filled_in_order<T: Element, const N: usize>(
 
 /// Computes the words of the blocks from `first` on.
 #[inline(always)]
-fn words(seed: u64, first: u64) -> Words {
+fn block_words(seed: u64, first: u64) -> Words {
     let mut words = [[0; GROUP]; 4];
     vectorised!({
         for i in 0..GROUP {
             let block = first.wrapping_add(i as u64);
-            #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the two halves of the block number are separate words"
+            )]
             let [a, b, c, d] = philox(seed, [block as u32, (block >> 32) as u32, 0, 0]);
             (words[0][i], words[1][i], words[2][i], words[3][i]) = (a, b, c, d);
         }

@@ -4,25 +4,30 @@ use aten::Multinomial;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::distributions::exponential_of;
-use super::on_cpu;
-use engine::data_movement::packed;
+use super::cpu_generator;
+use super::distributions::fill_exponential;
+use engine::data_movement::to_contiguous;
 
 #[op_impl(aten::multinomial, CPU)]
 fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
-    let generator = on_cpu(generator)?;
-    let weights = packed(this, DType::F64)?;
+    let generator = cpu_generator(generator)?;
+    let weights = to_contiguous(this, DType::F64)?;
     let weights = weights.read::<f64>()?;
-    let (width, samples) = (extent(this.sizes().last()), extent(Some(&num_samples)));
+    let (width, samples) = (size_or_one(this.sizes().last()), size_or_one(Some(&num_samples)));
     let rows = || weights.chunks_exact(width);
     if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
-        return Err(BadArgument::value("self", "a weight that is negative, infinite or no number", "weights").into());
+        return Err(BadArgument::value(
+            "self",
+            "a weight that is negative, infinite or NaN",
+            "finite weights of at least 0",
+        )
+        .into());
     }
     if rows().any(|row| row.iter().all(|weight| *weight == 0.0)) {
         return Err(BadArgument::value("self", "a row of zeros", "weights that are not all zero").into());
     }
     if replacement {
-        let rows = rows().map(Sums::of).collect::<Result<Vec<Sums>, BadArgument>>()?;
+        let rows = rows().map(RunningSums::of).collect::<Result<Vec<RunningSums>, BadArgument>>()?;
         let mut numbers = Spec::contiguous(DType::F64, out.sizes()).on(Device::CPU)?;
         aten::uniform_(&mut numbers, 0.0, 1.0, Some(&generator))?;
         let numbers = numbers.read::<f64>()?;
@@ -32,23 +37,23 @@ fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
         }
     } else {
         let mut times = Spec::contiguous(DType::F64, this.sizes()).on(Device::CPU)?;
-        exponential_of::<f64, 2>(&mut times, Some(&generator), 1.0)?;
+        fill_exponential::<f64, 2>(&mut times, Some(&generator), 1.0)?;
         let times = times.read::<f64>()?;
         let mut positions = out.write::<i64>()?;
         for ((to, weights), times) in positions.chunks_exact_mut(samples).zip(rows()).zip(times.chunks_exact(width)) {
-            first(to, weights, times);
+            write_shortest_waits(to, weights, times);
         }
     }
     Ok(())
 }
 
 /// Returns a size, or 1 instead of 0. Only empty tensors have a size of 0.
-fn extent(size: Option<&i64>) -> usize {
+fn size_or_one(size: Option<&i64>) -> usize {
     size.and_then(|&size| usize::try_from(size).ok()).unwrap_or(1).max(1)
 }
 
 /// The running sums of a row of weights, in pieces.
-struct Sums {
+struct RunningSums {
     /// The running sums within each piece.
     within: Vec<f64>,
     /// The sum of the weights before each piece.
@@ -56,7 +61,7 @@ struct Sums {
     all: f64,
 }
 
-impl Sums {
+impl RunningSums {
     fn of(weights: &[f64]) -> Result<Self, BadArgument> {
         let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
         for piece in weights.chunks(Multinomial::PIECE) {
@@ -71,7 +76,7 @@ impl Sums {
         if all.is_finite() {
             return Ok(Self { within, before, all });
         }
-        Err(BadArgument::value("self", "a row with an infinite sum", "weights that add up to a number"))
+        Err(BadArgument::value("self", "a row with an infinite sum", "weights with a finite sum"))
     }
 
     /// Returns the index of the weight in whose interval of the running sums `number * all` lies. The number is from zero up to below one.
@@ -87,7 +92,7 @@ impl Sums {
 }
 
 /// Writes the indices with the shortest waiting times. A waiting time is an exponential number divided by the weight.
-fn first(to: &mut [i64], weights: &[f64], times: &[f64]) {
+fn write_shortest_waits(to: &mut [i64], weights: &[f64], times: &[f64]) {
     // Indices with weight zero wait forever, so they are last.
     let wait = |(time, weight): (&f64, &f64)| if *weight > 0.0 { (time / weight).min(f64::MAX) } else { f64::INFINITY };
     let mut order: Vec<(f64, i64)> = times.iter().zip(weights).map(wait).zip(0..).collect();

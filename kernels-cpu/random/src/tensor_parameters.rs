@@ -3,33 +3,34 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, philox};
 
-use super::{Words, filled};
+use super::{Words, fill_from_words};
 use engine::data_movement::broadcast_contiguous;
 use engine::elementwise::elementwise;
 use engine::math::special::{beta, gamma};
-use kernels_cpu_elementwise::special::{by_three, by_two};
+use kernels_cpu_elementwise::special::{in_f64_binary, in_f64_ternary};
 
 #[op_impl(aten::poisson, CPU, strided)]
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let rates = numbers("self", this, out.sizes())?;
+    let rates = parameter_values("self", this, out.sizes())?;
     if let Some(bad) = rates.iter().find(|rate| rate.is_nan() || **rate < 0.0) {
         return Err(BadArgument::number("self", *bad, 0..).into());
     }
-    drawn(out, generator, |stream, i| stream.poisson(rates[i]))
+    fill_from_streams(out, generator, |stream, i| stream.poisson(rates[i]))
 }
 
 #[op_impl(aten::binomial, CPU, strided)]
 fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (counts, chances) = (numbers("count", count, out.sizes())?, numbers("prob", prob, out.sizes())?);
-    drawn(out, generator, |stream, i| stream.binomial(counts[i].floor(), chances[i]))
+    let (counts, probabilities) =
+        (parameter_values("count", count, out.sizes())?, parameter_values("prob", prob, out.sizes())?);
+    fill_from_streams(out, generator, |stream, i| stream.binomial(counts[i].floor(), probabilities[i]))
 }
 
 #[op_impl(aten::_standard_gamma, CPU, strided)]
 fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let shapes = numbers("self", this, out.sizes())?;
+    let shapes = parameter_values("self", this, out.sizes())?;
     // Numbers that would round to zero become the smallest positive normal number.
     let least = if this.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
-    drawn(out, generator, |stream, i| {
+    fill_from_streams(out, generator, |stream, i| {
         if shapes[i] == 0.0 {
             return 0.0;
         }
@@ -39,49 +40,49 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
 }
 
 elementwise! {
-    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma::implicit_gradient);
-    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::implicit_gradient);
+    _standard_gamma_grad => |[shape, x]| in_f64_binary(shape, x, gamma::implicit_gradient);
+    _dirichlet_grad => |[x, alpha, total]| in_f64_ternary(x, alpha, total, beta::implicit_gradient);
 }
 
 /// Broadcasts a parameter to one value for each element of the result.
-fn numbers(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
+fn parameter_values(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
     broadcast_contiguous(name, tensor, DType::F64, sizes)?.to_vec()
 }
 
-fn drawn(
+fn fill_from_streams(
     this: &mut Tensor,
     generator: Option<&Generator>,
-    draw: impl Fn(&mut Stream, usize) -> f64 + Sync,
+    draw: impl Fn(&mut WordStream, usize) -> f64 + Sync,
 ) -> Result<()> {
     let count = usize::try_from(this.geometry().count()).unwrap_or(0);
-    filled::<f64, 1>(this, generator, |words, first| {
+    fill_from_words::<f64, 1>(this, generator, |words, first| {
         // The last group may have more elements than the tensor.
-        [std::array::from_fn(|i| if first + i < count { draw(&mut Stream::of(words, i), first + i) } else { 0.0 })]
+        [std::array::from_fn(|i| if first + i < count { draw(&mut WordStream::of(words, i), first + i) } else { 0.0 })]
     })
 }
 
 /// A stream of random words, seeded by the four words of a block.
-struct Stream {
+struct WordStream {
     key: u64,
-    begin: [u32; 2],
+    counter_start: [u32; 2],
     blocks: u32,
     words: [u32; 4],
     used: usize,
 }
 
 /// The maximum number of tries of a rejection method. The probability that all fail is negligible.
-const TRIES: u32 = 1000;
+const MAX_TRIES: u32 = 1000;
 
-impl Stream {
+impl WordStream {
     fn of(words: &Words, at: usize) -> Self {
-        let [low, high, begin @ ..] = words.map(|words| words[at]);
-        Self { key: u64::from(high) << 32 | u64::from(low), begin, blocks: 0, words: [0; 4], used: 4 }
+        let [low, high, counter_start @ ..] = words.map(|words| words[at]);
+        Self { key: u64::from(high) << 32 | u64::from(low), counter_start, blocks: 0, words: [0; 4], used: 4 }
     }
 
     /// Returns a uniform number above zero and below one.
-    fn unit(&mut self) -> f64 {
+    fn uniform(&mut self) -> f64 {
         if self.used == 4 {
-            self.words = philox(self.key, [self.begin[0], self.begin[1], self.blocks, 0]);
+            self.words = philox(self.key, [self.counter_start[0], self.counter_start[1], self.blocks, 0]);
             (self.blocks, self.used) = (self.blocks.wrapping_add(1), 0);
         }
         let word = u64::from(self.words[self.used + 1]) << 32 | u64::from(self.words[self.used]);
@@ -90,8 +91,8 @@ impl Stream {
     }
 
     fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.unit().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
     /// Draws a gamma number by the method of Marsaglia and Tsang. For a shape below 1, draws one of shape + 1 and multiplies it by a power
@@ -101,16 +102,16 @@ impl Stream {
             return f64::NAN;
         }
         if shape < 1.0 {
-            return self.gamma(shape + 1.0) * self.unit().powf(shape.recip());
+            return self.gamma(shape + 1.0) * self.uniform().powf(shape.recip());
         }
         let d = shape - 1.0 / 3.0;
         let c = (9.0 * d).sqrt().recip();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let x = self.normal();
             let root = 1.0 + c * x;
             if root > 0.0 {
                 let cube = root * root * root;
-                if self.unit().ln() < 0.5 * x * x + d - d * cube + d * cube.ln() {
+                if self.uniform().ln() < 0.5 * x * x + d - d * cube + d * cube.ln() {
                     return d * cube;
                 }
             }
@@ -131,9 +132,9 @@ impl Stream {
             }
             (rest, sum) = (rest - time, sum + ahead);
         }
-        let (least, mut product) = ((-rest).exp(), self.unit());
+        let (least, mut product) = ((-rest).exp(), self.uniform());
         while product > least {
-            product *= self.unit();
+            product *= self.uniform();
             sum += 1.0;
         }
         sum
@@ -141,11 +142,11 @@ impl Stream {
 
     /// Draws a binomial number. Halves the sorted tries at their middle one until few successes or failures are left, and counts those by
     /// the gaps between them.
-    fn binomial(&mut self, count: f64, chance: f64) -> f64 {
-        if count.is_nan() || chance.is_nan() {
+    fn binomial(&mut self, count: f64, probability: f64) -> f64 {
+        if count.is_nan() || probability.is_nan() {
             return f64::NAN;
         }
-        let (mut n, mut p, mut sum) = (count, chance, 0.0);
+        let (mut n, mut p, mut sum) = (count, probability, 0.0);
         while n * p.min(1.0 - p) > 12.0 && n.is_finite() {
             let middle = (0.5 * n).floor() + 1.0;
             let (below, above) = (self.gamma(middle), self.gamma(n + 1.0 - middle));
@@ -159,16 +160,16 @@ impl Stream {
         if n <= 0.0 || p <= 0.0 {
             return sum;
         }
-        if p > 0.5 { sum + n - self.successes(n, 1.0 - p) } else { sum + self.successes(n, p) }
+        if p > 0.5 { sum + n - self.count_successes(n, 1.0 - p) } else { sum + self.count_successes(n, p) }
     }
 
-    fn successes(&mut self, n: f64, p: f64) -> f64 {
+    fn count_successes(&mut self, n: f64, p: f64) -> f64 {
         if p <= 0.0 {
             return 0.0;
         }
         let (scale, mut tries, mut sum) = ((-p).ln_1p().recip(), 0.0, 0.0);
-        for _ in 0..TRIES {
-            tries += (self.unit().ln() * scale).floor() + 1.0;
+        for _ in 0..MAX_TRIES {
+            tries += (self.uniform().ln() * scale).floor() + 1.0;
             if tries > n {
                 break;
             }

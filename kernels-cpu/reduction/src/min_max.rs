@@ -3,30 +3,30 @@
 use dispatch_runtime::{Bool, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
 
 use engine::inlined::inlined;
-use engine::reduce::min_max::{Ordered, find, larger, smaller};
-use engine::reduce::{Fold, computed, fold_into, kept, lines};
+use engine::reduce::min_max::{Comparable, find_extreme, larger, smaller};
+use engine::reduce::{Fold, fold_into, keepdim_view, lines, with_compute_type};
 
 /// A fold to a maximum or minimum: the initial value, and the function that picks one of two values.
 struct Extreme<T, F>(T, F);
 
 inlined! {
-    impl[T: Ordered + Sync, F: Fn(T, T) -> T + Sync] Fold for Extreme<T, F> {
+    impl[T: Comparable + Sync, F: Fn(T, T) -> T + Sync] Fold for Extreme<T, F> {
         type In = T;
         type Lane = T;
         type Total = T;
         type Out = T;
-        fn lane(&self) -> T = self.0;
+        fn empty_lane(&self) -> T = self.0;
         // In this order of the arguments, only one comparison depends on the lane.
         fn add(&self, lane: T, value: T) -> T = (self.1)(value, lane);
-        fn join(&self, a: T, b: T) -> T = (self.1)(a, b);
-        fn total(&self, lane: T) -> T = lane;
-        fn merge(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn join_lanes(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn lane_total(&self, lane: T) -> T = lane;
+        fn merge_totals(&self, a: T, b: T) -> T = (self.1)(a, b);
         fn finish(&self, total: T) -> T = total;
     }
 }
 
-fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
-    computed!(O, this.dtype(), T: [f32, f64, i64] => if largest {
+fn reduce_extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+    with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => if largest {
         fold_into(out, this, &plan.gone, &Extreme(T::LOWEST, larger))
     } else {
         fold_into(out, this, &plan.gone, &Extreme(T::HIGHEST, smaller))
@@ -34,23 +34,23 @@ fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, larges
 }
 
 #[op_impl(aten::aminmax, CPU)]
-fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    extreme::<aten::aminmax>(plan, least, this, false)?;
-    extreme::<aten::aminmax>(plan, most, this, true)
+fn aminmax(plan: &Reduced, [minimum, maximum]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    reduce_extreme::<aten::aminmax>(plan, minimum, this, false)?;
+    reduce_extreme::<aten::aminmax>(plan, maximum, this, true)
 }
 
 /// Computes the maxima or minima of all rows, and their indices.
-fn selected<O: Operation>(
+fn reduce_extreme_with_index<O: Operation>(
     plan: &Reduced,
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     largest: bool,
 ) -> Result<()> {
-    let (mut values, mut indices) = (kept(values, this, &plan.gone)?, kept(indices, this, &plan.gone)?);
+    let (mut values, mut indices) = (keepdim_view(values, this, &plan.gone)?, keepdim_view(indices, this, &plan.gone)?);
     let operands = operands!(write values, indices; read this)?;
-    computed!(O, this.dtype(), T: [f32, f64, i64] => {
+    with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
-            let (best, at) = if largest { find(line, T::LOWEST, larger) } else { find(line, T::HIGHEST, smaller) };
+            let (best, at) = if largest { find_extreme(line, T::LOWEST, larger) } else { find_extreme(line, T::HIGHEST, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
         });
@@ -59,13 +59,13 @@ fn selected<O: Operation>(
 }
 
 /// Computes only the indices of the maxima or minima.
-fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn reduce_extreme_index<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    selected::<O>(plan, [&mut values, out], this, largest)
+    reduce_extreme_with_index::<O>(plan, [&mut values, out], this, largest)
 }
 
 /// Defines the kernels of pairs of operators for maxima and minima, each pair by one function.
-macro_rules! kernels {
+macro_rules! min_max_kernels {
     ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
         #[op_impl(aten::$largest, CPU)]
         fn $largest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
@@ -79,29 +79,29 @@ macro_rules! kernels {
     )*};
 }
 
-kernels! {
-    amax amin by extreme: &mut Tensor;
-    max min by extreme: &mut Tensor;
-    max_dim min_dim by selected: [&mut Tensor; 2];
-    argmax argmin by places: &mut Tensor;
+min_max_kernels! {
+    amax amin by reduce_extreme: &mut Tensor;
+    max min by reduce_extreme: &mut Tensor;
+    max_dim min_dim by reduce_extreme_with_index: [&mut Tensor; 2];
+    argmax argmin by reduce_extreme_index: &mut Tensor;
 }
 
 /// A fold to `any`, or to `all`, which is the negated `any` of the negated elements.
-struct Truth {
+struct AnyAll {
     all: bool,
 }
 
 inlined! {
-    impl Fold for Truth {
+    impl Fold for AnyAll {
         type In = Bool;
         type Lane = u8;
         type Total = u8;
         type Out = Bool;
-        fn lane(&self) -> u8 = 0;
+        fn empty_lane(&self) -> u8 = 0;
         fn add(&self, lane: u8, value: Bool) -> u8 = lane | u8::from((value.0 != 0) != self.all);
-        fn join(&self, a: u8, b: u8) -> u8 = a | b;
-        fn total(&self, lane: u8) -> u8 = lane;
-        fn merge(&self, a: u8, b: u8) -> u8 = a | b;
+        fn join_lanes(&self, a: u8, b: u8) -> u8 = a | b;
+        fn lane_total(&self, lane: u8) -> u8 = lane;
+        fn merge_totals(&self, a: u8, b: u8) -> u8 = a | b;
         fn finish(&self, total: u8) -> Bool = Bool::from((total != 0) != self.all);
     }
 }
@@ -110,12 +110,12 @@ inlined! {
 #[op_impl(aten::any_dim, CPU)]
 #[op_impl(aten::any_dims, CPU)]
 fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
+    fold_into(out, this, &plan.gone, &AnyAll { all: false })
 }
 
 #[op_impl(aten::all, CPU)]
 #[op_impl(aten::all_dim, CPU)]
 #[op_impl(aten::all_dims, CPU)]
 fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
+    fold_into(out, this, &plan.gone, &AnyAll { all: true })
 }

@@ -7,13 +7,13 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Resul
 use engine::compute::Precision;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{self, Fraction};
-use engine::reduce::min_max::{Ordered, larger, smaller};
-use engine::reduce::{Fold, computed, fold_into, kept, lines};
+use engine::reduce::line_totals::{self, OrderedFloat};
+use engine::reduce::min_max::{Comparable, larger, smaller};
+use engine::reduce::{Fold, fold_into, keepdim_view, lines, with_compute_type};
 
 /// An element type with a magnitude.
 trait Magnitude: Element {
-    type Real: Ordered + Fraction + Into<f64>;
+    type Real: Comparable + OrderedFloat + Into<f64>;
 
     fn magnitude(self) -> Self::Real;
 }
@@ -37,12 +37,12 @@ inlined! {
 
 /// A fold to a norm: the initial value, and the functions that add a magnitude and join two partial results.
 struct Norm<T: Magnitude, A, J> {
-    begin: T::Real,
+    initial: T::Real,
     add: A,
     join: J,
     /// The order of the final root, or `None` without a root. Partial results are joined in double precision.
     root: Option<f64>,
-    of: PhantomData<T>,
+    element: PhantomData<T>,
 }
 
 inlined! {
@@ -55,12 +55,12 @@ inlined! {
         type Lane = T::Real;
         type Total = f64;
         type Out = T::Real;
-        fn lane(&self) -> T::Real = self.begin;
+        fn empty_lane(&self) -> T::Real = self.initial;
         fn add(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
-        fn join(&self, a: T::Real, b: T::Real) -> T::Real = T::Real::near((self.join)(a.into(), b.into()));
-        fn total(&self, lane: T::Real) -> f64 = lane.into();
-        fn merge(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
-        fn finish(&self, total: f64) -> T::Real = T::Real::near(match self.root {
+        fn join_lanes(&self, a: T::Real, b: T::Real) -> T::Real = T::Real::from_f64((self.join)(a.into(), b.into()));
+        fn lane_total(&self, lane: T::Real) -> f64 = lane.into();
+        fn merge_totals(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
+        fn finish(&self, total: f64) -> T::Real = T::Real::from_f64(match self.root {
             None => total,
             Some(2.0) => total.sqrt(),
             Some(order) => total.powf(order.recip()),
@@ -70,32 +70,34 @@ inlined! {
 
 #[op_impl(aten::linalg_vector_norm, CPU)]
 fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    computed!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
-        norm::<T>(out, this, &plan.gone, plan.order))
+    with_compute_type!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
+        vector_norm::<T>(out, this, &plan.gone, plan.order))
 }
 
-fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], order: f64) -> Result<()> {
-    let (zero, one) = (T::Real::near(0.0), T::Real::near(1.0));
+fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], order: f64) -> Result<()> {
+    let (zero, one) = (T::Real::from_f64(0.0), T::Real::from_f64(1.0));
     let sum = |a: f64, b: f64| a + b;
-    macro_rules! norm {
-        ($begin:expr, $root:expr, $add:expr, $join:expr) => {
+    macro_rules! vector_norm {
+        ($initial:expr, $root:expr, $add:expr, $join:expr) => {
             fold_into(
                 out,
                 this,
-                gone,
-                &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData },
+                reduced_dims,
+                &Norm::<T, _, _> { initial: $initial, add: $add, join: $join, root: $root, element: PhantomData },
             )
         };
     }
     match order {
-        0.0 => norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum),
-        1.0 => norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
-        2.0 => norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
-        f64::INFINITY => norm!(zero, None, larger, larger::<f64>),
-        f64::NEG_INFINITY => norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
+        0.0 => {
+            vector_norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum)
+        }
+        1.0 => vector_norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
+        2.0 => vector_norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
+        f64::INFINITY => vector_norm!(zero, None, larger, larger::<f64>),
+        f64::NEG_INFINITY => vector_norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
         order => {
-            let power = T::Real::near(order);
-            norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+            let power = T::Real::from_f64(order);
+            vector_norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
         }
     }
 }
@@ -106,9 +108,9 @@ fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor, dim: &[i64], keepd
         return aten::copy_(out, &complex_log_sum_exp(this, dim, keepdim)?, false);
     }
     let dtype = out.dtype();
-    let mut out = kept(out, this, &plan.gone)?;
+    let mut out = keepdim_view(out, this, &plan.gone)?;
     let operands = operands!(write out; read this)?;
-    computed!(aten::logsumexp, dtype, T: [f32, f64] => {
+    with_compute_type!(aten::logsumexp, dtype, T: [f32, f64] => {
         lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             out[0] = log_sum_exp(line);
         });
@@ -128,9 +130,9 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
     logarithm + if keepdim { shift } else { sum(&shift, false)? }
 }
 
-fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
-    let highest = line_totals::highest(line);
+fn log_sum_exp<T: OrderedFloat>(line: &[T]) -> T {
+    let highest = line_totals::max_of_line(line);
     let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
-    let sum = vectorised!(line_totals::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
+    let sum = vectorised!(line_totals::sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

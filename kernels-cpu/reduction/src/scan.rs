@@ -5,20 +5,20 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scal
 use crate::sums::Accumulate;
 use engine::compute::Compute;
 use engine::math::Real;
-use engine::math::complex::log_sum;
-use engine::reduce::min_max::Ordered;
-use engine::reduce::{computed, lines, marked};
+use engine::math::complex::log_add_exp;
+use engine::reduce::min_max::Comparable;
+use engine::reduce::{dim_mask, lines, with_compute_type};
 
 /// Computes cumulative sums or products, accumulated in a wider type.
-fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
-    let (dims, dtype) = (marked(this.sizes().len(), dim), out.dtype());
+fn cumulate<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
+    let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
-    computed!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
+    with_compute_type!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = <T as Accumulate>::Accumulator::from_scalar(Scalar::Int(i64::from(product)));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = if product { running.times(value.widen()) } else { running.plus(value.widen()) };
-                *out = T::over(running, 1.0);
+                *out = T::divide_sum(running, 1.0);
             }
         });
         Ok(())
@@ -27,37 +27,37 @@ fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: b
 
 #[op_impl(aten::cumsum, CPU)]
 fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    scanned::<aten::cumsum>(out, this, *plan, false)
+    cumulate::<aten::cumsum>(out, this, *plan, false)
 }
 
 #[op_impl(aten::cumprod, CPU)]
 fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    scanned::<aten::cumprod>(out, this, *plan, true)
+    cumulate::<aten::cumprod>(out, this, *plan, true)
 }
 
 #[op_impl(aten::logcumsumexp, CPU)]
 fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let (dims, dtype) = (marked(this.sizes().len(), *plan), out.dtype());
+    let (dims, dtype) = (dim_mask(this.sizes().len(), *plan), out.dtype());
     let operands = operands!(write out; read this)?;
-    computed!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
-        type Wider = <T as Accumulate>::Accumulator;
-        lines(&dims, &operands, |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let mut running = Wider::from_scalar(Scalar::Float(f64::NEG_INFINITY));
+    with_compute_type!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
+        type Accumulator = <T as Accumulate>::Accumulator;
+        lines(&dims, &operands, |_, [line]: [&[Accumulator]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            let mut running = Accumulator::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = running.log_add_exp(value);
-                *out = T::over(running, 1.0);
+                *out = T::divide_sum(running, 1.0);
             }
         });
         Ok(())
     })
 }
 
-trait Exponential {
+trait LogAddExp {
     /// Returns `log(exp(self) + exp(other))`.
     fn log_add_exp(self, other: Self) -> Self;
 }
 
-impl Exponential for f64 {
+impl LogAddExp for f64 {
     fn log_add_exp(self, other: Self) -> Self {
         let (low, high) = if self < other { (self, other) } else { (other, self) };
         if self.is_nan() || other.is_nan() {
@@ -70,23 +70,28 @@ impl Exponential for f64 {
     }
 }
 
-impl Exponential for Complex64 {
+impl LogAddExp for Complex64 {
     fn log_add_exp(self, other: Self) -> Self {
-        log_sum(self, other)
+        log_add_exp(self, other)
     }
 }
 
 /// Computes cumulative maxima or minima and their indices. Of equal elements, the last counts.
-fn placed<O: Operation>([values, indices]: [&mut Tensor; 2], this: &Tensor, dim: usize, largest: bool) -> Result<()> {
-    let dims = marked(this.sizes().len(), dim);
+fn cumulate_extreme<O: Operation>(
+    [values, indices]: [&mut Tensor; 2],
+    this: &Tensor,
+    dim: usize,
+    largest: bool,
+) -> Result<()> {
+    let dims = dim_mask(this.sizes().len(), dim);
     let operands = operands!(write values, indices; read this)?;
-    computed!(O, this.dtype(), T: [f32, f64, i64] => {
+    with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             let Some(&(mut best)) = line.first() else { return };
             let mut at = 0;
             for (i, ((&value, out), index)) in line.iter().zip(values).zip(indices).enumerate() {
                 let wins = if largest { value >= best } else { value <= best };
-                if value.is_none() || !best.is_none() && wins {
+                if value.is_nan() || !best.is_nan() && wins {
                     (best, at) = (value, i);
                 }
                 *out = best;
@@ -99,10 +104,10 @@ fn placed<O: Operation>([values, indices]: [&mut Tensor; 2], this: &Tensor, dim:
 
 #[op_impl(aten::cummax, CPU)]
 fn cummax(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    placed::<aten::cummax>(out, this, *plan, true)
+    cumulate_extreme::<aten::cummax>(out, this, *plan, true)
 }
 
 #[op_impl(aten::cummin, CPU)]
 fn cummin(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    placed::<aten::cummin>(out, this, *plan, false)
+    cumulate_extreme::<aten::cummin>(out, this, *plan, false)
 }

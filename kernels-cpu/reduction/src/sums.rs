@@ -7,8 +7,8 @@ use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, 
 
 use engine::compute::Compute;
 use engine::inlined::inlined;
-use engine::reduce::min_max::Ordered;
-use engine::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
+use engine::reduce::min_max::Comparable;
+use engine::reduce::{Fold, MAX_LANE_ELEMENTS, fold_into, with_compute_type};
 
 /// An element type whose sums are accumulated in a wider type.
 pub(crate) trait Accumulate: Compute {
@@ -17,11 +17,11 @@ pub(crate) trait Accumulate: Compute {
     fn widen(self) -> Self::Accumulator;
 
     /// Returns the sum, divided by `count` unless the type is an integer.
-    fn over(sum: Self::Accumulator, count: f64) -> Self;
+    fn divide_sum(sum: Self::Accumulator, count: f64) -> Self;
 }
 
-macro_rules! wide {
-    ($($ty:ty as $wide:ty: |$x:ident| $widen:expr, |$sum:ident, $count:ident| $over:expr;)*) => {$(
+macro_rules! accumulators {
+    ($($ty:ty as $wide:ty: |$x:ident| $widen:expr, |$sum:ident, $count:ident| $divide:expr;)*) => {$(
         impl Accumulate for $ty {
             type Accumulator = $wide;
 
@@ -33,14 +33,14 @@ macro_rules! wide {
 
             #[inline(always)]
             #[expect(clippy::allow_attributes, reason = "only one of the types is narrower")]
-            #[allow(clippy::cast_possible_truncation, unused_variables, reason = "rounding is what is asked for; integers are not divided")]
-            fn over($sum: $wide, $count: f64) -> Self {
-                $over
+            #[allow(clippy::cast_possible_truncation, unused_variables, reason = "the result is rounded; integers are not divided")]
+            fn divide_sum($sum: $wide, $count: f64) -> Self {
+                $divide
             }
         }
     )*};
 }
-wide! {
+accumulators! {
     f32 as f64: |x| f64::from(x), |sum, count| (sum / count) as Self;
     f64 as f64: |x| x, |sum, count| sum / count;
     i64 as i64: |x| x, |sum, count| sum;
@@ -52,7 +52,7 @@ wide! {
 struct Sum<T, F> {
     term: F,
     count: f64,
-    of: PhantomData<T>,
+    element: PhantomData<T>,
 }
 
 struct Product<T>(PhantomData<T>);
@@ -66,12 +66,12 @@ inlined! {
         type Lane = T;
         type Total = T::Accumulator;
         type Out = T;
-        fn lane(&self) -> T = T::from_scalar(Scalar::Int(0));
+        fn empty_lane(&self) -> T = T::from_scalar(Scalar::Int(0));
         fn add(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
-        fn join(&self, a: T, b: T) -> T = a.plus(b);
-        fn total(&self, lane: T) -> T::Accumulator = lane.widen();
-        fn merge(&self, a: T::Accumulator, b: T::Accumulator) -> T::Accumulator = a.plus(b);
-        fn finish(&self, total: T::Accumulator) -> T = T::over(total, self.count);
+        fn join_lanes(&self, a: T, b: T) -> T = a.plus(b);
+        fn lane_total(&self, lane: T) -> T::Accumulator = lane.widen();
+        fn merge_totals(&self, a: T::Accumulator, b: T::Accumulator) -> T::Accumulator = a.plus(b);
+        fn finish(&self, total: T::Accumulator) -> T = T::divide_sum(total, self.count);
     }
 
     impl[T: Compute + Sync] Fold for Product<T> {
@@ -79,11 +79,11 @@ inlined! {
         type Lane = T;
         type Total = T;
         type Out = T;
-        fn lane(&self) -> T = T::from_scalar(Scalar::Int(1));
+        fn empty_lane(&self) -> T = T::from_scalar(Scalar::Int(1));
         fn add(&self, lane: T, value: T) -> T = lane.times(value);
-        fn join(&self, a: T, b: T) -> T = a.times(b);
-        fn total(&self, lane: T) -> T = lane;
-        fn merge(&self, a: T, b: T) -> T = a.times(b);
+        fn join_lanes(&self, a: T, b: T) -> T = a.times(b);
+        fn lane_total(&self, lane: T) -> T = lane;
+        fn merge_totals(&self, a: T, b: T) -> T = a.times(b);
         fn finish(&self, total: T) -> T = total;
     }
 
@@ -92,66 +92,66 @@ inlined! {
         type Lane = u16;
         type Total = i64;
         type Out = i64;
-        fn lane(&self) -> u16 = {
-            const { assert!(MOST_IN_A_LANE <= u16::MAX as usize) };
+        fn empty_lane(&self) -> u16 = {
+            const { assert!(MAX_LANE_ELEMENTS <= u16::MAX as usize) };
             0
         };
         fn add(&self, lane: u16, value: Bool) -> u16 = lane + u16::from(value.0 != 0);
-        fn join(&self, a: u16, b: u16) -> u16 = a + b;
-        fn total(&self, lane: u16) -> i64 = lane.into();
-        fn merge(&self, a: i64, b: i64) -> i64 = a + b;
+        fn join_lanes(&self, a: u16, b: u16) -> u16 = a + b;
+        fn lane_total(&self, lane: u16) -> i64 = lane.into();
+        fn merge_totals(&self, a: i64, b: i64) -> i64 = a + b;
         fn finish(&self, total: i64) -> i64 = total;
     }
 }
 
 /// Computes sums over dimensions, divided by `count`.
-pub(crate) fn sum_over(out: &mut Tensor, this: &Tensor, gone: &[bool], count: f64) -> Result<()> {
-    computed!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
-        fold_into(out, this, gone, &Sum { term: identity::<T>, count, of: PhantomData }))
+pub(crate) fn sum_dims(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], count: f64) -> Result<()> {
+    with_compute_type!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, reduced_dims, &Sum { term: identity::<T>, count, element: PhantomData }))
 }
 
 /// Sums all elements to a single one, divided by `count`.
-pub fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
-    sum_over(out, this, &vec![true; this.sizes().len()], count)
+pub fn sum_all_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
+    sum_dims(out, this, &vec![true; this.sizes().len()], count)
 }
 
 #[op_impl(aten::sum, CPU)]
 #[op_impl(aten::sum_dim_intlist, CPU)]
 fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_over(out, this, &plan.gone, 1.0)
+    sum_dims(out, this, &plan.gone, 1.0)
 }
 
 #[op_impl(aten::nansum, CPU)]
 fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     if out.dtype().is_integral() {
-        return sum_over(out, this, &plan.gone, 1.0);
+        return sum_dims(out, this, &plan.gone, 1.0);
     }
-    computed!(aten::nansum, out.dtype(), T: [f32, f64] =>
-        fold_into(out, this, &plan.gone, &Sum { term: or_zero::<T>, count: 1.0, of: PhantomData }))
+    with_compute_type!(aten::nansum, out.dtype(), T: [f32, f64] =>
+        fold_into(out, this, &plan.gone, &Sum { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
 }
 
 /// Returns the number, or zero for NaN.
 #[inline(always)]
-fn or_zero<T: Compute + Ordered>(x: T) -> T {
-    if x.is_none() { T::ZERO } else { x }
+fn zero_if_nan<T: Compute + Comparable>(x: T) -> T {
+    if x.is_nan() { T::ZERO } else { x }
 }
 
 #[op_impl(aten::mean, CPU)]
 #[op_impl(aten::mean_dim, CPU)]
 fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
+    sum_dims(out, this, &plan.gone, reduced_count(this, &plan.gone))
 }
 
 /// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
-    this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
+fn reduced_count(this: &Tensor, reduced_dims: &[bool]) -> f64 {
+    this.sizes().iter().zip(reduced_dims).filter(|(_, is_reduced)| **is_reduced).map(|(&size, _)| size as f64).product()
 }
 
 #[op_impl(aten::prod, CPU)]
 #[op_impl(aten::prod_dim_int, CPU)]
 fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    computed!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+    with_compute_type!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
         fold_into(out, this, &plan.gone, &Product::<T>(PhantomData)))
 }
 

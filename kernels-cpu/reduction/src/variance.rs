@@ -6,7 +6,7 @@ use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, T
 use engine::compute::Precision;
 use engine::inlined::inlined;
 use engine::math::vectorised;
-use engine::reduce::{computed, kept, lines};
+use engine::reduce::{keepdim_view, lines, with_compute_type};
 
 /// An element type whose deviations from a mean are computed in double precision.
 pub(crate) trait Deviation: Element {
@@ -17,7 +17,7 @@ pub(crate) trait Deviation: Element {
     fn parts(self) -> [f64; 2];
 
     /// Returns the number with these real and imaginary parts.
-    fn of(parts: [f64; 2]) -> Self;
+    fn from_parts(parts: [f64; 2]) -> Self;
 }
 
 inlined! {
@@ -25,34 +25,34 @@ inlined! {
         type Real = Self;
         #[allow(clippy::useless_conversion, reason = "one of the types is as wide")]
         fn parts(self) -> [f64; 2] = [self.into(), 0.0];
-        fn of(parts: [f64; 2]) -> Self = Self::near(parts[0]);
+        fn from_parts(parts: [f64; 2]) -> Self = Self::from_f64(parts[0]);
     }
 
     impl Deviation for Complex32 {
         type Real = f32;
         fn parts(self) -> [f64; 2] = [self.re.into(), self.im.into()];
-        fn of(parts: [f64; 2]) -> Self = Self::new(f32::near(parts[0]), f32::near(parts[1]));
+        fn from_parts(parts: [f64; 2]) -> Self = Self::new(f32::from_f64(parts[0]), f32::from_f64(parts[1]));
     }
 
     impl Deviation for Complex64 {
         type Real = f64;
         fn parts(self) -> [f64; 2] = [self.re, self.im];
-        fn of(parts: [f64; 2]) -> Self = Self::new(parts[0], parts[1]);
+        fn from_parts(parts: [f64; 2]) -> Self = Self::new(parts[0], parts[1]);
     }
 }
 
 /// Returns the mean of a row, and the sum of the squared deviations from it.
-pub(crate) fn spread<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
+pub(crate) fn mean_and_squares<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     let count = line.len() as f64;
-    let mean = each(line, [0.0; 2], |[re, im]| [re, im]).map(|sum| sum / count);
-    let [squares, _] = each(line, mean, |[re, im]| [re * re + im * im, 0.0]);
+    let mean = sum_of_differences(line, [0.0; 2], |[re, im]| [re, im]).map(|sum| sum / count);
+    let [squares, _] = sum_of_differences(line, mean, |[re, im]| [re * re + im * im, 0.0]);
     (mean, squares)
 }
 
 /// Sums `f` of the differences between the elements and `from`, in several lanes.
 #[inline(always)]
-fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
+fn sum_of_differences<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
     vectorised!({
         let mut lanes = [[0.0; 2]; 16];
         for values in line.chunks(16) {
@@ -67,16 +67,16 @@ fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 
 }
 
 fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    let (mut var, mut mean) = (kept(var, this, &plan.gone)?, kept(mean, this, &plan.gone)?);
+    let (mut var, mut mean) = (keepdim_view(var, this, &plan.gone)?, keepdim_view(mean, this, &plan.gone)?);
     let operands = operands!(write var, mean; read this)?;
-    computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
+    with_compute_type!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
         lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
-            let (center, squares) = spread(line);
+            let (center, squares) = mean_and_squares(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - plan.correction).max(0.0);
             let value = if line.is_empty() { f64::NAN } else { value };
-            var[0] = <T as Deviation>::Real::near(if root { value.sqrt() } else { value });
-            mean[0] = T::of(center);
+            var[0] = <T as Deviation>::Real::from_f64(if root { value.sqrt() } else { value });
+            mean[0] = T::from_parts(center);
         });
         Ok(())
     })

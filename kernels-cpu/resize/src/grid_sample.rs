@@ -12,20 +12,20 @@ use aten::Sampling;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{bf16, f16};
 
-use engine::contiguous::computed;
+use engine::contiguous::with_compute_type;
 
 /// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 12;
 
-macro_rules! samplers {
+macro_rules! grid_samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
             match input.dtype() {
-                DType::BF16 => half_precision::sampled::<bf16>(plan, out, input, grid),
-                DType::F16 => half_precision::sampled::<f16>(plan, out, input, grid),
-                dtype => computed!($name "input", dtype; T in [f32 f64] => {
-                    full_precision::sampled::<T>(plan, out, input, grid)
+                DType::BF16 => half_precision::sample::<bf16>(plan, out, input, grid),
+                DType::F16 => half_precision::sample::<f16>(plan, out, input, grid),
+                dtype => with_compute_type!($name "input", dtype; T in [f32 f64] => {
+                    full_precision::sample::<T>(plan, out, input, grid)
                 }),
             }
         }
@@ -33,17 +33,17 @@ macro_rules! samplers {
         #[op_impl(aten::$backward, CPU)]
         fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             match input.dtype() {
-                DType::BF16 => half_precision::gradients::<bf16>(plan, out, grad_output, input, grid),
-                DType::F16 => half_precision::gradients::<f16>(plan, out, grad_output, input, grid),
-                dtype => computed!($backward "input", dtype; T in [f32 f64] => {
-                    full_precision::gradients::<T>(plan, out, grad_output, input, grid)
+                DType::BF16 => half_precision::sample_gradients::<bf16>(plan, out, grad_output, input, grid),
+                DType::F16 => half_precision::sample_gradients::<f16>(plan, out, grad_output, input, grid),
+                dtype => with_compute_type!($backward "input", dtype; T in [f32 f64] => {
+                    full_precision::sample_gradients::<T>(plan, out, grad_output, input, grid)
                 }),
             }
         }
     )*};
 }
 
-samplers! {
+grid_samplers! {
     2 grid_sampler_2d grid_sampler_2d_backward;
     3 grid_sampler_3d grid_sampler_3d_backward;
 }

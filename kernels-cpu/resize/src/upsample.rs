@@ -11,16 +11,16 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, OutOfMemory};
 
 use engine::compute::Compute;
-use engine::contiguous::{computed, fill, packed};
+use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::thread_pool::{self, Lines};
-pub(crate) use taps::curve;
+pub(crate) use taps::cubic_weights;
 use taps::{Taps, UpsampleMode};
 
 /// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 13;
 
 macro_rules! upsamples {
-    ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
+    ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
             _plan: &(),
@@ -29,10 +29,10 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<()> {
-            let way = (UpsampleMode::$way, false $(|| $align)?);
+            let mode = (UpsampleMode::$mode, false $(|| $align)?);
             let scales = [$($scale),+];
-            $(upsamples! { @bytes $bytes this, out, way, &scales })?
-            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, way, &scales) }
+            $(upsamples! { @bytes $bytes this, out, mode, &scales })?
+            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, mode, &scales) }
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -43,19 +43,19 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<()> {
-            let way = (UpsampleMode::$way, false $(|| $align)?);
-            computed!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
-                back::<T>(grad_output, out, way, &[$($scale),+])
+            let mode = (UpsampleMode::$mode, false $(|| $align)?);
+            with_compute_type!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
+                resize_backward::<T>(grad_output, out, mode, &[$($scale),+])
             })
         }
     )*};
-    (@bytes bytes $this:expr, $out:expr, $way:expr, $scales:expr) => {
+    (@bytes bytes $this:expr, $out:expr, $mode:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return uint8::resize($this, $out, $way, $scales);
+            return uint8::resize($this, $out, $mode, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
-        computed!($name $argument, $dtype; $T in [$($ty)+] => $body)
+        with_compute_type!($name $argument, $dtype; $T in [$($ty)+] => $body)
     };
 }
 
@@ -63,29 +63,29 @@ upsamples! {
     1 Nearest [] [scales] [f32 f64 i64] upsample_nearest1d upsample_nearest1d_backward;
     2 Nearest [] [scales_h scales_w] [f32 f64 i64] upsample_nearest2d upsample_nearest2d_backward;
     3 Nearest [] [scales_d scales_h scales_w] [f32 f64 i64] upsample_nearest3d upsample_nearest3d_backward;
-    1 Exact [] [scales] [f32 f64 i64] _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
-    2 Exact [] [scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
-    3 Exact [] [scales_d scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
+    1 NearestExact [] [scales] [f32 f64 i64] _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    2 NearestExact [] [scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
+    3 NearestExact [] [scales_d scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
     1 Linear [align_corners] [scales] [f32 f64] upsample_linear1d upsample_linear1d_backward;
     2 Linear [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bilinear2d upsample_bilinear2d_backward;
     3 Linear [align_corners] [scales_d scales_h scales_w] [f32 f64] upsample_trilinear3d upsample_trilinear3d_backward;
     2 Cubic [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bicubic2d upsample_bicubic2d_backward;
-    2 SmoothLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
-    2 SmoothCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    2 AntialiasedLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
+    2 AntialiasedCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }
 
 /// Computes the taps of three dimensions, of which the first may have size 1. Both lists of sizes begin with batch and channels.
-fn taps<T: Compute>(
+fn taps_of_dims<T: Compute>(
     input: &[i64],
     output: &[i64],
-    (way, align_corners): (UpsampleMode, bool),
+    (mode, align_corners): (UpsampleMode, bool),
     scales: &[Option<f64>],
 ) -> Result<[Taps<T>; 3], OutOfMemory> {
     let skipped = 3 - scales.len();
     let along = |dim: usize| match dim.checked_sub(skipped) {
         Some(at) => {
             let single = T::DTYPE != DType::F64;
-            Taps::new(way, align_corners, single, input[at + 2], output[at + 2], scales[at])
+            Taps::new(mode, align_corners, single, input[at + 2], output[at + 2], scales[at])
         }
         None => Taps::new(UpsampleMode::Nearest, false, true, 1, 1, None),
     };
@@ -95,31 +95,31 @@ fn taps<T: Compute>(
 fn resize<T: Compute>(
     this: &Tensor,
     out: &mut Tensor,
-    way: (UpsampleMode, bool),
+    mode: (UpsampleMode, bool),
     scales: &[Option<f64>],
 ) -> Result<()> {
-    let (elements, sizes) = (packed::<T>(this)?, Dims::from_slice(out.sizes()));
-    fill(out, |out: &mut [T]| {
-        let [deep, down, across] = taps::<T>(this.sizes(), &sizes, way, scales)?;
-        let (area, width) = (deep.from * down.from * across.from, across.from);
-        let rows = deep.to * down.to;
-        let lines = Lines::new(out, across.to);
-        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
+    let (elements, sizes) = (contiguous_elements::<T>(this)?, Dims::from_slice(out.sizes()));
+    write_contiguous(out, |out: &mut [T]| {
+        let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, scales)?;
+        let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
+        let rows = deep.output_size * down.output_size;
+        let lines = Lines::new(out, across.output_size);
+        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.output_size), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
                 blend.fill(T::ZERO);
-                for &(plane, depth) in deep.of(line % rows / down.to) {
-                    for &(row, height) in down.of(line % down.to) {
+                for &(plane, depth) in deep.taps_of(line % rows / down.output_size) {
+                    for &(row, height) in down.taps_of(line % down.output_size) {
                         let weight = depth.times(height);
-                        let row = &image[(plane * down.from + row) * width..][..width];
+                        let row = &image[(plane * down.input_size + row) * width..][..width];
                         blend.iter_mut().zip(row).for_each(|(sum, &x)| *sum = sum.plus(weight.times(x)));
                     }
                 }
                 // SAFETY: each row is in one piece.
                 let out = unsafe { lines.get(line) };
-                for (place, out) in out.iter_mut().enumerate() {
-                    let parts = across.of(place).iter().map(|&(at, weight)| weight.times(blend[at]));
+                for (column, out) in out.iter_mut().enumerate() {
+                    let parts = across.taps_of(column).iter().map(|&(at, weight)| weight.times(blend[at]));
                     *out = parts.fold(T::ZERO, T::plus);
                 }
             }
@@ -128,22 +128,22 @@ fn resize<T: Compute>(
     })
 }
 
-fn back<T: Compute>(
+fn resize_backward<T: Compute>(
     grad_output: &Tensor,
     out: &mut Tensor,
-    way: (UpsampleMode, bool),
+    mode: (UpsampleMode, bool),
     scales: &[Option<f64>],
 ) -> Result<()> {
-    let (grad, sizes) = (packed::<T>(grad_output)?, Dims::from_slice(out.sizes()));
-    fill(out, |out: &mut [T]| {
+    let (grad, sizes) = (contiguous_elements::<T>(grad_output)?, Dims::from_slice(out.sizes()));
+    write_contiguous(out, |out: &mut [T]| {
         out.fill(T::ZERO);
         // A gradient without elements may have sizes that are too large for taps.
         if grad.is_empty() {
             return Ok(());
         }
-        let [deep, down, across] = taps::<T>(&sizes, grad_output.sizes(), way, scales)?;
-        let (area, width) = (deep.from * down.from * across.from, across.from);
-        let rows = deep.to * down.to;
+        let [deep, down, across] = taps_of_dims::<T>(&sizes, grad_output.sizes(), mode, scales)?;
+        let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
+        let rows = deep.output_size * down.output_size;
         let images = Lines::new(out, area);
         thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
@@ -152,16 +152,16 @@ fn back<T: Compute>(
                 let image = unsafe { images.get(index) };
                 for line in 0..rows {
                     blend.fill(T::ZERO);
-                    let grad = &grad[(index * rows + line) * across.to..][..across.to];
-                    for (place, &grad) in grad.iter().enumerate() {
-                        for &(at, weight) in across.of(place) {
+                    let grad = &grad[(index * rows + line) * across.output_size..][..across.output_size];
+                    for (column, &grad) in grad.iter().enumerate() {
+                        for &(at, weight) in across.taps_of(column) {
                             blend[at] = blend[at].plus(weight.times(grad));
                         }
                     }
-                    for &(plane, depth) in deep.of(line / down.to) {
-                        for &(row, height) in down.of(line % down.to) {
+                    for &(plane, depth) in deep.taps_of(line / down.output_size) {
+                        for &(row, height) in down.taps_of(line % down.output_size) {
                             let weight = depth.times(height);
-                            let row = &mut image[(plane * down.from + row) * width..][..width];
+                            let row = &mut image[(plane * down.input_size + row) * width..][..width];
                             row.iter_mut().zip(&blend).for_each(|(to, &x)| *to = to.plus(weight.times(x)));
                         }
                     }

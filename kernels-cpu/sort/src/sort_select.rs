@@ -3,34 +3,35 @@
 //! The rank of an element and its index are packed into one integer, an *entry*. Entries have the order of their elements: NaN is after all
 //! numbers, and equal elements are in the order of their indices. So no algorithm needs to be stable, and none compares floating-point
 //! numbers.
-#![expect(unsafe_code, reason = "places that were counted before")]
+#![expect(unsafe_code, reason = "the offsets were counted before")]
 
 use std::marker::PhantomData;
 
 use engine::data_movement::GRAIN;
 use engine::inlined::inlined;
 use engine::math::vectorised;
-use engine::reduce::min_max::Ordered;
+use engine::reduce::min_max::Comparable;
 use engine::thread_pool::{DisjointSlices, Lines, parallel_each, threads_here};
 
 /// An element type whose order is that of integers, the ranks.
-pub(crate) trait Ranked: Ordered {
+pub(crate) trait Ranked: Comparable {
     /// The number of bits of a rank.
-    const BITS: u32;
+    const RANK_BITS: u32;
 
     /// Returns the rank. It is equal for equal elements, and for all NaN.
     fn rank(self) -> u64;
 
     /// Returns the element of a rank, or `None` if several elements have this rank.
-    fn of(rank: u64) -> Option<Self>;
+    fn from_rank(rank: u64) -> Option<Self>;
 }
 
-macro_rules! ranked_fractions {
+/// Implements [`Ranked`] for floating-point types.
+macro_rules! ranked_floats {
     ($($ty:ty as $bits:ty;)*) => {$(
         #[expect(clippy::allow_attributes, reason = "one of the types is as wide")]
-        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, trivial_numeric_casts, reason = "a rank is not wider than said")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, trivial_numeric_casts, reason = "a rank has `RANK_BITS` bits")]
         impl Ranked for $ty {
-            const BITS: u32 = <$bits>::BITS;
+            const RANK_BITS: u32 = <$bits>::BITS;
 
             #[inline(always)]
             fn rank(self) -> u64 {
@@ -38,11 +39,11 @@ macro_rules! ranked_fractions {
                 // Adding zero gives both zeros the same bits.
                 let bits = (self + 0.0).to_bits();
                 let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-                (if self.is_none() { <$bits>::MAX } else { rank }) as u64
+                (if self.is_nan() { <$bits>::MAX } else { rank }) as u64
             }
 
             #[inline(always)]
-            fn of(rank: u64) -> Option<Self> {
+            fn from_rank(rank: u64) -> Option<Self> {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
                 let rank = rank as $bits;
                 let bits = if rank & SIGN == 0 { !rank } else { rank ^ SIGN };
@@ -51,13 +52,13 @@ macro_rules! ranked_fractions {
         }
     )*};
 }
-ranked_fractions! { f32 as u32; f64 as u64; }
+ranked_floats! { f32 as u32; f64 as u64; }
 
 inlined! {
     impl Ranked for i64 {
-        const BITS: u32 = 64;
+        const RANK_BITS: u32 = 64;
         fn rank(self) -> u64 = self.cast_unsigned() ^ 1 << 63;
-        fn of(rank: u64) -> Option<Self> = Some((rank ^ 1 << 63).cast_signed());
+        fn from_rank(rank: u64) -> Option<Self> = Some((rank ^ 1 << 63).cast_signed());
     }
 }
 
@@ -71,54 +72,55 @@ pub(crate) enum Direction {
 impl Direction {
     /// Converts a rank to its rank in this direction, or back: the conversion is its own inverse.
     #[inline(always)]
-    fn turned<T: Ranked>(self, rank: u64) -> u64 {
-        if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::BITS)) } else { rank }
+    fn in_direction<T: Ranked>(self, rank: u64) -> u64 {
+        if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::RANK_BITS)) } else { rank }
     }
 }
 
 /// An integer with a rank in its upper bits and an index in its lower `shift` bits.
 pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
-    fn of(above: u64, place: usize, shift: u32) -> Self;
+    fn new(rank: u64, index: usize, shift: u32) -> Self;
 
-    fn above(self, shift: u32) -> u64;
+    fn rank(self, shift: u32) -> u64;
 
-    fn below(self, shift: u32) -> usize;
+    fn index(self, shift: u32) -> usize;
 
     /// Returns a buffer of indices as a buffer of entries, if both have the same type.
-    fn room(places: &mut [i64]) -> Option<&mut [Self]>;
+    fn as_entries(places: &mut [i64]) -> Option<&mut [Self]>;
 }
 
-macro_rules! entries {
+/// Implements [`Entry`] for integers.
+macro_rules! define_entries {
     ($($ty:ty: |$places:ident| $room:expr;)*) => {$(
         #[expect(clippy::allow_attributes, reason = "one of the types is as wide as a rank")]
-        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "parts are taken apart as they were put together")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "the rank and the index have as many bits as were packed")]
         impl Entry for $ty {
             #[inline(always)]
-            fn of(above: u64, place: usize, shift: u32) -> Self {
-                (above as Self) << shift | place as Self
+            fn new(rank: u64, index: usize, shift: u32) -> Self {
+                (rank as Self) << shift | index as Self
             }
 
             #[inline(always)]
-            fn above(self, shift: u32) -> u64 {
+            fn rank(self, shift: u32) -> u64 {
                 (self >> shift) as u64
             }
 
             #[inline(always)]
-            fn below(self, shift: u32) -> usize {
+            fn index(self, shift: u32) -> usize {
                 (self & ((1 << shift) - 1)) as usize
             }
 
-            fn room($places: &mut [i64]) -> Option<&mut [Self]> {
+            fn as_entries($places: &mut [i64]) -> Option<&mut [Self]> {
                 $room
             }
         }
     )*};
 }
-entries! { i64: |places| Some(places); u128: |_places| None; }
+define_entries! { i64: |places| Some(places); u128: |_places| None; }
 
 /// The conversion of the elements of a row to entries.
 pub(crate) struct Order<T, E> {
-    first: Direction,
+    direction: Direction,
     /// The number that is subtracted from all ranks.
     base: u64,
     /// The number of bits of an index.
@@ -128,32 +130,32 @@ pub(crate) struct Order<T, E> {
 
 impl<T: Ranked> Order<T, i64> {
     /// Returns an order with 64-bit entries, if the range of the ranks and the indices fit into them.
-    pub(crate) fn narrow(line: &[T], first: Direction) -> Option<Self> {
+    pub(crate) fn with_i64_entries(line: &[T], direction: Direction) -> Option<Self> {
         let shift = usize::BITS - line.len().leading_zeros();
-        let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
-        if T::BITS == 64 {
-            let ranks = line.iter().map(|&element| first.turned::<T>(element.rank()));
+        let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::RANK_BITS));
+        if T::RANK_BITS == 64 {
+            let ranks = line.iter().map(|&element| direction.in_direction::<T>(element.rank()));
             (least, greatest) =
                 vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
         let bits = 64 - greatest.saturating_sub(least).leading_zeros();
-        (bits + shift < 64).then_some(Self { first, base: least, shift, of: PhantomData })
+        (bits + shift < 64).then_some(Self { direction, base: least, shift, of: PhantomData })
     }
 }
 
 impl<T: Ranked> Order<T, u128> {
-    pub(crate) fn wide(first: Direction) -> Self {
-        Self { first, base: 0, shift: 64, of: PhantomData }
+    pub(crate) fn with_u128_entries(direction: Direction) -> Self {
+        Self { direction, base: 0, shift: 64, of: PhantomData }
     }
 }
 
 /// Runs a body with the order of a row that has the narrowest entries.
 macro_rules! with_order {
-    ($line:expr, $first:expr, $order:ident => $body:expr) => {
-        if let Some($order) = $crate::sort_select::Order::<_, i64>::narrow($line, $first) {
+    ($line:expr, $direction:expr, $order:ident => $body:expr) => {
+        if let Some($order) = $crate::sort_select::Order::<_, i64>::with_i64_entries($line, $direction) {
             $body
         } else {
-            let $order = $crate::sort_select::Order::<_, u128>::wide($first);
+            let $order = $crate::sort_select::Order::<_, u128>::with_u128_entries($direction);
             $body
         }
     };
@@ -161,111 +163,112 @@ macro_rules! with_order {
 pub(crate) use with_order;
 
 /// The minimum number of candidates that a selection collects. Fewer would not be faster.
-const FEW: usize = 1024;
+const MIN_CANDIDATES: usize = 1024;
 /// The number of elements that a selection tests at once.
-const BLOCK: usize = 256;
+const TEST_BLOCK: usize = 256;
 /// The minimum number of entries for a radix sort. Fewer are sorted by comparison.
-const LONG: usize = 1 << 11;
+const MIN_RADIX_ENTRIES: usize = 1 << 11;
 
 impl<T: Ranked, E: Entry> Order<T, E> {
     #[inline(always)]
-    fn above(&self, element: T) -> u64 {
-        self.first.turned::<T>(element.rank()).wrapping_sub(self.base)
+    fn relative_rank(&self, element: T) -> u64 {
+        self.direction.in_direction::<T>(element.rank()).wrapping_sub(self.base)
     }
 
     /// Returns the index of an entry's element.
     #[inline(always)]
-    pub(crate) fn place(&self, entry: E) -> usize {
-        entry.below(self.shift)
+    pub(crate) fn index(&self, entry: E) -> usize {
+        entry.index(self.shift)
     }
 
     /// Returns the element of an entry.
     #[inline(always)]
     pub(crate) fn element(&self, line: &[T], entry: E) -> T {
-        let rank = entry.above(self.shift).wrapping_add(self.base);
+        let rank = entry.rank(self.shift).wrapping_add(self.base);
         // Most elements follow from their ranks, without a random access to the row.
-        T::of(self.first.turned::<T>(rank)).unwrap_or_else(|| line[self.place(entry)])
+        T::from_rank(self.direction.in_direction::<T>(rank)).unwrap_or_else(|| line[self.index(entry)])
     }
 
     /// Checks if the elements of two entries are equal, or both are NaN.
-    pub(crate) fn same(&self, a: E, b: E) -> bool {
-        a.above(self.shift) == b.above(self.shift)
+    pub(crate) fn is_equal(&self, a: E, b: E) -> bool {
+        a.rank(self.shift) == b.rank(self.shift)
     }
 
     /// Returns the entries of all elements of a row, in the order of the indices.
-    pub(crate) fn entries(&self, line: &[T]) -> Vec<E> {
+    pub(crate) fn to_entries(&self, line: &[T]) -> Vec<E> {
         let entries = line.iter().enumerate();
-        entries.map(|(place, &element)| E::of(self.above(element), place, self.shift)).collect()
+        entries.map(|(place, &element)| E::new(self.relative_rank(element), place, self.shift)).collect()
     }
 
     /// Returns the first `count` entries of a row, sorted. The row has at least `count` elements.
-    pub(crate) fn select(&self, line: &[T], count: usize) -> Vec<E> {
+    pub(crate) fn select_first(&self, line: &[T], count: usize) -> Vec<E> {
         if count == 0 {
             return Vec::new();
         }
-        let room = line.len().min(FEW.max(2 * count));
-        let mut kept = self.entries(&line[..room]);
+        let room = line.len().min(MIN_CANDIDATES.max(2 * count));
+        let mut kept = self.to_entries(&line[..room]);
         if room < line.len() {
-            let mut bound = self.keep(&mut kept, count);
-            for (number, block) in line[room..].chunks(BLOCK).enumerate() {
+            let mut bound = self.keep_first(&mut kept, count);
+            for (number, block) in line[room..].chunks(TEST_BLOCK).enumerate() {
                 // An element that equals the last kept one is later in order.
-                let none =
-                    vectorised!(!block.iter().fold(false, |found, &element| found | (self.above(element) < bound)));
+                let none = vectorised!(
+                    !block.iter().fold(false, |found, &element| found | (self.relative_rank(element) < bound))
+                );
                 if none {
                     continue;
                 }
-                for (place, &element) in (room + number * BLOCK..).zip(block) {
-                    if self.above(element) < bound {
-                        kept.push(E::of(self.above(element), place, self.shift));
+                for (place, &element) in (room + number * TEST_BLOCK..).zip(block) {
+                    if self.relative_rank(element) < bound {
+                        kept.push(E::new(self.relative_rank(element), place, self.shift));
                         if kept.len() == room {
-                            bound = self.keep(&mut kept, count);
+                            bound = self.keep_first(&mut kept, count);
                         }
                     }
                 }
             }
         }
         if count < line.len() {
-            self.keep(&mut kept, count);
+            self.keep_first(&mut kept, count);
             kept.sort_unstable();
         } else {
-            self.sort(&mut kept);
+            self.sort_entries(&mut kept);
         }
         kept
     }
 
     /// Keeps the first `count` entries, in any order. Returns the largest rank among them.
-    fn keep(&self, kept: &mut Vec<E>, count: usize) -> u64 {
-        let bound = kept.select_nth_unstable(count - 1).1.above(self.shift);
+    fn keep_first(&self, kept: &mut Vec<E>, count: usize) -> u64 {
+        let bound = kept.select_nth_unstable(count - 1).1.rank(self.shift);
         kept.truncate(count);
         bound
     }
 
     /// Sorts the elements of a row, and writes them and their indices.
-    pub(crate) fn sorted(&self, line: &[T], elements: &mut [T], places: &mut [i64]) {
-        let give = |entry: E| (self.element(line, entry), i64::try_from(self.place(entry)).unwrap_or(i64::MAX));
-        let Some(entries) = E::room(places) else {
-            let mut entries = self.entries(line);
-            self.sort(&mut entries);
+    pub(crate) fn sort_row(&self, line: &[T], elements: &mut [T], places: &mut [i64]) {
+        let give = |entry: E| (self.element(line, entry), i64::try_from(self.index(entry)).unwrap_or(i64::MAX));
+        let Some(entries) = E::as_entries(places) else {
+            let mut entries = self.to_entries(line);
+            self.sort_entries(&mut entries);
             let to = elements.iter_mut().zip(places);
             return to.zip(entries).for_each(|((element, place), entry)| (*element, *place) = give(entry));
         };
         for (place, (to, &element)) in entries.iter_mut().zip(line).enumerate() {
-            *to = E::of(self.above(element), place, self.shift);
+            *to = E::new(self.relative_rank(element), place, self.shift);
         }
-        self.sort(entries);
+        self.sort_entries(entries);
         for (i, element) in elements.iter_mut().enumerate() {
-            let Some(entry) = E::room(places).and_then(|entries| entries.get(i).copied()) else { return };
+            let Some(entry) = E::as_entries(places).and_then(|entries| entries.get(i).copied()) else { return };
             (*element, places[i]) = give(entry);
         }
     }
 
-    /// Sorts [`entries`](Self::entries) that are in the order of their indices.
-    pub(crate) fn sort(&self, entries: &mut [E]) {
-        let Some(&any) = entries.first().filter(|_| entries.len() >= LONG) else {
+    /// Sorts [`to_entries`](Self::to_entries) that are in the order of their indices.
+    pub(crate) fn sort_entries(&self, entries: &mut [E]) {
+        let Some(&any) = entries.first().filter(|_| entries.len() >= MIN_RADIX_ENTRIES) else {
             return entries.sort_unstable();
         };
         // Entries with equal ranks are in order already, so stable passes over the bytes of the ranks are enough.
-        let rank = |entry: E| entry.above(self.shift);
+        let rank = |entry: E| entry.rank(self.shift);
         let different = entries.iter().fold(0, |different, &entry| different | (rank(entry) ^ rank(any)));
         let mut spare = vec![E::default(); entries.len()];
         let (mut from, mut to) = (&mut *entries, &mut spare[..]);
@@ -281,11 +284,11 @@ impl<T: Ranked, E: Entry> Order<T, E> {
 
     /// Sorts entries by one byte of their ranks, stably.
     fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
-        let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
+        let byte = |entry: E| (entry.rank(self.shift) >> (8 * digit) & 0xff) as usize;
         let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
         let pieces: Vec<&[E]> = from.chunks(step).collect();
         let mut starts = vec![[0; 256]; pieces.len()];
-        Lines::new(&mut starts, 1).each(1, |i, start| {
+        Lines::new(&mut starts, 1).for_each(1, |i, start| {
             let mut count = [0; 256];
             pieces[i].iter().for_each(|&entry| count[byte(entry)] += 1);
             start[0] = count;

@@ -3,12 +3,12 @@
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use crate::sort_select::{Direction, Entry, Order, Ranked, with_order};
-use engine::allocation::usized;
-use engine::reduce::{computed, kept, lines, marked};
+use engine::allocation::to_usize;
+use engine::reduce::{dim_mask, keepdim_view, lines, with_compute_type};
 
 /// The elements of a row to select.
 #[derive(Clone, Copy)]
-enum Choice {
+enum Selection {
     /// The first elements in order, as many as the result holds.
     InOrder(Direction),
     /// The element at this index of the sorted row.
@@ -19,97 +19,97 @@ enum Choice {
     Mode,
 }
 
-impl Choice {
-    fn first(self) -> Direction {
+impl Selection {
+    fn direction(self) -> Direction {
         if let Self::InOrder(first) = self { first } else { Direction::Ascending }
     }
 
     /// Writes the selected elements of a row, and their indices.
-    fn choose<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        let nth = |nth: usize| order.place(*order.entries(line).select_nth_unstable(nth).1);
+    fn select_in_row<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let nth = |nth: usize| order.index(*order.to_entries(line).select_nth_unstable(nth).1);
         let place = match self {
-            Self::InOrder(_) if values.len() == line.len() => return order.sorted(line, values, places),
+            Self::InOrder(_) if values.len() == line.len() => return order.sort_row(line, values, places),
             Self::InOrder(_) => {
-                for (i, entry) in order.select(line, values.len()).into_iter().enumerate() {
-                    give(line, order.place(entry), &mut values[i..], &mut places[i..]);
+                for (i, entry) in order.select_first(line, values.len()).into_iter().enumerate() {
+                    write_element(line, order.index(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;
             }
             Self::Nth(at) => nth(at),
             Self::Median { of_numbers } => {
-                let none = line.iter().position(|element| element.is_none()).filter(|_| !of_numbers);
-                let numbers = || line.iter().filter(|element| !element.is_none()).count();
+                let none = line.iter().position(|element| element.is_nan()).filter(|_| !of_numbers);
+                let numbers = || line.iter().filter(|element| !element.is_nan()).count();
                 none.unwrap_or_else(|| nth(numbers().saturating_sub(1) / 2))
             }
             Self::Mode => {
-                let mut entries = order.entries(line);
-                order.sort(&mut entries);
+                let mut entries = order.to_entries(line);
+                order.sort_entries(&mut entries);
                 let mut best: &[E] = &[];
-                for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
+                for run in entries.chunk_by(|&a, &b| order.is_equal(a, b)) {
                     if run.len() > best.len() {
                         best = run;
                     }
                 }
                 let Some(&last) = best.last() else { return };
-                order.place(last)
+                order.index(last)
             }
         };
-        give(line, place, values, places);
+        write_element(line, place, values, places);
     }
 }
 
 /// Writes the element at an index, and the index.
-fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+fn write_element<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
     values[0] = line[at];
     places[0] = i64::try_from(at).unwrap_or(i64::MAX);
 }
 
 /// Selects elements of every row, with their indices.
-fn choose<O: Operation>(
+fn select_in_rows<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dims: &[bool],
-    choice: Choice,
+    selection: Selection,
 ) -> Result<()> {
     let operands = operands!(write values, indices; read this)?;
-    computed!(O, this.dtype(), T: [f32, f64, i64] => {
+    with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            with_order!(line, choice.first(), order => choice.choose(&order, line, values, indices));
+            with_order!(line, selection.direction(), order => selection.select_in_row(&order, line, values, indices));
         });
         Ok(())
     })
 }
 
 /// Selects one element of each row.
-fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: Choice) -> Result<()> {
-    let dims = marked(this.sizes().len(), dim);
-    let [values, indices] = out.map(|out| kept(out, this, &dims));
-    choose::<O>([&mut values?, &mut indices?], this, &dims, choice)
+fn select_one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, selection: Selection) -> Result<()> {
+    let dims = dim_mask(this.sizes().len(), dim);
+    let [values, indices] = out.map(|out| keepdim_view(out, this, &dims));
+    select_in_rows::<O>([&mut values?, &mut indices?], this, &dims, selection)
 }
 
-fn sorted<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
+fn sort_rows<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
     let first = if descending { Direction::Descending } else { Direction::Ascending };
-    choose::<O>(out, this, &marked(this.sizes().len(), dim), Choice::InOrder(first))
+    select_in_rows::<O>(out, this, &dim_mask(this.sizes().len(), dim), Selection::InOrder(first))
 }
 
 #[op_impl(aten::sort, CPU)]
 fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    sorted::<aten::sort>(out, this, *plan, descending)
+    sort_rows::<aten::sort>(out, this, *plan, descending)
 }
 
 #[op_impl(aten::sort_stable, CPU)]
 fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    sorted::<aten::sort_stable>(out, this, *plan, descending)
+    sort_rows::<aten::sort_stable>(out, this, *plan, descending)
 }
 
 #[op_impl(aten::topk, CPU)]
 fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
-    sorted::<aten::topk>(out, this, *plan, largest)
+    sort_rows::<aten::topk>(out, this, *plan, largest)
 }
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    one::<aten::kthvalue>(out, this, *plan, Choice::Nth(usized(k - 1)))
+    select_one::<aten::kthvalue>(out, this, *plan, Selection::Nth(to_usize(k - 1)))
 }
 
 /// Computes the median of all elements, or NaN if there are none.
@@ -118,9 +118,9 @@ fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool
         return aten::copy_(out, &Tensor::number(f64::NAN.into()), false);
     }
     let dims = vec![true; this.sizes().len()];
-    let mut values = kept(out, this, &dims)?;
+    let mut values = keepdim_view(out, this, &dims)?;
     let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
-    choose::<O>([&mut values, &mut indices], this, &dims, Choice::Median { of_numbers })
+    select_in_rows::<O>([&mut values, &mut indices], this, &dims, Selection::Median { of_numbers })
 }
 
 #[op_impl(aten::median, CPU)]
@@ -135,15 +135,15 @@ fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::median_dim, CPU)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::median_dim>(out, this, *plan, Choice::Median { of_numbers: false })
+    select_one::<aten::median_dim>(out, this, *plan, Selection::Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::nanmedian_dim>(out, this, *plan, Choice::Median { of_numbers: true })
+    select_one::<aten::nanmedian_dim>(out, this, *plan, Selection::Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::mode>(out, this, *plan, Choice::Mode)
+    select_one::<aten::mode>(out, this, *plan, Selection::Mode)
 }

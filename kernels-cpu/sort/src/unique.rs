@@ -6,12 +6,12 @@ use aten::Slices;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
 use crate::sort_select::{Direction, Ranked, with_order};
-use engine::allocation::usized;
-use engine::contiguous::elements;
-use engine::reduce::computed;
-use engine::reduce::min_max::Ordered;
+use engine::allocation::to_usize;
+use engine::contiguous::convert_to_vec;
+use engine::reduce::min_max::Comparable;
+use engine::reduce::with_compute_type;
 
-type Three = (Tensor, Tensor, Tensor);
+type ValuesInverseCounts = (Tensor, Tensor, Tensor);
 
 /// The index of the first of each run of equal rows, the run of each row if requested, and the number of rows in each run.
 #[derive(Default)]
@@ -23,31 +23,31 @@ struct DistinctRows {
 
 impl DistinctRows {
     /// Finds the runs in `count` rows of `width` elements.
-    fn of<T: Ranked>(elements: &[T], count: usize, width: usize, along: Along) -> Self {
-        let mut kinds = Self { inverse: vec![0; if along.inverse { count } else { 0 }], ..Self::default() };
-        if along.sorted && width == 1 {
+    fn find_runs<T: Ranked>(elements: &[T], count: usize, width: usize, options: UniqueOptions) -> Self {
+        let mut runs = Self { inverse: vec![0; if options.inverse { count } else { 0 }], ..Self::default() };
+        if options.sorted && width == 1 {
             with_order!(elements, Direction::Ascending, order => {
-                let mut entries = order.entries(elements);
-                order.sort(&mut entries);
+                let mut entries = order.to_entries(elements);
+                order.sort_entries(&mut entries);
                 let mut last = None;
                 for entry in entries {
-                    let place = order.place(entry);
-                    let again = last.is_some_and(|last| order.same(last, entry)) && !elements[place].is_none();
-                    kinds.add(place, again);
+                    let place = order.index(entry);
+                    let again = last.is_some_and(|last| order.is_equal(last, entry)) && !elements[place].is_nan();
+                    runs.add(place, again);
                     last = Some(entry);
                 }
             });
-            return kinds;
+            return runs;
         }
         let row = |i: usize| &elements[i * width..(i + 1) * width];
         let mut order: Vec<usize> = (0..count).collect();
-        if along.sorted {
-            order.sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
+        if options.sorted {
+            order.sort_unstable_by(|&a, &b| compare_rows(row(a), row(b)).then(a.cmp(&b)));
         }
         for (i, &place) in order.iter().enumerate() {
-            kinds.add(place, i > 0 && row(order[i - 1]) == row(place));
+            runs.add(place, i > 0 && row(order[i - 1]) == row(place));
         }
-        kinds
+        runs
     }
 
     /// Adds a row to the last run if `again` is true, else to a new run.
@@ -59,63 +59,63 @@ impl DistinctRows {
         if let Some(count) = self.counts.last_mut() {
             *count += 1;
         }
-        if let Some(kind) = self.inverse.get_mut(place) {
-            *kind = i64::try_from(self.counts.len() - 1).unwrap_or(i64::MAX);
+        if let Some(run) = self.inverse.get_mut(place) {
+            *run = i64::try_from(self.counts.len() - 1).unwrap_or(i64::MAX);
         }
     }
 }
 
 /// Compares rows in lexicographic order, with NaN after all numbers.
-fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
+fn compare_rows<T: Comparable>(a: &[T], b: &[T]) -> Ordering {
     let elements = a.iter().zip(b);
-    let mut orders = elements.map(|(a, b)| a.partial_cmp(b).unwrap_or_else(|| a.is_none().cmp(&b.is_none())));
+    let mut orders = elements.map(|(a, b)| a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())));
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// The dimension of the rows, and whether to sort them.
 #[derive(Clone, Copy)]
-struct Along {
+struct UniqueOptions {
     dim: Option<usize>,
     sorted: bool,
     /// Whether to return the run of each row.
     inverse: bool,
 }
 
-fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<Three> {
-    let source = if along.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
-    let dim = i64::try_from(along.dim.unwrap_or(0)).unwrap_or(0);
+fn unique_rows<O: Operation>(this: &Tensor, options: UniqueOptions, counts: bool) -> Result<ValuesInverseCounts> {
+    let source = if options.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let dim = i64::try_from(options.dim.unwrap_or(0)).unwrap_or(0);
     let rows = aten::movedim_int(&source, dim, 0)?;
     let size = rows.sizes()[0];
-    let (count, total) = (usized(size), usized(rows.geometry().count()));
-    let kinds: DistinctRows = computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        Ok(DistinctRows::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
+    let (count, total) = (to_usize(size), to_usize(rows.geometry().count()));
+    let runs: DistinctRows = with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
+        Ok(DistinctRows::find_runs(&convert_to_vec::<T>(&rows)?, count, total / count.max(1), options))
     })?;
-    let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
-    let firsts = Tensor::from_vec(kinds.firsts, &found)?;
+    let found = [i64::try_from(runs.firsts.len()).unwrap_or(i64::MAX)];
+    let firsts = Tensor::from_vec(runs.firsts, &found)?;
     // The slices are contiguous in memory one after another, for any dimension.
     let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim)?;
     let size = [size];
-    let inverse_sizes = if along.dim.is_some() { &size } else { this.sizes() };
+    let inverse_sizes = if options.dim.is_some() { &size } else { this.sizes() };
     let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
         if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
     };
-    Ok((values, positions(kinds.inverse, inverse_sizes, along.inverse)?, positions(kinds.counts, &found, counts)?))
+    Ok((values, positions(runs.inverse, inverse_sizes, options.inverse)?, positions(runs.counts, &found, counts)?))
 }
 
 #[op_impl(aten::_unique2, CPU)]
-fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    let along = Along { dim: plan.dim, sorted: true, inverse: return_inverse };
-    distinct::<aten::_unique2>(this, along, return_counts)
+fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<ValuesInverseCounts> {
+    let options = UniqueOptions { dim: plan.dim, sorted: true, inverse: return_inverse };
+    unique_rows::<aten::_unique2>(this, options, return_counts)
 }
 
 #[op_impl(aten::unique_dim, CPU)]
-fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
-    distinct::<aten::unique_dim>(this, Along { dim: plan.dim, sorted: true, inverse: true }, true)
+fn unique_dim(plan: &Slices, this: &Tensor) -> Result<ValuesInverseCounts> {
+    unique_rows::<aten::unique_dim>(this, UniqueOptions { dim: plan.dim, sorted: true, inverse: true }, true)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
-fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
+fn unique_consecutive(plan: &Slices, _: ...) -> Result<ValuesInverseCounts> {
     // For slices, the inverse and the counts are always returned.
-    let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
-    distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())
+    let options = UniqueOptions { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
+    unique_rows::<aten::unique_consecutive>(this, options, return_counts || dim.is_some())
 }

@@ -6,35 +6,35 @@ use dispatch_runtime::prelude::*;
 const DTYPES: [DType; 6] = [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64];
 
 /// Returns numbers of both signs; some of their sums wrap in `i8`.
-fn operands(dtype: DType) -> Result<[Tensor; 2]> {
+fn test_operands(dtype: DType) -> Result<[Tensor; 2]> {
     let numbers = [[100_i64, -100, 0], [7, -3, 50]];
     let others = [[100_i64, -100, -1], [-9, 2, 40]];
     Ok([Tensor::from(numbers).to(dtype)?, Tensor::from(others).to(dtype)?])
 }
 
-fn values(tensor: &Tensor) -> Result<Vec<f64>> {
+fn to_f64_vec(tensor: &Tensor) -> Result<Vec<f64>> {
     tensor.to(DType::F64)?.to_vec()
 }
 
 #[test]
-fn a_sum_below_zero_is_zero() -> Result<()> {
+fn add_relu_equals_relu_of_add() -> Result<()> {
     for dtype in DTYPES {
-        let [a, b] = operands(dtype)?;
+        let [a, b] = test_operands(dtype)?;
         for alpha in [1, -2] {
             let (found, expected) = (aten::_add_relu(&a, &b, alpha.into())?, aten::add(&a, &b, alpha.into())?.relu()?);
-            assert_eq!((found.dtype(), values(&found)?), (dtype, values(&expected)?), "{dtype}, {alpha}");
-            assert!(values(&found)?.iter().all(|x| *x >= 0.0) && values(&found)?.iter().any(|x| *x > 0.0));
+            assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?), "{dtype}, {alpha}");
+            assert!(to_f64_vec(&found)?.iter().all(|x| *x >= 0.0) && to_f64_vec(&found)?.iter().any(|x| *x > 0.0));
         }
         // With another layout and a broadcast operand.
         let (row, turned) = (b.i(0)?, a.t()?.contiguous()?.t()?);
         let found = aten::_add_relu(&turned, &row, 1.into())?;
-        assert_eq!(values(&found.contiguous()?)?, values(&aten::add(&a, &row, 1.into())?.relu()?)?, "{dtype}");
+        assert_eq!(to_f64_vec(&found.contiguous()?)?, to_f64_vec(&aten::add(&a, &row, 1.into())?.relu()?)?, "{dtype}");
     }
     Ok(())
 }
 
 #[test]
-fn integers_wrap_before_they_are_compared_with_zero() -> Result<()> {
+fn integer_sums_wrap_before_relu() -> Result<()> {
     let (large, small) = (Tensor::from([100_i8, -100]), Tensor::from([100_i8, -100]));
     assert_eq!(aten::_add_relu(&large, &small, 1.into())?.to_vec::<i8>()?, [0, 56]);
     let ends = Tensor::from([i16::MAX, i16::MIN, i16::MIN]);
@@ -50,7 +50,7 @@ fn integers_wrap_before_they_are_compared_with_zero() -> Result<()> {
 }
 
 #[test]
-fn what_is_no_number_stays_and_infinity_too() -> Result<()> {
+fn nan_and_infinity_are_propagated() -> Result<()> {
     let x = Tensor::from([f32::NAN, f32::INFINITY, f32::NEG_INFINITY]);
     let found = aten::_add_relu(&x, &Tensor::from(1.0_f32), 1.into())?.to_vec::<f32>()?;
     assert!(found[0].is_nan() && found[1..] == [f32::INFINITY, 0.0], "{found:?}");
@@ -58,41 +58,41 @@ fn what_is_no_number_stays_and_infinity_too() -> Result<()> {
 }
 
 #[test]
-fn forms_that_write_give_the_same() -> Result<()> {
+fn in_place_and_out_forms_give_the_same_result() -> Result<()> {
     for dtype in DTYPES {
-        let [a, b] = operands(dtype)?;
-        let expected = values(&aten::_add_relu(&a, &b, 2.into())?)?;
+        let [a, b] = test_operands(dtype)?;
+        let expected = to_f64_vec(&aten::_add_relu(&a, &b, 2.into())?)?;
         let mut out = Tensor::empty(&[0], dtype)?;
         aten::_add_relu_out(&a, &b, 2.into(), &mut out)?;
-        assert_eq!((out.sizes(), values(&out)?), (a.sizes(), expected.clone()), "{dtype}");
+        assert_eq!((out.sizes(), to_f64_vec(&out)?), (a.sizes(), expected.clone()), "{dtype}");
         let mut written = a.clone();
         aten::_add_relu_(&mut written, &b, 2.into())?;
-        assert_eq!(values(&written)?, expected, "{dtype}");
+        assert_eq!(to_f64_vec(&written)?, expected, "{dtype}");
     }
     Ok(())
 }
 
 #[test]
-fn a_number_is_a_tensor_of_its_kind() -> Result<()> {
+fn scalar_overloads_equal_add_and_relu() -> Result<()> {
     for dtype in DTYPES {
-        let [a, _] = operands(dtype)?;
+        let [a, _] = test_operands(dtype)?;
         let expected = aten::add_scalar(&a, 3.into(), (-2).into())?.relu()?;
         let found = aten::_add_relu_scalar(&a, 3.into(), (-2).into())?;
-        assert_eq!((found.dtype(), values(&found)?), (dtype, values(&expected)?));
+        assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?));
         let mut out = Tensor::empty(&[0], dtype)?;
         aten::_add_relu_scalar_out(&a, 3.into(), (-2).into(), &mut out)?;
-        assert_eq!(values(&out)?, values(&expected)?);
+        assert_eq!(to_f64_vec(&out)?, to_f64_vec(&expected)?);
         let mut written = a.clone();
         aten::_add_relu__scalar(&mut written, 3.into(), (-2).into())?;
-        assert_eq!(values(&written)?, values(&expected)?);
+        assert_eq!(to_f64_vec(&written)?, to_f64_vec(&expected)?);
     }
     let whole = aten::_add_relu_scalar(&Tensor::from([1_i32, -5]), 1.5.into(), 1.into())?;
-    assert_eq!((whole.dtype(), values(&whole)?), (DType::F32, vec![2.5, 0.0]));
+    assert_eq!((whole.dtype(), to_f64_vec(&whole)?), (DType::F32, vec![2.5, 0.0]));
     Ok(())
 }
 
 #[test]
-fn dtypes_that_pytorch_has_no_kernel_for_are_refused() -> Result<()> {
+fn dtypes_without_a_pytorch_kernel_are_refused() -> Result<()> {
     let of = |dtype| Tensor::zeros(&[2], dtype);
     let refusal = |a: &Tensor, b: &Tensor| aten::_add_relu(a, b, 1.into()).unwrap_err().to_string();
     for dtype in [DType::U8, DType::Bool, DType::F16, DType::BF16, DType::C64, DType::C128] {
@@ -110,7 +110,7 @@ fn dtypes_that_pytorch_has_no_kernel_for_are_refused() -> Result<()> {
 }
 
 #[test]
-fn arguments_that_do_not_go_together_are_refused_by_name() {
+fn errors_about_incompatible_arguments_name_the_argument() {
     let x = Tensor::from([1_i32, 2, 3]);
     let error = aten::_add_relu(&x, &Tensor::from([1_i32, 2]), 1.into()).unwrap_err().to_string();
     assert!(error.contains("`other`"), "{error}");

@@ -3,13 +3,13 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-fn pairs() -> Tensor {
+fn real_pairs() -> Tensor {
     Tensor::from([[1.0, 2.0], [3.0, -4.0], [5.0, 0.0]])
 }
 
 #[test]
-fn pairs_and_complex_numbers_are_views_of_each_other() {
-    let pairs = pairs();
+fn view_as_complex_and_view_as_real_share_memory() {
+    let pairs = real_pairs();
     let z = pairs.view_as_complex().unwrap();
     assert_eq!((z.dtype(), z.sizes(), z.strides()), (DType::C128, &[3_i64][..], &[1_i64][..]));
     let back = z.slice(0, Some(1), None, 1).unwrap().view_as_real().unwrap();
@@ -19,7 +19,7 @@ fn pairs_and_complex_numbers_are_views_of_each_other() {
 }
 
 #[test]
-fn what_is_not_pairs_side_by_side_is_refused() {
+fn view_as_complex_refuses_other_layouts() {
     let whole = Tensor::arange(0..8, DType::F64).unwrap();
     for pairs in [
         // Not pairs, not contiguous, an odd offset, odd strides, integers, and no dimension.
@@ -37,8 +37,8 @@ fn what_is_not_pairs_side_by_side_is_refused() {
 }
 
 #[test]
-fn parts_are_views_and_conjugates_are_not() {
-    let z = pairs().view_as_complex().unwrap();
+fn real_and_imag_are_views_and_conj_is_a_copy() {
+    let z = real_pairs().view_as_complex().unwrap();
     let conjugate = z.conj().unwrap();
     assert_eq!(conjugate.imag().unwrap().to_vec::<f64>().unwrap(), [-2.0, 4.0, 0.0]);
     assert!(z.real().unwrap().storage().same(z.storage()) && !conjugate.storage().same(z.storage()));
@@ -48,8 +48,8 @@ fn parts_are_views_and_conjugates_are_not() {
 }
 
 #[test]
-fn a_real_tensor_is_its_own_real_part_and_conjugate() {
-    let x = pairs();
+fn real_and_conj_of_a_real_tensor_return_it() {
+    let x = real_pairs();
     assert!(x.real().unwrap().same(&x) && x.conj().unwrap().same(&x));
     assert_eq!(x.conj_physical().unwrap().to_vec::<f64>().unwrap(), x.to_vec::<f64>().unwrap());
     assert!(x.imag().is_err());

@@ -2,13 +2,13 @@
 
 use dispatch_runtime::{BadArgument, Geometry, Problem, Result, Tensor};
 
-fn problem(result: Result<Tensor>) -> Problem {
+fn problem_of(result: Result<Tensor>) -> Problem {
     let error = result.err().unwrap();
     (*std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().problem).clone()
 }
 
 #[test]
-fn rows_are_found_whatever_the_pieces_and_the_strides() {
+fn gather_is_right_for_any_strides_and_threads() {
     let (high, wide) = (70, 1500);
     let elements: Vec<i32> = (0..high * wide).collect();
     let flat = Tensor::from_slice(&elements);
@@ -28,12 +28,12 @@ fn rows_are_found_whatever_the_pieces_and_the_strides() {
 }
 
 #[test]
-fn positions_outside_are_refused() {
+fn indices_out_of_range_are_refused() {
     let row = Tensor::from_slice(&[1.0_f64, 2.0, 3.0]);
     for position in [-1, 3, i64::MIN, i64::MAX] {
         let expected = Problem::Index { index: position, size: 3 };
         let index = Tensor::from_slice(&[0, position]);
-        assert_eq!(problem(aten::gather(&row, 0, &index, false)), expected);
-        assert_eq!(problem(aten::index_select(&row, 0, &index)), expected);
+        assert_eq!(problem_of(aten::gather(&row, 0, &index, false)), expected);
+        assert_eq!(problem_of(aten::index_select(&row, 0, &index)), expected);
     }
 }

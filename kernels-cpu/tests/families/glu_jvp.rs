@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-fn numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
+fn sine_numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
     let values = (0..count).map(|i| (seed + 1.7 * f64::from(i)).sin() * 2.0);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes)?.to(dtype)
@@ -11,12 +11,12 @@ fn numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
 
 /// Returns `glu`, `x` and `dx`.
 fn arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
-    let (x, dx) = (numbers(sizes, 1.0, dtype)?, numbers(sizes, 2.0, dtype)?);
+    let (x, dx) = (sine_numbers(sizes, 1.0, dtype)?, sine_numbers(sizes, 2.0, dtype)?);
     Ok([aten::glu(&x, dim)?, x, dx])
 }
 
 /// Computes the formula with other operators, in double precision.
-fn formula([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
+fn reference_jvp([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
     let double = |tensor: &Tensor| tensor.to(DType::F64);
     let (x, dx) = (aten::chunk(&double(x)?, 2, dim)?, aten::chunk(&double(dx)?, 2, dim)?);
     let sigmoid = x[1].sigmoid()?;
@@ -34,17 +34,17 @@ fn assert_near(found: &Tensor, expected: &Tensor, tolerance: f64) -> Result<()> 
 }
 
 #[test]
-fn each_element_is_that_of_the_formula() -> Result<()> {
+fn glu_jvp_equals_its_formula() -> Result<()> {
     for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 2e-2)] {
         for dim in [0, 1, -1, -3] {
             let given = arguments(&[2, 4, 6], dim, dtype)?;
             let [glu, x, dx] = &given;
             let found = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(found.dtype(), dtype);
-            assert_near(&found, &formula(&given, dim)?, tolerance)?;
+            assert_near(&found, &reference_jvp(&given, dim)?, tolerance)?;
             // The same elements with other strides.
             let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
-            let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a copy is refused") };
+            let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a strided copy failed") };
             let turned = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(turned.strides(), glu.strides());
             assert_near(&turned, &found, 0.0)?;
@@ -54,7 +54,7 @@ fn each_element_is_that_of_the_formula() -> Result<()> {
 }
 
 #[test]
-fn it_is_how_glu_changes() -> Result<()> {
+fn glu_jvp_equals_differences_of_glu() -> Result<()> {
     let [glu, x, dx] = arguments(&[3, 4], 1, DType::F64)?;
     let step = (&dx * 1e-6)?;
     let (after, before) = (aten::glu(&(&x + &step)?, 1)?, aten::glu(&(&x - &step)?, 1)?);
@@ -62,7 +62,7 @@ fn it_is_how_glu_changes() -> Result<()> {
 }
 
 #[test]
-fn a_tensor_of_the_callers_gets_the_same() -> Result<()> {
+fn out_form_gives_the_same_result() -> Result<()> {
     let [glu, x, dx] = arguments(&[3, 4], 1, DType::F64)?;
     let expected = aten::glu_jvp(&glu, &x, &dx, 1)?;
     for mut out in [Tensor::empty(&[0], DType::F64)?, Tensor::empty(&[2, 3], DType::F64)?.t()?] {
@@ -79,14 +79,14 @@ fn a_tensor_of_the_callers_gets_the_same() -> Result<()> {
 }
 
 #[test]
-fn nothing_comes_of_nothing() -> Result<()> {
+fn empty_inputs_give_empty_results() -> Result<()> {
     let [glu, x, dx] = arguments(&[0, 4], 1, DType::F32)?;
     assert_eq!(aten::glu_jvp(&glu, &x, &dx, 1)?.sizes(), [0, 2]);
     Ok(())
 }
 
 #[test]
-fn a_wrong_argument_is_named_on_meta_too() -> Result<()> {
+fn errors_name_the_argument_on_cpu_and_meta() -> Result<()> {
     let of = |sizes: &[i64], dtype| Tensor::zeros(sizes, dtype);
     let (glu, x) = (of(&[2, 2], DType::F32)?, of(&[2, 4], DType::F32)?);
     let cases = [
@@ -106,7 +106,7 @@ fn a_wrong_argument_is_named_on_meta_too() -> Result<()> {
         let error = aten::glu_jvp(&glu, &x, &dx, dim).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}, expected {expected}");
         let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx].map(|tensor| tensor.to(Device::META)) else {
-            panic!("a move to Meta is refused")
+            panic!("a copy to Meta failed")
         };
         assert_eq!(aten::glu_jvp(&glu, &x, &dx, dim).unwrap_err().to_string(), error);
     }

@@ -16,7 +16,7 @@ impl Window {
     }
 
     /// Returns the element of the image under an element of the window.
-    fn under(self, tap: usize, place: usize) -> Option<usize> {
+    fn image_element(self, tap: usize, place: usize) -> Option<usize> {
         let [height, width] = self.image;
         let along = |place: usize, offset: usize, size: usize| {
             (place + offset * self.dilation).checked_sub(self.padding()).filter(|&at| at < size)
@@ -31,7 +31,7 @@ fn integers(count: usize, sizes: &[i64]) -> Result<Tensor> {
 }
 
 #[test]
-fn columns_are_what_lies_under_the_window_and_go_back_to_it() -> Result<()> {
+fn im2col_and_col2im_equal_their_definition() -> Result<()> {
     let images = (1..5).flat_map(|height| (1..5).map(move |width| [height, width]));
     let windows = [(1, 1), (3, 1), (3, 2), (5, 1), (3, 5)];
     let windows = images.flat_map(|image| windows.map(|(kernel, dilation)| Window { image, kernel, dilation }));
@@ -44,14 +44,14 @@ fn columns_are_what_lies_under_the_window_and_go_back_to_it() -> Result<()> {
         let image = integers(area, &[1, 1, size(height), size(width)])?;
         let columns = aten::im2col(&image, &kernel, &dilation, &padding, &[1, 1])?;
         let places = || (0..taps).flat_map(|tap| (0..area).map(move |place| (tap, place)));
-        let expected = places().map(|(tap, place)| window.under(tap, place).map_or(0, |at| size(at + 1)));
+        let expected = places().map(|(tap, place)| window.image_element(tap, place).map_or(0, |at| size(at + 1)));
         assert_eq!(columns.to_vec::<i64>()?, expected.collect::<Vec<_>>(), "{window:?}");
 
         let columns = integers(taps * area, &[1, size(taps), size(area)])?;
         let sums = aten::col2im(&columns, &[size(height), size(width)], &kernel, &dilation, &padding, &[1, 1])?;
         let mut expected = vec![0; area];
         for (column, (tap, place)) in (1..).zip(places()) {
-            if let Some(at) = window.under(tap, place) {
+            if let Some(at) = window.image_element(tap, place) {
                 expected[at] += column;
             }
         }

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Geometry, Tensor};
 
 #[test]
-fn rows_are_picked_by_more_positions_than_become_places_at_once() {
+fn index_select_works_across_several_chunks_of_indices() {
     let elements: Vec<i64> = (0..2 * 7 * 3).collect();
     let this = Tensor::from_slice(&elements).restride(Geometry::contiguous(&[2, 7, 3])).unwrap();
     let count = (1 << 14) + 5;

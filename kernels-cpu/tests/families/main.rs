@@ -1,5 +1,5 @@
 //! Tests of kernels of several families, called as operators.
-#![allow(clippy::float_cmp, reason = "kernels compute exactly what these say")]
+#![allow(clippy::float_cmp, reason = "the expected results are exact")]
 
 // Links the kernels that are tested.
 use kernels_cpu as _;

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Geometry, Tensor};
 
 #[test]
-fn places_are_found_whatever_the_blocks() {
+fn masked_select_and_nonzero_work_across_blocks() {
     // Rows shorter and longer than a block, and several blocks without selected elements.
     for (high, wide) in [(3_i64, 20_011_i64), (20_011, 3), (70, 1000)] {
         let holds = |place: i64| place % 7 == 3 && !(9000..30_000).contains(&place) || place % 4099 == 0;

@@ -3,22 +3,22 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::{Result, Tensor};
 
-fn row() -> Tensor {
+fn test_row() -> Tensor {
     aten::view(&Tensor::from_slice(&[0.0_f32, 1.0, 2.0]), &[1, 1, 3]).unwrap()
 }
 
 fn padded(pad: &[i64], mode: &str) -> Vec<f32> {
-    let result = aten::pad(&row(), pad, mode, None).unwrap();
+    let result = aten::pad(&test_row(), pad, mode, None).unwrap();
     aten::alias_copy(&result).unwrap().to_vec::<f32>().unwrap()
 }
 
-fn argument(result: Result<Tensor>) -> String {
+fn argument_of_error(result: Result<Tensor>) -> String {
     let error = result.err().unwrap();
     std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().argument.to_string()
 }
 
 #[test]
-fn every_mode_fills_as_pytorch_does() {
+fn all_padding_modes_equal_pytorch() {
     assert_eq!(padded(&[1, 2], "constant"), [0.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
     assert_eq!(padded(&[2, 1], "reflect"), [2.0, 1.0, 0.0, 1.0, 2.0, 1.0]);
     assert_eq!(padded(&[2, 1], "replicate"), [0.0, 0.0, 0.0, 1.0, 2.0, 2.0]);
@@ -26,7 +26,7 @@ fn every_mode_fills_as_pytorch_does() {
 }
 
 #[test]
-fn negative_paddings_cut_off() {
+fn negative_paddings_crop() {
     assert_eq!(padded(&[-2, 1], "constant"), [2.0, 0.0]);
     assert_eq!(padded(&[2, -4], "reflect"), [2.0]);
     assert_eq!(padded(&[-4, 6], "replicate"), [2.0; 5]);
@@ -35,15 +35,15 @@ fn negative_paddings_cut_off() {
 }
 
 #[test]
-fn what_cannot_be_filled_is_refused() {
-    assert_eq!(argument(aten::pad(&row(), &[1], "constant", None)), "pad");
-    assert_eq!(argument(aten::pad(&row(), &[-2, -2], "constant", None)), "pad");
-    assert_eq!(argument(aten::pad(&row(), &[i64::MAX, i64::MAX], "constant", None)), "pad");
-    assert_eq!(argument(aten::pad(&row(), &[4, 0], "circular", None)), "pad");
-    assert_eq!(argument(aten::pad(&row(), &[1, 1], "wrap", None)), "mode");
-    assert_eq!(argument(aten::pad(&row(), &[1, 1], "reflect", Some(1.0))), "value");
-    assert_eq!(argument(aten::reflection_pad1d(&row(), &[3, 0])), "padding");
-    assert_eq!(argument(aten::replication_pad1d(&row(), &[-2, -1])), "padding");
-    assert_eq!(argument(aten::replication_pad1d(&row(), &[i64::MIN, i64::MIN])), "padding");
-    assert_eq!(argument(aten::replication_pad2d(&row(), &[1, 1])), "padding");
+fn invalid_paddings_are_refused() {
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[1], "constant", None)), "pad");
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[-2, -2], "constant", None)), "pad");
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[i64::MAX, i64::MAX], "constant", None)), "pad");
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[4, 0], "circular", None)), "pad");
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[1, 1], "wrap", None)), "mode");
+    assert_eq!(argument_of_error(aten::pad(&test_row(), &[1, 1], "reflect", Some(1.0))), "value");
+    assert_eq!(argument_of_error(aten::reflection_pad1d(&test_row(), &[3, 0])), "padding");
+    assert_eq!(argument_of_error(aten::replication_pad1d(&test_row(), &[-2, -1])), "padding");
+    assert_eq!(argument_of_error(aten::replication_pad1d(&test_row(), &[i64::MIN, i64::MIN])), "padding");
+    assert_eq!(argument_of_error(aten::replication_pad2d(&test_row(), &[1, 1])), "padding");
 }

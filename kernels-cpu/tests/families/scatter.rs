@@ -4,34 +4,34 @@ use dispatch_runtime::Geometry;
 use dispatch_runtime::Tensor;
 
 const ROWS: i64 = 3000;
-const WIDE: i64 = 64;
-const KEPT: i64 = 10;
+const COLUMNS: i64 = 64;
+const TARGET_ROWS: i64 = 10;
 
-fn position(place: i64) -> usize {
+fn to_usize(place: i64) -> usize {
     usize::try_from(place).unwrap()
 }
 
-fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
+fn reshaped(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
 /// Returns numbers whose sum depends on the order.
-fn numbers() -> Vec<f32> {
+fn order_dependent_numbers() -> Vec<f32> {
     (0_u16..3000).flat_map(|row| (0_u16..64).map(move |col| 1.0 / (1.0 + f32::from(row * 7 % 1013 + col)))).collect()
 }
 
 #[test]
-fn elements_that_meet_are_added_in_their_order() {
-    let src = numbers();
-    let target = |place: i64| (place / WIDE * 31 + place % WIDE) % KEPT;
-    let index: Vec<i64> = (0..ROWS * WIDE).map(target).collect();
-    let mut expected = vec![0.5_f32; position(KEPT * WIDE)];
+fn scatter_add_adds_in_order() {
+    let src = order_dependent_numbers();
+    let target = |place: i64| (place / COLUMNS * 31 + place % COLUMNS) % TARGET_ROWS;
+    let index: Vec<i64> = (0..ROWS * COLUMNS).map(target).collect();
+    let mut expected = vec![0.5_f32; to_usize(TARGET_ROWS * COLUMNS)];
     for (place, src) in (0..).zip(&src) {
-        expected[position(target(place) * WIDE + place % WIDE)] += src;
+        expected[to_usize(target(place) * COLUMNS + place % COLUMNS)] += src;
     }
-    let this = sized(&Tensor::from(vec![0.5_f32; position(KEPT * WIDE)]), &[KEPT, WIDE]);
+    let this = reshaped(&Tensor::from(vec![0.5_f32; to_usize(TARGET_ROWS * COLUMNS)]), &[TARGET_ROWS, COLUMNS]);
     let (src, index) = (Tensor::from_slice(&src), Tensor::from_slice(&index));
-    let (src, index) = (sized(&src, &[ROWS, WIDE]), sized(&index, &[ROWS, WIDE]));
+    let (src, index) = (reshaped(&src, &[ROWS, COLUMNS]), reshaped(&index, &[ROWS, COLUMNS]));
     let sum = aten::scatter_add(&this, 0, &index, &src).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
     // The same sums with the dimension innermost, in another layout.
@@ -41,10 +41,10 @@ fn elements_that_meet_are_added_in_their_order() {
 }
 
 #[test]
-fn an_index_that_says_the_same_beside_it_does_as_if_it_were_written_out() {
-    let this = sized(&Tensor::from((0..40_u8).map(f32::from).collect::<Vec<f32>>()), &[8, 5]);
-    let src = sized(&Tensor::from((0..30_u8).map(|x| 0.5 * f32::from(x)).collect::<Vec<f32>>()), &[6, 5]);
-    let line = sized(&Tensor::from_slice(&[3_i64, 0, 3, 7]), &[4, 1]);
+fn broadcast_indices_equal_materialized_indices() {
+    let this = reshaped(&Tensor::from((0..40_u8).map(f32::from).collect::<Vec<f32>>()), &[8, 5]);
+    let src = reshaped(&Tensor::from((0..30_u8).map(|x| 0.5 * f32::from(x)).collect::<Vec<f32>>()), &[6, 5]);
+    let line = reshaped(&Tensor::from_slice(&[3_i64, 0, 3, 7]), &[4, 1]);
     let index = line.restride(Geometry::strided(&[4, 3], &[1, 0], 0).unwrap()).unwrap();
     let written = aten::clone(&index, Some(dispatch_runtime::MemoryFormat::Contiguous)).unwrap();
     for (reduce, include_self) in [("sum", true), ("sum", false), ("mean", true), ("amax", false), ("prod", true)] {
@@ -53,32 +53,32 @@ fn an_index_that_says_the_same_beside_it_does_as_if_it_were_written_out() {
         };
         assert_eq!(reduced(&index), reduced(&written), "{reduce}");
     }
-    let outside = sized(&Tensor::from_slice(&[8_i64]), &[1, 1]);
+    let outside = reshaped(&Tensor::from_slice(&[8_i64]), &[1, 1]);
     let outside = outside.restride(Geometry::strided(&[1, 3], &[1, 0], 0).unwrap()).unwrap();
     let error = aten::scatter_add(&this, 0, &outside, &src).unwrap_err().to_string();
     assert!(error.contains("`index`") && error.contains('8'), "{error}");
 }
 
 #[test]
-fn rows_that_meet_are_added_in_their_order() {
-    let src = numbers();
-    let list: Vec<i64> = (0..ROWS).map(|row| row * 31 % KEPT).collect();
-    let mut expected = vec![0.0_f32; position(KEPT * WIDE)];
+fn row_accumulation_adds_in_order() {
+    let src = order_dependent_numbers();
+    let list: Vec<i64> = (0..ROWS).map(|row| row * 31 % TARGET_ROWS).collect();
+    let mut expected = vec![0.0_f32; to_usize(TARGET_ROWS * COLUMNS)];
     for (place, src) in src.iter().enumerate() {
-        expected[position(list[place / 64] * WIDE) + place % 64] += src;
+        expected[to_usize(list[place / 64] * COLUMNS) + place % 64] += src;
     }
-    let this = sized(&Tensor::from(vec![0.0_f32; position(KEPT * WIDE)]), &[KEPT, WIDE]);
-    let (src, list) = (sized(&Tensor::from_slice(&src), &[ROWS, WIDE]), Tensor::from_slice(&list));
+    let this = reshaped(&Tensor::from(vec![0.0_f32; to_usize(TARGET_ROWS * COLUMNS)]), &[TARGET_ROWS, COLUMNS]);
+    let (src, list) = (reshaped(&Tensor::from_slice(&src), &[ROWS, COLUMNS]), Tensor::from_slice(&list));
     let sum = aten::index_add(&this, 0, &list, &src, 1.into()).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
     let sum = aten::index_put(&this, &[Some(list.clone())], &src, true).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
-    let sum = aten::embedding_dense_backward(&src, &list, KEPT, -1, false).unwrap();
+    let sum = aten::embedding_dense_backward(&src, &list, TARGET_ROWS, -1, false).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
 }
 
 #[test]
-fn what_was_there_counts_where_nothing_comes() {
+fn elements_without_an_index_stay() {
     let (this, index) = (Tensor::from_slice(&[9.0_f32, 9.0, 9.0]), Tensor::from_slice(&[2_i64, 0, 0]));
     let src = Tensor::from_slice(&[1.0_f32, -4.0, 2.0]);
     let reduced = |how: &str, include: bool| {

@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Result, Tensor};
 use proptest::prelude::*;
 
-fn line(integers: &[i64]) -> Tensor {
+fn integer_line(integers: &[i64]) -> Tensor {
     Tensor::from_vec(integers.to_vec(), &[i64::try_from(integers.len()).unwrap()]).unwrap()
 }
 
@@ -13,7 +13,7 @@ fn sorted(line: &Tensor, descending: bool) -> Result<(Tensor, Vec<i64>)> {
 }
 
 #[test]
-fn what_is_no_number_comes_last_and_zeros_of_both_signs_are_equal() -> Result<()> {
+fn sort_puts_nan_last_and_treats_signed_zeros_as_equal() -> Result<()> {
     let ordered = [f64::NEG_INFINITY, -2.0, -f64::from(f32::MIN_POSITIVE), 0.0, 1e-45, 3.0, f64::INFINITY, f64::NAN];
     let both = [f64::NAN, -0.0, 2.5, 0.0, -1e300];
     for dtype in [DType::F32, DType::F64] {
@@ -29,12 +29,12 @@ fn what_is_no_number_comes_last_and_zeros_of_both_signs_are_equal() -> Result<()
         assert!(elements[0].is_nan() && elements[2].is_sign_negative() && !elements[3].is_sign_negative());
         assert_eq!(sorted(&of(&[-f64::NAN, 1.0, f64::NAN, -1.5])?, false)?.1, [3, 1, 0, 2], "{dtype}");
     }
-    assert_eq!(sorted(&line(&[i64::MIN, -1, 0, 7, i64::MAX]), true)?.1, [4, 3, 2, 1, 0]);
+    assert_eq!(sorted(&integer_line(&[i64::MIN, -1, 0, 7, i64::MAX]), true)?.1, [4, 3, 2, 1, 0]);
     Ok(())
 }
 
 /// Returns numbers with many equal ones, enough of them for a radix sort.
-fn numbers(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
+fn random_integers(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
     let mut state = seed | 1;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -47,22 +47,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn equals_stay_in_their_order(
+    fn sort_is_stable_and_topk_agrees(
         seed in any::<u64>(), count in 0_usize..70_000, kinds in 1_u64..1 << 20, descending in any::<bool>(), some in 0_usize..5000,
     ) {
-        let integers = numbers(seed, count, kinds);
+        let integers = random_integers(seed, count, kinds);
         let mut expected: Vec<i64> = (0..).take(count).collect();
         let at = |place: i64| integers[usize::try_from(place).unwrap()];
         expected.sort_by(|&a, &b| if descending { at(b).cmp(&at(a)) } else { at(a).cmp(&at(b)) });
         // An element and its position fit one word only if the elements are close to each other.
-        let near = line(&integers);
-        let far = line(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
+        let near = integer_line(&integers);
+        let far = integer_line(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
         let fractions = [DType::F32, DType::F64].map(|dtype| aten::to_dtype(&near, dtype, false, true, None).unwrap());
         let some = some.min(count);
         for line in fractions.iter().chain([&near, &far]) {
             let (elements, places) = sorted(line, descending).unwrap();
             prop_assert!(places == expected, "{}", line.dtype());
-            let taken = aten::index_select(line, 0, &self::line(&places)).unwrap();
+            let taken = aten::index_select(line, 0, &integer_line(&places)).unwrap();
             prop_assert!(aten::equal(&elements, &taken).unwrap(), "{}", line.dtype());
             let (foremost, found) = aten::topk(line, i64::try_from(some).unwrap(), 0, descending, true).unwrap();
             let first = aten::slice(&elements, 0, None, Some(i64::try_from(some).unwrap()), 1).unwrap();

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Result, Tensor};
 
 #[test]
-fn moments_are_near_wherever_a_line_lies_and_begins() -> Result<()> {
+fn layer_norm_statistics_are_accurate_for_any_offset() -> Result<()> {
     let mut state = 1_u32;
     // A few roundings for each of the 64 elements that a lane adds before it continues in double precision; most lines lose far less.
     let lost = 4.0 * 64.0 * f64::from(f32::EPSILON);

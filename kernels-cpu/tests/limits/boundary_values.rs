@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 #[test]
-fn infinities_become_the_largest_number_of_their_dtype() -> Result<()> {
+fn nan_to_num_replaces_infinities_by_the_limits_of_the_dtype() -> Result<()> {
     let infinite = Tensor::from([f32::INFINITY, f32::NEG_INFINITY]);
     for (dtype, largest) in [(DType::F16, 65504.0), (DType::BF16, 3.389_531_389_251_535_5e38)] {
         let finite = aten::nan_to_num(&infinite.to(dtype)?, None, None, None)?;
@@ -14,7 +14,7 @@ fn infinities_become_the_largest_number_of_their_dtype() -> Result<()> {
 }
 
 #[test]
-fn the_next_number_is_that_of_the_dtype() -> Result<()> {
+fn nextafter_uses_the_precision_of_the_dtype() -> Result<()> {
     let (from, to) = (Tensor::from([1.0_f32, 1.0, 0.0, f32::NEG_INFINITY]), Tensor::from([2.0_f32, 0.0, -1.0, 0.0]));
     let expected = [
         (DType::F16, [1.0 + 2_f64.powi(-10), 1.0 - 2_f64.powi(-11), -(2_f64.powi(-24)), -65504.0]),
@@ -28,7 +28,7 @@ fn the_next_number_is_that_of_the_dtype() -> Result<()> {
 }
 
 #[test]
-fn a_triangle_takes_as_long_as_it_is_large() -> Result<()> {
+fn triangle_indices_take_time_in_proportion_to_the_result() -> Result<()> {
     assert_eq!(aten::tril_indices!(1 << 40, 0, 2)?.sizes(), [2, 0]);
     assert_eq!(aten::triu_indices!(1 << 40, 3, 0)?.to_vec::<i64>()?, [0, 0, 0, 1, 1, 2, 0, 1, 2, 1, 2, 2]);
     assert_eq!(aten::tril_indices!(3, 2, -1)?.to_vec::<i64>()?, [1, 2, 2, 0, 0, 1]);
@@ -36,7 +36,7 @@ fn a_triangle_takes_as_long_as_it_is_large() -> Result<()> {
 }
 
 #[test]
-fn without_elements_the_product_of_the_other_sizes_must_still_be_one_that_memory_has() -> Result<()> {
+fn empty_tensors_with_overflowing_sizes_are_refused() -> Result<()> {
     let none = Tensor::zeros(&[5, 0, 2, 0, 3], DType::I32)?;
     assert_eq!(aten::view_copy(&none, &[6, -1, 3, 1 << 50])?.sizes(), [6, 0, 3, 1 << 50]);
     assert!(aten::view_copy(&none, &[6, -1, 3, 1 << 62]).unwrap_err().to_string().contains("fit no memory"));
@@ -47,19 +47,19 @@ fn without_elements_the_product_of_the_other_sizes_must_still_be_one_that_memory
 }
 
 #[test]
-fn equal_numbers_of_two_dtypes_are_equal() -> Result<()> {
+fn equal_compares_values_across_dtypes() -> Result<()> {
     assert!(aten::equal(&Tensor::from([2_i64]), &Tensor::from([2.0_f64]))?);
     assert!(!aten::equal(&Tensor::from([2_i64]), &Tensor::from([2.5_f64]))?);
     Ok(())
 }
 
 #[test]
-fn a_negative_number_of_elements_is_called_by_its_name() {
+fn errors_about_a_negative_count_name_the_argument() {
     assert!(aten::randperm!(-1).unwrap_err().to_string().contains("argument `n` is -1"));
 }
 
 #[test]
-fn borders_of_nothing_take_no_memory_however_wide() -> Result<()> {
+fn padding_of_empty_tensors_takes_no_memory() -> Result<()> {
     let none = Tensor::zeros(&[0, 3, 3, 3], DType::F32)?;
     let wide = aten::replication_pad2d(&none, &[1 << 40, 2, 0, 1])?;
     assert_eq!(wide.sizes(), [0, 3, 4, 5 + (1 << 40)]);
@@ -68,7 +68,7 @@ fn borders_of_nothing_take_no_memory_however_wide() -> Result<()> {
 }
 
 #[test]
-fn borders_that_take_away_what_others_add_do_not_overflow() -> Result<()> {
+fn opposite_paddings_do_not_overflow() -> Result<()> {
     let line = Tensor::from([[1.0, 2.0, 3.0]]);
     let last = aten::replication_pad1d(&line, &[-i64::MAX, i64::MAX])?;
     assert_eq!(last.to_vec::<f64>()?, [3.0, 3.0, 3.0]);
@@ -86,7 +86,7 @@ fn sizes_and_lengths_whose_sum_or_product_overflows_are_refused() -> Result<()> 
 }
 
 #[test]
-fn a_mask_of_gradients_of_another_length_is_refused() -> Result<()> {
+fn output_masks_of_wrong_length_are_refused() -> Result<()> {
     let (image, places) = (Tensor::zeros(&[2, 2, 3, 2], DType::F64)?, Tensor::zeros(&[2, 3, 2, 2], DType::F64)?);
     let grad = Tensor::zeros(&[2, 2, 3, 2], DType::F64)?;
     let scale = Tensor::zeros(&[2, 2, 3, 1], DType::F64)?;
@@ -100,9 +100,9 @@ fn a_mask_of_gradients_of_another_length_is_refused() -> Result<()> {
 }
 
 #[test]
-fn without_elements_no_kernel_goes_through_the_other_sizes() -> Result<()> {
-    const MANY: i64 = 1 << 40;
-    let (tall, wide) = (Tensor::zeros(&[MANY, 0], DType::F32)?, Tensor::zeros(&[0, MANY], DType::F32)?);
+fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
+    const HUGE: i64 = 1 << 40;
+    let (tall, wide) = (Tensor::zeros(&[HUGE, 0], DType::F32)?, Tensor::zeros(&[0, HUGE], DType::F32)?);
     for (line, dim) in [(&tall, 1), (&wide, 0)] {
         assert_eq!(aten::_softmax(line, dim, false)?.sizes(), line.sizes());
         assert_eq!(aten::cumsum(line, dim, None)?.sizes(), line.sizes());
@@ -110,43 +110,43 @@ fn without_elements_no_kernel_goes_through_the_other_sizes() -> Result<()> {
         assert_eq!(aten::flip(line, &[0, 1])?.sizes(), line.sizes());
         assert_eq!(aten::roll(line, &[1, 1], &[0, 1])?.sizes(), line.sizes());
     }
-    let (left, right) = (Tensor::zeros(&[MANY, 3, 0], DType::F32)?, Tensor::zeros(&[MANY, 0, 2], DType::F32)?);
+    let (left, right) = (Tensor::zeros(&[HUGE, 3, 0], DType::F32)?, Tensor::zeros(&[HUGE, 0, 2], DType::F32)?);
     let twice = aten::addbmm(&Tensor::ones(&[3, 2], DType::F32)?, &left, &right, 2.into(), 1.into())?;
     assert_eq!(twice.to_vec::<f32>()?, [2.0; 6]);
-    let none = Tensor::zeros(&[MANY, 0, 3], DType::F32)?;
-    assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [MANY, 0, 0]);
+    let none = Tensor::zeros(&[HUGE, 0, 3], DType::F32)?;
+    assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [HUGE, 0, 0]);
     assert!(aten::_pdist_forward(&tall, 2.0).is_err());
-    assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * MANY]);
+    assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * HUGE]);
     let square = Tensor::zeros(&[0, 0], DType::F32)?;
     for whole in [DType::F32, DType::I64] {
         let (tall, square) = (tall.to(whole)?, square.to(whole)?);
-        assert_eq!(aten::mm(&tall, &square)?.sizes(), [MANY, 0]);
-        assert_eq!(aten::addmm(&square.i(..0)?.sum()?, &tall, &square, 1.into(), 1.into())?.sizes(), [MANY, 0]);
+        assert_eq!(aten::mm(&tall, &square)?.sizes(), [HUGE, 0]);
+        assert_eq!(aten::addmm(&square.i(..0)?.sum()?, &tall, &square, 1.into(), 1.into())?.sizes(), [HUGE, 0]);
     }
     Ok(())
 }
 
 #[test]
-fn keys_without_elements_weigh_alike() -> Result<()> {
-    const MANY: i64 = 1 << 40;
+fn attention_over_empty_keys_has_uniform_weights() -> Result<()> {
+    const HUGE: i64 = 1 << 40;
     let of = |rows: i64| Tensor::zeros(&[1, 1, rows, 0], DType::F64);
     let attend = |keys: &Tensor, is_causal| {
         aten::_scaled_dot_product_flash_attention_for_cpu(&of(3)?, keys, keys, 0.0, is_causal, None, None)
     };
-    let (out, logarithms) = attend(&of(MANY)?, false)?;
+    let (out, logarithms) = attend(&of(HUGE)?, false)?;
     assert_eq!(out.sizes(), [1, 1, 3, 0]);
     let are_of = |logarithms: &Tensor, counts: [f64; 3]| -> Result<bool> {
         let mut pairs = logarithms.to_vec::<f64>()?.into_iter().zip(counts);
         Ok(pairs.all(|(logarithm, count)| (logarithm - count.ln()).abs() < 1e-12))
     };
     assert!(are_of(&logarithms, [f64::exp2(40.0); 3])?);
-    assert!(are_of(&attend(&of(MANY)?, true)?.1, [1.0, 2.0, 3.0])?);
+    assert!(are_of(&attend(&of(HUGE)?, true)?.1, [1.0, 2.0, 3.0])?);
     assert!(are_of(&attend(&of(2)?, true)?.1, [1.0, 2.0, 2.0])?);
     Ok(())
 }
 
 #[test]
-fn a_dimension_without_segments_is_refused_unless_it_is_empty() -> Result<()> {
+fn missing_segments_are_refused_unless_the_dimension_is_empty() -> Result<()> {
     let (data, none) = (Tensor::zeros(&[5, 2], DType::F32)?, Tensor::zeros(&[5, 0], DType::I64)?);
     let segments = |data: &Tensor| aten::segment_reduce!(data, "sum", lengths = Some(&none), axis = 1);
     assert!(segments(&data).unwrap_err().to_string().contains("lengths"));

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Spec};
 
 #[test]
-fn more_elements_are_counted_than_a_byte_holds() -> Result<()> {
+fn count_nonzero_counts_beyond_255() -> Result<()> {
     let [rows, columns] = [300, 70_001];
     for dtype in [DType::Bool, DType::U8, DType::F16, DType::F32, DType::I64] {
         let line = Tensor::ones(&[columns], dtype)?;
@@ -23,75 +23,77 @@ fn more_elements_are_counted_than_a_byte_holds() -> Result<()> {
     Ok(())
 }
 
-fn meta(dtype: DType, sizes: &[i64]) -> Tensor {
+fn meta_tensor(dtype: DType, sizes: &[i64]) -> Tensor {
     Spec::contiguous(dtype, sizes).on(Device::META).unwrap()
 }
 
 /// Returns the text of an error; panics if there is none.
-fn refused<T>(result: Result<T>) -> String {
-    result.err().expect("a call that cannot be made is refused").to_string()
+fn error_text<T>(result: Result<T>) -> String {
+    result.err().expect("the call fails").to_string()
 }
 
-const MANY: i64 = 1 << 45;
+const HUGE: i64 = 1 << 45;
 
 #[test]
-fn gradients_of_more_rows_than_memory_holds_are_refused() -> Result<()> {
+fn embedding_gradients_beyond_memory_are_refused() -> Result<()> {
     let (grad, rows) = (Tensor::ones(&[2, 3], DType::F32)?, Tensor::from([1_i64, 1]));
-    assert!(refused(aten::embedding_dense_backward(&grad, &rows, MANY, -1, true)).contains("bytes of memory"));
+    assert!(error_text(aten::embedding_dense_backward(&grad, &rows, HUGE, -1, true)).contains("bytes of memory"));
     let narrow = Tensor::ones(&[2, 0], DType::F32)?;
-    assert_eq!(aten::embedding_dense_backward(&narrow, &rows, MANY, -1, true)?.sizes(), [MANY, 0]);
+    assert_eq!(aten::embedding_dense_backward(&narrow, &rows, HUGE, -1, true)?.sizes(), [HUGE, 0]);
     let shared = aten::embedding_dense_backward(&grad, &rows, 3, -1, true)?;
     assert_eq!(shared.to_vec::<f32>()?, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
     let (bags, counts) = (Tensor::from([0_i64, 1]), Tensor::from([1_i64, 1]));
     let backward = |grad: &Tensor, rows: &Tensor, count: i64| {
         aten::_embedding_bag_dense_backward(grad, rows, &bags, &counts, &counts, count, false, 0, None, -1)
     };
-    assert!(refused(backward(&grad, &rows, MANY)).contains("bytes of memory"));
-    assert_eq!(backward(&narrow, &rows, MANY)?.sizes(), [MANY, 0]);
+    assert!(error_text(backward(&grad, &rows, HUGE)).contains("bytes of memory"));
+    assert_eq!(backward(&narrow, &rows, HUGE)?.sizes(), [HUGE, 0]);
     let summed = backward(&Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]), &Tensor::from([2_i64, 0]), 3)?;
     assert_eq!(summed.to_vec::<f32>()?, [3.0, 4.0, 0.0, 0.0, 1.0, 2.0]);
     Ok(())
 }
 
 #[test]
-fn histograms_of_more_bins_than_memory_holds_are_refused() -> Result<()> {
+fn histograms_beyond_memory_are_refused() -> Result<()> {
     let points = Tensor::from([[0.5_f32, 0.5], [0.25, 1.0]]);
-    for bins in [&[MANY, MANY][..], &[i64::MAX, 1], &[1, i64::MAX], &[MANY, 1]] {
-        let refused = refused(aten::_histogramdd_from_bin_cts(&points, bins, None, None, false));
+    for bins in [&[HUGE, HUGE][..], &[i64::MAX, 1], &[1, i64::MAX], &[HUGE, 1]] {
+        let refused = error_text(aten::_histogramdd_from_bin_cts(&points, bins, None, None, false));
         let expected = ["bytes of memory", "fit no memory"];
         assert!(expected.iter().any(|words| refused.contains(words)), "{bins:?}: {refused}");
     }
     assert!(aten::histogramdd_int_bins(&points, i64::MAX, None, None, false).is_err());
-    assert!(aten::histogramdd_int_bins(&meta(DType::F32, &[2, MANY]), 3, None, None, false).is_err());
-    assert!(aten::histogramdd_int_bins(&Tensor::ones(&[0, MANY], DType::F32)?, 3, None, None, false).is_err());
+    assert!(aten::histogramdd_int_bins(&meta_tensor(DType::F32, &[2, HUGE]), 3, None, None, false).is_err());
+    assert!(aten::histogramdd_int_bins(&Tensor::ones(&[0, HUGE], DType::F32)?, 3, None, None, false).is_err());
     assert!(aten::histc!(&points, i64::MAX).is_err() && aten::histogram_bin_ct!(&points, i64::MAX).is_err());
     Ok(())
 }
 
 #[test]
-fn recurrent_layers_of_endless_sequences_are_refused() {
+fn recurrent_layers_over_huge_sequences_are_refused() {
     for device in [Device::META, Device::CPU] {
         // Without elements, sequences can have this length on the CPU, too.
         let batch = i64::from(device == Device::META);
         let of = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(device).unwrap();
-        let (input, state) = (of(&[MANY, batch, 2]), of(&[1, batch, 3]));
+        let (input, state) = (of(&[HUGE, batch, 2]), of(&[1, batch, 3]));
         let weights = |gates: i64| [of(&[gates * 3, 2]), of(&[gates * 3, 3])];
         let states = [state.clone(), state.clone()];
         let (lstm, gru, rnn) = (weights(4), weights(3), weights(1));
         let most = "argument `input`";
-        assert!(refused(aten::lstm_input(&input, &states, &lstm, false, 1, 0.0, false, false, false)).contains(most));
-        assert!(refused(aten::gru_input(&input, &state, &gru, false, 1, 0.0, false, false, false)).contains(most));
+        assert!(
+            error_text(aten::lstm_input(&input, &states, &lstm, false, 1, 0.0, false, false, false)).contains(most)
+        );
+        assert!(error_text(aten::gru_input(&input, &state, &gru, false, 1, 0.0, false, false, false)).contains(most));
         for layer in [aten::rnn_tanh_input, aten::rnn_relu_input] {
-            assert!(refused(layer(&input, &state, &rnn, false, 1, 0.0, false, false, false)).contains(most));
+            assert!(error_text(layer(&input, &state, &rnn, false, 1, 0.0, false, false, false)).contains(most));
             let few = of(&[2, batch, 2]);
             let endless = layer(&few, &state, &rnn, false, i64::MAX, 0.0, false, true, false);
-            assert!(refused(endless).contains("params"));
+            assert!(error_text(endless).contains("params"));
         }
     }
 }
 
 #[test]
-fn choices_take_as_long_as_they_are_many() -> Result<()> {
+fn combinations_take_time_in_proportion_to_the_result() -> Result<()> {
     let letters = Tensor::from([10_i64, 20, 30]);
     let of = |r: i64, again: bool| aten::combinations(&letters, r, again);
     assert_eq!(of(2, false)?.to_vec::<i64>()?, [10, 20, 10, 30, 20, 30]);
@@ -106,64 +108,64 @@ fn choices_take_as_long_as_they_are_many() -> Result<()> {
     assert!(aten::combinations(&one, i64::MAX, true).is_err());
     let many = aten::combinations(&Tensor::arange(0..300, DType::I64)?, 2, false)?;
     assert_eq!((many.sizes(), many.i(-1)?.to_vec::<i64>()?), (&[44_850_i64, 2][..], vec![298, 299]));
-    assert_eq!(aten::combinations(&meta(DType::F32, &[20_000]), 2, false)?.sizes(), [199_990_000, 2]);
-    assert!(aten::combinations(&meta(DType::F32, &[1000]), 500, false).is_err());
+    assert_eq!(aten::combinations(&meta_tensor(DType::F32, &[20_000]), 2, false)?.sizes(), [199_990_000, 2]);
+    assert!(aten::combinations(&meta_tensor(DType::F32, &[1000]), 500, false).is_err());
     Ok(())
 }
 
 #[test]
-fn terms_that_only_an_argument_counts_are_bounded() -> Result<()> {
+fn mvlgamma_and_diff_bound_their_number_of_terms() -> Result<()> {
     let x = Tensor::from([40.0_f64, 50.0]);
-    assert!(refused(aten::mvlgamma_(&mut x.clone(), MANY)).contains("argument `p`"));
+    assert!(error_text(aten::mvlgamma_(&mut x.clone(), HUGE)).contains("argument `p`"));
     assert!(aten::mvlgamma(&x, i64::MAX).is_err());
     assert!((aten::mvlgamma(&x, 1)?.to_vec::<f64>()?[0] - aten::lgamma(&x)?.to_vec::<f64>()?[0]).abs() < 1e-12);
     assert_eq!(aten::diff!(&x, i64::MAX)?.sizes(), [0]);
     assert_eq!(aten::diff!(&x, 1)?.to_vec::<f64>()?, [10.0]);
-    assert!(aten::diff!(&meta(DType::F32, &[MANY]), MANY - 1).is_err());
-    assert_eq!(aten::diff!(&meta(DType::F32, &[MANY]), 2)?.sizes(), [MANY - 2]);
+    assert!(aten::diff!(&meta_tensor(DType::F32, &[HUGE]), HUGE - 1).is_err());
+    assert_eq!(aten::diff!(&meta_tensor(DType::F32, &[HUGE]), 2)?.sizes(), [HUGE - 2]);
     Ok(())
 }
 
 #[test]
-fn a_tensor_falls_into_as_many_parts_as_memory_holds() {
-    let long = meta(DType::F32, &[MANY, 2]);
-    let none = Tensor::zeros(&[MANY, 0], DType::F32).unwrap();
+fn splits_into_too_many_parts_are_refused() {
+    let long = meta_tensor(DType::F32, &[HUGE, 2]);
+    let none = Tensor::zeros(&[HUGE, 0], DType::F32).unwrap();
     for this in [&long, &none] {
-        assert!(refused(aten::split(this, 1, 0)).contains("split_size"));
-        assert!(refused(aten::chunk(this, MANY, 0)).contains("split_size"));
-        assert!(refused(aten::unbind_int(this, 0)).contains("self"));
-        assert!(refused(aten::tensor_split_sections(this, MANY, 0)).contains("sections"));
+        assert!(error_text(aten::split(this, 1, 0)).contains("split_size"));
+        assert!(error_text(aten::chunk(this, HUGE, 0)).contains("split_size"));
+        assert!(error_text(aten::unbind_int(this, 0)).contains("self"));
+        assert!(error_text(aten::tensor_split_sections(this, HUGE, 0)).contains("sections"));
         assert_eq!(aten::chunk(this, 3, 0).unwrap().len(), 3);
     }
-    assert!(refused(aten::chunk(&Tensor::zeros(&[0], DType::F32).unwrap(), MANY, 0)).contains("chunks"));
+    assert!(error_text(aten::chunk(&Tensor::zeros(&[0], DType::F32).unwrap(), HUGE, 0)).contains("chunks"));
 }
 
 #[test]
-fn packs_of_any_sizes_are_padded_or_refused() -> Result<()> {
+fn packed_sequences_of_any_size_are_padded_or_refused() -> Result<()> {
     let (rows, sizes) = (Tensor::from([[1.0_f32], [2.0], [3.0]]), Tensor::from([2_i64, 1]));
     let padded =
         |data: &Tensor, sizes: &Tensor, length| aten::_pad_packed_sequence(data, sizes, false, 0.into(), length);
     assert_eq!(padded(&rows, &sizes, 3)?.0.to_vec::<f32>()?, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
-    assert!(padded(&rows, &sizes, i64::MAX).is_err() && padded(&rows, &sizes, MANY).is_err());
-    let none = Tensor::zeros(&[MANY + 1, 0], DType::F32)?;
-    assert!(refused(padded(&none, &Tensor::from([MANY, 1]), 0)).contains("bytes of memory"));
+    assert!(padded(&rows, &sizes, i64::MAX).is_err() && padded(&rows, &sizes, HUGE).is_err());
+    let none = Tensor::zeros(&[HUGE + 1, 0], DType::F32)?;
+    assert!(error_text(padded(&none, &Tensor::from([HUGE, 1]), 0)).contains("bytes of memory"));
     let none = Tensor::zeros(&[3, 0], DType::F32)?;
     assert_eq!(padded(&none, &sizes, 1 << 58)?.0.sizes(), [1 << 58, 2, 0]);
     assert!(padded(&none, &sizes, 1 << 62).is_err());
     let backward = |input_size: &[i64]| aten::_pack_padded_sequence_backward(&rows, input_size, &sizes, false);
     assert_eq!(backward(&[2, 2, 1])?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 0.0]);
-    for sizes in [&[i64::MAX, i64::MAX, 1][..], &[1, i64::MAX, 1], &[0, i64::MAX, 1], &[i64::MAX, 1, 1], &[2, MANY, 1]]
+    for sizes in [&[i64::MAX, i64::MAX, 1][..], &[1, i64::MAX, 1], &[0, i64::MAX, 1], &[i64::MAX, 1, 1], &[2, HUGE, 1]]
     {
         assert!(backward(sizes).is_err(), "{sizes:?}");
     }
-    let lengths = Tensor::from([MANY]);
-    let endless = Tensor::zeros(&[MANY, 1, 0], DType::F32)?;
-    assert!(refused(aten::_pack_padded_sequence(&endless, &lengths, false)).contains("bytes of memory"));
+    let lengths = Tensor::from([HUGE]);
+    let endless = Tensor::zeros(&[HUGE, 1, 0], DType::F32)?;
+    assert!(error_text(aten::_pack_padded_sequence(&endless, &lengths, false)).contains("bytes of memory"));
     Ok(())
 }
 
 #[test]
-fn windows_of_any_reach_have_the_places_that_they_have() -> Result<()> {
+fn pooling_windows_of_any_size_do_not_overflow() -> Result<()> {
     let image = Tensor::arange(0..16, DType::F32)?.reshape(&[1, 4, 4])?;
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         aten::max_pool2d_with_indices(&image, &[kernel], &[stride], &[padding], &[dilation], ceil)
@@ -189,13 +191,13 @@ fn windows_of_any_reach_have_the_places_that_they_have() -> Result<()> {
             }
         }
     }
-    let meta = meta(DType::U8, &[1, 1 << 31, 1 << 31]);
+    let meta = meta_tensor(DType::U8, &[1, 1 << 31, 1 << 31]);
     _ = aten::max_pool2d_with_indices(&meta, &[i64::MAX], &[1], &[i64::MAX / 2], &[1], true);
     Ok(())
 }
 
 #[test]
-fn images_are_scaled_by_any_number() -> Result<()> {
+fn images_are_resized_for_any_scale_factor() -> Result<()> {
     let image = Tensor::arange(0..12, DType::F32)?.reshape(&[1, 1, 3, 4])?;
     let bytes = image.to(DType::U8)?;
     for scale in [1e-300, -1e-300, 5e-324, 1e300, f64::NAN, f64::INFINITY, f64::MIN] {
@@ -218,12 +220,12 @@ fn images_are_scaled_by_any_number() -> Result<()> {
     // Each of many results would depend on many elements: their list does not fit memory.
     let row = Tensor::zeros(&[1, 1, 1, 1 << 20], DType::F32)?;
     let smooth = aten::_upsample_bilinear2d_aa(&row, &[1, 1 << 20], false, None, Some(1e-300));
-    assert!(refused(smooth).contains("bytes of memory"));
+    assert!(error_text(smooth).contains("bytes of memory"));
     Ok(())
 }
 
 #[test]
-fn convolutions_meet_only_what_is_inside_of_the_image() -> Result<()> {
+fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
     let image = Tensor::from([[[1.0_f32, 2.0, 3.0, 4.0]]]);
     let weight = Tensor::from([[[10.0_f32, 1.0, 100.0]]]);
     let far = 1_i64 << 59;
@@ -274,7 +276,7 @@ fn convolutions_meet_only_what_is_inside_of_the_image() -> Result<()> {
     )?;
     assert_eq!(backward.1.i((3, 5))?.to_vec::<f32>()?, [0.0, 20.0, 0.0]);
     // Without channels there is nothing to sum, for a window of any size.
-    let (none, window) = (Tensor::zeros(&[1, 0, MANY + 1], DType::F32)?, Tensor::zeros(&[1, 0, MANY], DType::F32)?);
+    let (none, window) = (Tensor::zeros(&[1, 0, HUGE + 1], DType::F32)?, Tensor::zeros(&[1, 0, HUGE], DType::F32)?);
     assert_eq!(convolve(&none, &window, 0, 1)?.to_vec::<f32>()?, [0.5, 0.5]);
     let transposed = aten::convolution(
         &Tensor::zeros(&[1, 0, 2], DType::F32)?,
@@ -292,7 +294,7 @@ fn convolutions_meet_only_what_is_inside_of_the_image() -> Result<()> {
 }
 
 #[test]
-fn sizes_whose_products_overflow_are_results_or_errors() -> Result<()> {
+fn view_operators_do_not_overflow_on_huge_sizes() -> Result<()> {
     let none = Tensor::zeros(&[0, 1 << 30, 1 << 30], DType::F32)?;
     assert_eq!(aten::flip(&none, &[1, 2])?.sizes(), none.sizes());
     assert_eq!(aten::roll(&none, &[i64::MAX, i64::MIN], &[1, 1])?.sizes(), none.sizes());
@@ -303,11 +305,11 @@ fn sizes_whose_products_overflow_are_results_or_errors() -> Result<()> {
     assert_eq!(aten::roll(&turned, &[i64::MIN, i64::MAX], &[0, 0])?.to_vec::<i64>()?, [1, 2, 3, 4, 0]);
     // Dimensions of size 1 can have any stride.
     let odd = Geometry::strided(&[1, 4, 1, 3], &[1 << 40, 3, 1 << 50, 1], 0).unwrap();
-    let odd = meta(DType::F32, &[12]).restride(odd)?;
+    let odd = meta_tensor(DType::F32, &[12]).restride(odd)?;
     assert_eq!(aten::reshape(&odd, &[2, 6])?.sizes(), [2, 6]);
     assert_eq!(aten::pixel_shuffle(&odd, 2)?.sizes(), [1, 1, 2, 6]);
     let far = Geometry::strided(&[2, 2], &[1 << 58, 1 << 57], 0).unwrap();
-    let far = meta(DType::U8, &[4]).restride(far)?;
+    let far = meta_tensor(DType::U8, &[4]).restride(far)?;
     assert_eq!(aten::reshape(&far, &[4])?.sizes(), [4]);
     _ = (
         aten::view(&far, &[4]),

@@ -4,17 +4,17 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-struct Counting(AtomicUsize);
+struct CountingAllocator(AtomicUsize);
 
 #[global_allocator]
-static COUNTING: Counting = Counting(AtomicUsize::new(0));
+static ALLOCATOR: CountingAllocator = CountingAllocator(AtomicUsize::new(0));
 
-pub(crate) fn bytes_alive() -> usize {
-    COUNTING.0.load(Relaxed)
+pub(crate) fn allocated_bytes() -> usize {
+    ALLOCATOR.0.load(Relaxed)
 }
 
 // SAFETY: all calls go to the system allocator; the counter does not affect them.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.0.fetch_add(layout.size(), Relaxed);
         // SAFETY: guaranteed by the caller.

@@ -5,37 +5,37 @@ use dispatch_runtime::{Bool, DType, Element, Tensor, f16};
 use crate::model::{Memory, Model};
 
 /// A tensor that is borrowed for reading or writing during a call.
-pub(crate) struct Held {
+pub(crate) struct HeldGuard {
     tensor: Tensor,
     memory: Memory,
     pub(crate) is_written: bool,
 }
 
-impl Held {
+impl HeldGuard {
     pub(crate) fn new(tensor: &Tensor, model: &Model, is_written: bool) -> Self {
-        Self { tensor: tensor.clone(), memory: model.memory.clone(), is_written: is_written && !model.meets_itself() }
+        Self { tensor: tensor.clone(), memory: model.memory.clone(), is_written: is_written && !model.has_overlap() }
     }
 
-    pub(crate) fn holds(&self, model: &Model) -> bool {
+    pub(crate) fn borrows(&self, model: &Model) -> bool {
         std::rc::Rc::ptr_eq(&self.memory, &model.memory)
     }
 }
 
 /// Makes a call while the guard is held.
-pub(crate) fn under<R>(held: Option<&Held>, call: impl FnOnce() -> R) -> R {
+pub(crate) fn call_while_held<R>(held: Option<&HeldGuard>, call: impl FnOnce() -> R) -> R {
     let Some(held) = held else { return call() };
     match held.tensor.dtype() {
-        DType::Bool => under_guard::<Bool, R>(held, call),
-        DType::U8 => under_guard::<u8, R>(held, call),
-        DType::I32 => under_guard::<i32, R>(held, call),
-        DType::I64 => under_guard::<i64, R>(held, call),
-        DType::F16 => under_guard::<f16, R>(held, call),
-        DType::F32 => under_guard::<f32, R>(held, call),
-        _ => under_guard::<f64, R>(held, call),
+        DType::Bool => call_while_guarded::<Bool, R>(held, call),
+        DType::U8 => call_while_guarded::<u8, R>(held, call),
+        DType::I32 => call_while_guarded::<i32, R>(held, call),
+        DType::I64 => call_while_guarded::<i64, R>(held, call),
+        DType::F16 => call_while_guarded::<f16, R>(held, call),
+        DType::F32 => call_while_guarded::<f32, R>(held, call),
+        _ => call_while_guarded::<f64, R>(held, call),
     }
 }
 
-fn under_guard<T: Element, R>(held: &Held, call: impl FnOnce() -> R) -> R {
+fn call_while_guarded<T: Element, R>(held: &HeldGuard, call: impl FnOnce() -> R) -> R {
     let mut tensor = held.tensor.clone();
     match (held.is_written, tensor.geometry().is_contiguous()) {
         (true, true) => {

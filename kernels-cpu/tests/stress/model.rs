@@ -10,7 +10,7 @@ pub(crate) const DTYPES: [DType; 7] =
     [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::F32, DType::F64];
 
 /// The largest absolute value of a result, so that `F16` is exact.
-const LARGEST: f64 = 1000.0;
+const MAX_VALUE: f64 = 1000.0;
 
 pub(crate) type Memory = Rc<RefCell<Vec<f64>>>;
 
@@ -18,7 +18,7 @@ pub(crate) type Memory = Rc<RefCell<Vec<f64>>>;
 pub(crate) struct Model {
     pub(crate) memory: Memory,
     /// The index of each element in memory, in row-major order.
-    pub(crate) places: Vec<usize>,
+    pub(crate) positions: Vec<usize>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) dtype: DType,
 }
@@ -26,30 +26,30 @@ pub(crate) struct Model {
 impl Model {
     /// Returns a model with its own memory; `None` if an element is too large.
     pub(crate) fn fresh(dtype: DType, sizes: &[usize], elements: &[f64]) -> Option<Self> {
-        let memory = Rc::new(RefCell::new(stored(dtype, elements)?));
-        Some(Self { memory, places: (0..elements.len()).collect(), sizes: sizes.to_vec(), dtype })
+        let memory = Rc::new(RefCell::new(wrap_if_exact(dtype, elements)?));
+        Some(Self { memory, positions: (0..elements.len()).collect(), sizes: sizes.to_vec(), dtype })
     }
 
     pub(crate) fn elements(&self) -> Vec<f64> {
         let memory = self.memory.borrow();
-        self.places.iter().map(|&place| memory[place]).collect()
+        self.positions.iter().map(|&place| memory[place]).collect()
     }
 
     /// Returns the elements, converted to another dtype.
     pub(crate) fn elements_as(&self, dtype: DType) -> Vec<f64> {
-        self.elements().into_iter().map(|x| wrapped(dtype, x)).collect()
+        self.elements().into_iter().map(|x| wrap_to_dtype(dtype, x)).collect()
     }
 
-    /// Writes elements that [`stored`] has converted.
+    /// Writes elements that [`wrap_if_exact`] has converted.
     pub(crate) fn write(&self, elements: &[f64]) {
         let mut memory = self.memory.borrow_mut();
-        self.places.iter().zip(elements).for_each(|(&place, &element)| memory[place] = element);
+        self.positions.iter().zip(elements).for_each(|(&place, &element)| memory[place] = element);
     }
 
     /// Returns a view of these sizes; `from` returns the position in `self` for a position in the view.
     pub(crate) fn view(&self, sizes: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Self {
-        let places = positions(sizes).iter().map(|at| self.places[flat(&self.sizes, &from(at))]).collect();
-        Self { memory: self.memory.clone(), places, sizes: sizes.to_vec(), dtype: self.dtype }
+        let positions = positions(sizes).iter().map(|at| self.positions[flat_index(&self.sizes, &from(at))]).collect();
+        Self { memory: self.memory.clone(), positions, sizes: sizes.to_vec(), dtype: self.dtype }
     }
 
     /// Returns a view with other sizes and equally many elements.
@@ -58,7 +58,7 @@ impl Model {
     }
 
     /// Returns a view broadcast to these sizes.
-    pub(crate) fn stretched(&self, sizes: &[usize]) -> Self {
+    pub(crate) fn broadcast_to(&self, sizes: &[usize]) -> Self {
         let new = sizes.len() - self.sizes.len();
         let own = &self.sizes;
         self.view(sizes, |at| (0..own.len()).map(|dim| if own[dim] == 1 { 0 } else { at[new + dim] }).collect())
@@ -69,13 +69,13 @@ impl Model {
     }
 
     /// Returns whether the two models have an element in common.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.shares_memory_with(other) && self.places.iter().any(|place| other.places.contains(place))
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.shares_memory_with(other) && self.positions.iter().any(|place| other.positions.contains(place))
     }
 
     /// Returns whether two positions are the same element.
-    pub(crate) fn meets_itself(&self) -> bool {
-        self.places.iter().enumerate().any(|(i, place)| self.places[..i].contains(place))
+    pub(crate) fn has_overlap(&self) -> bool {
+        self.positions.iter().enumerate().any(|(i, place)| self.positions[..i].contains(place))
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -88,12 +88,12 @@ impl Model {
 }
 
 /// Returns elements as they are stored in this dtype; `None` if one is too large to be exact in every dtype.
-pub(crate) fn stored(dtype: DType, elements: &[f64]) -> Option<Vec<f64>> {
-    elements.iter().map(|&x| (x.abs() <= LARGEST).then(|| wrapped(dtype, x))).collect()
+pub(crate) fn wrap_if_exact(dtype: DType, elements: &[f64]) -> Option<Vec<f64>> {
+    elements.iter().map(|&x| (x.abs() <= MAX_VALUE).then(|| wrap_to_dtype(dtype, x))).collect()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes wrap")]
-pub(crate) fn wrapped(dtype: DType, x: f64) -> f64 {
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "conversions to `u8` wrap")]
+pub(crate) fn wrap_to_dtype(dtype: DType, x: f64) -> f64 {
     match dtype {
         DType::Bool => f64::from(u8::from(x != 0.0)),
         DType::U8 => f64::from(x as i64 as u8),
@@ -148,7 +148,7 @@ pub(crate) fn positions(sizes: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the row-major index of a position.
-pub(crate) fn flat(sizes: &[usize], at: &[usize]) -> usize {
+pub(crate) fn flat_index(sizes: &[usize], at: &[usize]) -> usize {
     sizes.iter().zip(at).fold(0, |flat, (size, at)| flat * size + at)
 }
 

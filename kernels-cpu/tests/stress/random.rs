@@ -16,7 +16,7 @@ impl Random {
         usize::try_from(self.next() % end).unwrap_or(0)
     }
 
-    pub(crate) fn whole(&mut self, least: i64, most: i64) -> i64 {
+    pub(crate) fn integer_between(&mut self, least: i64, most: i64) -> i64 {
         let span = usize::try_from(most - least + 1).unwrap_or(1);
         least + i64::try_from(self.below(span)).unwrap_or(0)
     }
@@ -26,7 +26,7 @@ impl Random {
         self.below(times) == 0
     }
 
-    pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 }

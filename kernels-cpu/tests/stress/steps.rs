@@ -2,15 +2,15 @@
 
 use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 
-use crate::guards::{Held, under};
-use crate::model::{self, Model, broadcast, flat, positions, promoted, stored};
-use crate::walk::{Entry, Mistake, Mistakes, Walk, any_dtype, index};
+use crate::guards::{HeldGuard, call_while_held};
+use crate::model::{self, Model, broadcast, flat_index, positions, promoted, wrap_if_exact};
+use crate::walk::{Entry, Mistake, Mistakes, RandomWalk, index, random_dtype};
 
 /// An elementwise operator of two tensors: its name, the operator, its model, and whether the result is boolean.
-type Binary = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
+type BinaryOperator = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
 
 #[expect(clippy::float_cmp, reason = "the numbers are exact")]
-const BINARY: [Binary; 11] = [
+const BINARY_OPERATORS: [BinaryOperator; 11] = [
     ("aten::add.Tensor", |a, b| aten::add(a, b, Scalar::Int(1)), |a, b| a + b, false),
     ("aten::sub.Tensor", |a, b| aten::sub(a, b, Scalar::Int(1)), |a, b| a - b, false),
     ("aten::mul.Tensor", aten::mul, |a, b| a * b, false),
@@ -24,21 +24,21 @@ const BINARY: [Binary; 11] = [
     ("aten::ge.Tensor", aten::ge, |a, b| f64::from(u8::from(a >= b)), true),
 ];
 
-type Unary = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
+type UnaryOperator = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
 
-const UNARY: [Unary; 3] =
+const UNARY_OPERATORS: [UnaryOperator; 3] =
     [("aten::neg", aten::neg, |x| -x), ("aten::relu", aten::relu, |x| x.max(0.0)), ("aten::abs", aten::abs, f64::abs)];
 
-impl Walk {
+impl RandomWalk {
     pub(crate) fn step(&mut self) {
         if self.pool.len() < 4 {
             return self.create();
         }
         match self.random.below(100) {
             0..8 => self.create(),
-            8..12 => self.forget(),
+            8..12 => self.remove_random(),
             12..42 => self.view(),
-            42..44 => self.turn(),
+            42..44 => self.transpose_in_place(),
             44..56 => self.binary(),
             56..60 => self.unary(),
             60..64 => self.sum(),
@@ -53,107 +53,108 @@ impl Walk {
         }
     }
 
-    fn forget(&mut self) {
-        let at = self.any();
+    fn remove_random(&mut self) {
+        let at = self.random_index();
         self.pool.swap_remove(at);
     }
 
     fn create(&mut self) {
-        let dtype = any_dtype(&mut self.random);
+        let dtype = random_dtype(&mut self.random);
         let sizes: Vec<usize> = (0..self.random.below(4)).map(|_| self.random.below(5)).collect();
         let count = sizes.iter().product();
         let elements: Vec<f64> =
-            (0..count).map(|_| f64::from(i8::try_from(self.random.whole(-3, 3)).unwrap())).collect();
+            (0..count).map(|_| f64::from(i8::try_from(self.random.integer_between(-3, 3)).unwrap())).collect();
         if let Some(model) = Model::fresh(dtype, &sizes, &elements) {
-            self.keep_fresh("from_vec", model::tensor(&model), model);
+            self.check_fresh_and_add("from_vec", model::tensor(&model), model);
         }
     }
 
     fn binary(&mut self) {
-        let (a, b, held) = (self.any_handle(), self.any_handle(), self.held());
-        let (operator, call, f, is_truth) = self.random.of(&BINARY);
+        let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_guard());
+        let (operator, call, f, is_bool) = self.random.choose(&BINARY_OPERATORS);
         let mut mistakes = Mistakes::default();
-        mistakes.read(&a.model, held.as_ref());
-        mistakes.read(&b.model, held.as_ref());
-        let has_truth = a.model.dtype == DType::Bool || b.model.dtype == DType::Bool;
-        mistakes.add(Mistake::DType, has_truth && operator == "aten::sub.Tensor");
+        mistakes.add_read(&a.model, held.as_ref());
+        mistakes.add_read(&b.model, held.as_ref());
+        let has_bool = a.model.dtype == DType::Bool || b.model.dtype == DType::Bool;
+        mistakes.add(Mistake::DType, has_bool && operator == "aten::sub.Tensor");
         let sizes = broadcast(&a.model.sizes, &b.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
-        let Some(elements) = met(&a.model, &b.model, f) else { return };
-        let dtype = if is_truth { DType::Bool } else { promoted(&[&a.model, &b.model]) };
-        let result = under(held.as_ref(), || call(&a.tensor, &b.tensor));
-        if let (Some(tensor), Some(sizes)) = (self.judge(operator, &mistakes, result), sizes) {
-            self.keep_fresh(operator, tensor, Model::fresh(dtype, &sizes, &elements).unwrap());
+        let Some(elements) = apply_binary(&a.model, &b.model, f) else { return };
+        let dtype = if is_bool { DType::Bool } else { promoted(&[&a.model, &b.model]) };
+        let result = call_while_held(held.as_ref(), || call(&a.tensor, &b.tensor));
+        if let (Some(tensor), Some(sizes)) = (self.check_outcome(operator, &mistakes, result), sizes) {
+            self.check_fresh_and_add(operator, tensor, Model::fresh(dtype, &sizes, &elements).unwrap());
         }
     }
 
     fn unary(&mut self) {
-        let (a, held) = (self.any_handle(), self.held());
-        let (operator, call, f) = self.random.of(&UNARY);
+        let (a, held) = (self.random_handle(), self.random_guard());
+        let (operator, call, f) = self.random.choose(&UNARY_OPERATORS);
         let mut mistakes = Mistakes::default();
-        mistakes.read(&a.model, held.as_ref());
+        mistakes.add_read(&a.model, held.as_ref());
         mistakes.add(Mistake::DType, a.model.dtype == DType::Bool && operator == "aten::neg");
         let elements: Vec<f64> = a.model.elements().into_iter().map(f).collect();
-        let result = under(held.as_ref(), || call(&a.tensor));
-        if let Some(tensor) = self.judge(operator, &mistakes, result) {
-            self.keep_fresh(operator, tensor, Model::fresh(a.model.dtype, &a.model.sizes, &elements).unwrap());
+        let result = call_while_held(held.as_ref(), || call(&a.tensor));
+        if let Some(tensor) = self.check_outcome(operator, &mistakes, result) {
+            self.check_fresh_and_add(operator, tensor, Model::fresh(a.model.dtype, &a.model.sizes, &elements).unwrap());
         }
     }
 
     fn sum(&mut self) {
-        let (a, held) = (self.any_handle(), self.held());
+        let (a, held) = (self.random_handle(), self.random_guard());
         let rank = a.model.rank();
-        let dims: Vec<i64> = (0..self.random.below(3)).map(|_| self.dim(rank)).collect();
+        let dims: Vec<i64> = (0..self.random.below(3)).map(|_| self.random_dim(rank)).collect();
         let keep = self.random.once_in(2);
         let mut mistakes = Mistakes::default();
-        mistakes.read(&a.model, held.as_ref());
-        let gone: Vec<Option<usize>> = dims.iter().map(|&dim| index(dim, rank)).collect();
-        mistakes.add(Mistake::Dim, gone.contains(&None));
-        mistakes.add(Mistake::RepeatedDim, gone.len() == 2 && gone[0] == gone[1] && gone[0].is_some());
-        let is_gone = |dim: usize| gone.is_empty() || gone.contains(&Some(dim));
-        let kept: Vec<usize> = a.model.sizes.iter().enumerate().map(|(d, &n)| if is_gone(d) { 1 } else { n }).collect();
+        mistakes.add_read(&a.model, held.as_ref());
+        let reduced: Vec<Option<usize>> = dims.iter().map(|&dim| index(dim, rank)).collect();
+        mistakes.add(Mistake::Dim, reduced.contains(&None));
+        mistakes.add(Mistake::RepeatedDim, reduced.len() == 2 && reduced[0] == reduced[1] && reduced[0].is_some());
+        let is_reduced = |dim: usize| reduced.is_empty() || reduced.contains(&Some(dim));
+        let kept: Vec<usize> =
+            a.model.sizes.iter().enumerate().map(|(d, &n)| if is_reduced(d) { 1 } else { n }).collect();
         let mut sums = vec![0.0; kept.iter().product()];
         for (at, x) in positions(&a.model.sizes).iter().zip(a.model.elements()) {
-            let at: Vec<usize> = at.iter().enumerate().map(|(dim, &i)| if is_gone(dim) { 0 } else { i }).collect();
-            sums[flat(&kept, &at)] += x;
+            let at: Vec<usize> = at.iter().enumerate().map(|(dim, &i)| if is_reduced(dim) { 0 } else { i }).collect();
+            sums[flat_index(&kept, &at)] += x;
         }
-        let sizes = kept.iter().enumerate().filter(|&(dim, _)| keep || !is_gone(dim)).map(|(_, &size)| size);
+        let sizes = kept.iter().enumerate().filter(|&(dim, _)| keep || !is_reduced(dim)).map(|(_, &size)| size);
         let dtype = if a.model.dtype.is_floating() { a.model.dtype } else { DType::I64 };
         let Some(model) = Model::fresh(dtype, &sizes.collect::<Vec<_>>(), &sums) else { return };
-        let result = under(held.as_ref(), || aten::sum_dim_intlist(&a.tensor, Some(&dims), keep, None));
-        if let Some(tensor) = self.judge("aten::sum.dim_IntList", &mistakes, result) {
-            self.keep_fresh("aten::sum.dim_IntList", tensor, model);
+        let result = call_while_held(held.as_ref(), || aten::sum_dim_intlist(&a.tensor, Some(&dims), keep, None));
+        if let Some(tensor) = self.check_outcome("aten::sum.dim_IntList", &mistakes, result) {
+            self.check_fresh_and_add("aten::sum.dim_IntList", tensor, model);
         }
     }
 
     fn cat(&mut self) {
         // Three random tensors rarely have matching sizes.
-        let first = self.any_handle();
+        let first = self.random_handle();
         let mut all = vec![first];
         for _ in 0..self.random.below(3) {
-            let again = self.random.once_in(2);
-            let other = if again { self.handle_like(&all[0]) } else { self.any_handle() };
+            let is_same_size = self.random.once_in(2);
+            let other = if is_same_size { self.handle_of_equal_sizes(&all[0]) } else { self.random_handle() };
             all.push(other);
         }
-        let (dim, held) = (self.dim(all[0].model.rank()), self.held());
+        let (dim, held) = (self.random_dim(all[0].model.rank()), self.random_guard());
         let mut mistakes = Mistakes::default();
-        let model = joined(&all, dim, held.as_ref(), &mut mistakes);
+        let model = cat_model(&all, dim, held.as_ref(), &mut mistakes);
         let tensors: Vec<Tensor> = all.iter().map(|entry| entry.tensor.clone()).collect();
-        let result = under(held.as_ref(), || aten::cat(&tensors, dim));
-        if let (Some(tensor), Some(model)) = (self.judge("aten::cat", &mistakes, result), model) {
-            self.keep_fresh("aten::cat", tensor, model);
+        let result = call_while_held(held.as_ref(), || aten::cat(&tensors, dim));
+        if let (Some(tensor), Some(model)) = (self.check_outcome("aten::cat", &mistakes, result), model) {
+            self.check_fresh_and_add("aten::cat", tensor, model);
         }
     }
 
-    fn handle_like(&self, entry: &Entry) -> Entry {
+    fn handle_of_equal_sizes(&self, entry: &Entry) -> Entry {
         let like = self.pool.iter().rposition(|other| other.model.sizes == entry.model.sizes);
         self.handle(like.unwrap_or(0))
     }
 
     fn copy(&mut self) {
-        let (a, held) = (self.any_handle(), self.held());
+        let (a, held) = (self.random_handle(), self.random_guard());
         let mut mistakes = Mistakes::default();
-        let (to, copies) = (any_dtype(&mut self.random), self.random.once_in(4));
+        let (to, copies) = (random_dtype(&mut self.random), self.random.once_in(4));
         let is_contiguous = a.tensor.geometry().is_contiguous();
         let (operator, dtype, is_copy) = match self.random.below(3) {
             0 => ("aten::to.dtype", to, copies || to != a.model.dtype),
@@ -161,35 +162,35 @@ impl Walk {
             _ => ("aten::clone", a.model.dtype, true),
         };
         if is_copy {
-            mistakes.read(&a.model, held.as_ref());
+            mistakes.add_read(&a.model, held.as_ref());
         }
-        let result = under(held.as_ref(), || match operator {
+        let result = call_while_held(held.as_ref(), || match operator {
             "aten::to.dtype" => aten::to_dtype(&a.tensor, to, false, copies, None),
             "aten::contiguous" => aten::contiguous(&a.tensor, MemoryFormat::Contiguous),
             _ => aten::clone(&a.tensor, None),
         });
-        let Some(tensor) = self.judge(operator, &mistakes, result) else { return };
+        let Some(tensor) = self.check_outcome(operator, &mistakes, result) else { return };
         if is_copy {
             let model = Model::fresh(dtype, &a.model.sizes, &a.model.elements_as(dtype)).unwrap();
-            self.keep_fresh(operator, tensor, model);
+            self.check_fresh_and_add(operator, tensor, model);
         } else {
-            assert!(tensor.same(&a.tensor), "`{operator}` has nothing to do");
-            self.keep(operator, tensor, a.model);
+            assert!(tensor.same(&a.tensor), "`{operator}` must return its input");
+            self.check_and_add(operator, tensor, a.model);
         }
     }
 }
 
 /// Returns `f` of the elements of two models, broadcast, in the promoted dtype. Without elements if the sizes do not broadcast; `None` if a
 /// value is too large for a call.
-pub(crate) fn met(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Option<Vec<f64>> {
+pub(crate) fn apply_binary(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Option<Vec<f64>> {
     let Some(sizes) = broadcast(&a.sizes, &b.sizes) else { return Some(Vec::new()) };
     let dtype = promoted(&[a, b]);
-    let (a, b) = (a.stretched(&sizes).elements_as(dtype), b.stretched(&sizes).elements_as(dtype));
-    stored(dtype, &a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect::<Vec<_>>())
+    let (a, b) = (a.broadcast_to(&sizes).elements_as(dtype), b.broadcast_to(&sizes).elements_as(dtype));
+    wrap_if_exact(dtype, &a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect::<Vec<_>>())
 }
 
 /// Returns the model of the result of `cat`, if the call is valid.
-fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes) -> Option<Model> {
+fn cat_model(all: &[Entry], dim: i64, held: Option<&HeldGuard>, mistakes: &mut Mistakes) -> Option<Model> {
     let parts: Vec<&Model> = all.iter().map(|entry| &entry.model).filter(|model| model.sizes != [0]).collect();
     let first = parts.first().copied().unwrap_or(&all[0].model);
     let at = index(dim, first.rank());
@@ -202,7 +203,7 @@ fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes)
     let all_fit = parts.iter().all(|part| fits(part));
     mistakes.add(Mistake::Sizes, !all_fit);
     for entry in all {
-        mistakes.read(&entry.model, held);
+        mistakes.add_read(&entry.model, held);
     }
     if !all_fit {
         return None;
@@ -215,7 +216,7 @@ fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes)
     for part in parts {
         for (position, x) in positions(&part.sizes).iter_mut().zip(part.elements_as(dtype)) {
             position[at] += start;
-            elements[flat(&sizes, position)] = x;
+            elements[flat_index(&sizes, position)] = x;
         }
         start += part.sizes[at];
     }

@@ -2,20 +2,20 @@
 
 use dispatch_runtime::{BadArgument, DType, Error, Name, Operator, Problem, Result, Tensor};
 
-use crate::guards::Held;
+use crate::guards::HeldGuard;
 use crate::model::{self, Model};
 use crate::random::Random;
 
-const POOL: usize = 24;
-const MOST_ELEMENTS: usize = 64;
-const MOST_DIMS: usize = 5;
+const POOL_SIZE: usize = 24;
+const MAX_ELEMENTS: usize = 64;
+const MAX_DIMS: usize = 5;
 
 pub(crate) struct Entry {
     pub(crate) tensor: Tensor,
     pub(crate) model: Model,
 }
 
-pub(crate) struct Walk {
+pub(crate) struct RandomWalk {
     pub(crate) random: Random,
     pub(crate) pool: Vec<Entry>,
     pub(crate) calls: u64,
@@ -57,17 +57,17 @@ impl Mistake {
     }
 }
 
-/// The mistakes of a call: it is refused because of a `certain` one, and may be refused because of a `possible` one.
+/// The mistakes of a call: it is refused because of a `required` one, and may be refused because of a `possible` one.
 #[derive(Default, Debug)]
 pub(crate) struct Mistakes {
-    certain: Vec<Mistake>,
+    required: Vec<Mistake>,
     possible: Vec<Mistake>,
 }
 
 impl Mistakes {
     pub(crate) fn add(&mut self, mistake: Mistake, is_made: bool) {
         if is_made {
-            self.certain.push(mistake);
+            self.required.push(mistake);
         }
     }
 
@@ -78,37 +78,37 @@ impl Mistakes {
     }
 
     /// Adds the mistakes of reading a tensor while a guard is held.
-    pub(crate) fn read(&mut self, model: &Model, held: Option<&Held>) {
-        self.enter(model, held.filter(|held| held.is_written));
+    pub(crate) fn add_read(&mut self, model: &Model, held: Option<&HeldGuard>) {
+        self.add_in_use(model, held.filter(|held| held.is_written));
     }
 
     /// Adds the mistakes of writing a tensor while others are read.
-    pub(crate) fn written(&mut self, this: &Entry, read: &[&Entry], held: Option<&Held>) {
-        self.enter(&this.model, held);
-        self.add(Mistake::SelfOverlap, this.model.meets_itself());
+    pub(crate) fn add_write(&mut self, this: &Entry, read: &[&Entry], held: Option<&HeldGuard>) {
+        self.add_in_use(&this.model, held);
+        self.add(Mistake::SelfOverlap, this.model.has_overlap());
         for other in read {
-            let same = this.model.places == other.model.places && this.model.sizes == other.model.sizes;
-            let meets = this.model.meets(&other.model);
-            self.add(Mistake::Overlap, meets && !same);
+            let same = this.model.positions == other.model.positions && this.model.sizes == other.model.sizes;
+            let overlaps = this.model.overlaps(&other.model);
+            self.add(Mistake::Overlap, overlaps && !same);
             // Dimensions of size 1 may have any stride, but the runtime compares strides.
-            self.add_possible(Mistake::Overlap, meets && this.tensor.strides() != other.tensor.strides());
+            self.add_possible(Mistake::Overlap, overlaps && this.tensor.strides() != other.tensor.strides());
         }
     }
 
-    fn enter(&mut self, model: &Model, held: Option<&Held>) {
-        let conflicts = held.is_some_and(|held| held.holds(model));
+    fn add_in_use(&mut self, model: &Model, held: Option<&HeldGuard>) {
+        let conflicts = held.is_some_and(|held| held.borrows(model));
         // Without elements, a kernel need not take the tensor.
-        self.add(Mistake::InUse, conflicts && !model.places.is_empty());
+        self.add(Mistake::InUse, conflicts && !model.positions.is_empty());
         self.add_possible(Mistake::InUse, conflicts);
     }
 }
 
-impl Walk {
+impl RandomWalk {
     pub(crate) fn new(seed: u64) -> Self {
         Self { random: Random(seed), pool: Vec::new(), calls: 0, refused: 0 }
     }
 
-    pub(crate) fn any(&mut self) -> usize {
+    pub(crate) fn random_index(&mut self) -> usize {
         self.random.below(self.pool.len())
     }
 
@@ -117,54 +117,54 @@ impl Walk {
         Entry { tensor: self.pool[at].tensor.clone(), model: self.pool[at].model.clone() }
     }
 
-    pub(crate) fn any_handle(&mut self) -> Entry {
-        let at = self.any();
+    pub(crate) fn random_handle(&mut self) -> Entry {
+        let at = self.random_index();
         self.handle(at)
     }
 
     /// Returns a guard to hold during a call; usually `None`.
-    pub(crate) fn held(&mut self) -> Option<Held> {
+    pub(crate) fn random_guard(&mut self) -> Option<HeldGuard> {
         if !self.random.once_in(12) {
             return None;
         }
-        let (at, is_written) = (self.any(), self.random.once_in(2));
-        Some(Held::new(&self.pool[at].tensor, &self.pool[at].model, is_written))
+        let (at, is_written) = (self.random_index(), self.random.once_in(2));
+        Some(HeldGuard::new(&self.pool[at].tensor, &self.pool[at].model, is_written))
     }
 
     /// Returns a random dimension, counted from either end; occasionally an invalid one.
-    pub(crate) fn dim(&mut self, rank: usize) -> i64 {
+    pub(crate) fn random_dim(&mut self, rank: usize) -> i64 {
         let count = i64::try_from(rank.max(1)).unwrap();
         let beyond = i64::from(self.random.once_in(20));
-        self.random.whole(-count - beyond, count - 1 + beyond)
+        self.random.integer_between(-count - beyond, count - 1 + beyond)
     }
 
     pub(crate) fn add(&mut self, tensor: Tensor, model: Model) {
         let entry = Entry { tensor, model };
-        if entry.model.places.len() > MOST_ELEMENTS || entry.model.rank() > MOST_DIMS {
+        if entry.model.positions.len() > MAX_ELEMENTS || entry.model.rank() > MAX_DIMS {
             return;
         }
-        if self.pool.len() < POOL {
+        if self.pool.len() < POOL_SIZE {
             self.pool.push(entry);
         } else {
-            let at = self.any();
+            let at = self.random_index();
             self.pool[at] = entry;
         }
     }
 
     /// Checks the outcome of a call. It must succeed if it has no mistakes. Otherwise it must return an error about one of them, and change
     /// nothing.
-    pub(crate) fn judge<T>(&mut self, operator: &str, mistakes: &Mistakes, result: Result<T>) -> Option<T> {
+    pub(crate) fn check_outcome<T>(&mut self, operator: &str, mistakes: &Mistakes, result: Result<T>) -> Option<T> {
         self.calls += 1;
         match result {
             Ok(result) => {
-                assert!(mistakes.certain.is_empty(), "`{operator}` accepts what has {mistakes:?}");
+                assert!(mistakes.required.is_empty(), "`{operator}` accepted a call with {mistakes:?}");
                 Some(result)
             }
             Err(error) => {
                 self.refused += 1;
-                let mistake = mistake(operator, &error);
-                let is_made = mistakes.certain.contains(&mistake) || mistakes.possible.contains(&mistake);
-                assert!(is_made, "{error}: that is not among {mistakes:?}");
+                let mistake = mistake_of_error(operator, &error);
+                let is_made = mistakes.required.contains(&mistake) || mistakes.possible.contains(&mistake);
+                assert!(is_made, "{error}: the error is not among {mistakes:?}");
                 self.pool.iter().for_each(Entry::check);
                 None
             }
@@ -172,16 +172,16 @@ impl Walk {
     }
 
     /// Checks that a result is correct and shares no memory, and adds it to the pool.
-    pub(crate) fn keep_fresh(&mut self, operator: &str, tensor: Tensor, model: Model) {
+    pub(crate) fn check_fresh_and_add(&mut self, operator: &str, tensor: Tensor, model: Model) {
         let shared = self.pool.iter().any(|entry| entry.tensor.storage().same(tensor.storage()));
-        assert!(!shared, "`{operator}` gives memory that is another tensor's");
-        self.keep(operator, tensor, model);
+        assert!(!shared, "the result of `{operator}` shares memory with another tensor");
+        self.check_and_add(operator, tensor, model);
     }
 
     /// Checks that a result is correct, and adds it to the pool.
-    pub(crate) fn keep(&mut self, operator: &str, tensor: Tensor, model: Model) {
+    pub(crate) fn check_and_add(&mut self, operator: &str, tensor: Tensor, model: Model) {
         let entry = Entry { tensor, model };
-        assert!(entry.agrees(), "`{operator}` gives {:?}, not {:?}", entry.tensor, entry.model);
+        assert!(entry.agrees(), "`{operator}` returned {:?}, not {:?}", entry.tensor, entry.model);
         self.add(entry.tensor, entry.model);
     }
 
@@ -215,16 +215,16 @@ impl Entry {
 }
 
 /// Returns the mistake that an error describes. Checks that the error names the called operator, and an argument of the failed operator.
-fn mistake(operator: &str, error: &Error) -> Mistake {
+fn mistake_of_error(operator: &str, error: &Error) -> Mistake {
     let (called, failed) = (Name::parse(operator), error.kind().operator());
     let named = failed == called || error.callers().iter().any(|&caller| Some(caller) == called);
-    assert!(named, "an error of `{operator}` does not name it: {error}");
+    assert!(named, "an error of `{operator}` does not name the operator: {error}");
     let bad = std::error::Error::source(error).and_then(|source| source.downcast_ref::<BadArgument>());
-    let bad = bad.unwrap_or_else(|| panic!("`{operator}` gives no typed error: {error}"));
+    let bad = bad.unwrap_or_else(|| panic!("`{operator}` returned an error without `BadArgument`: {error}"));
     let schema = Operator::find(&failed.unwrap().to_string()).unwrap().schema();
     let is_argument = schema.arguments.iter().any(|argument| argument.name == bad.argument);
-    assert!(is_argument, "{} has no argument that `{error}` is about", failed.unwrap());
-    Mistake::of(&bad.problem).unwrap_or_else(|| panic!("nobody made this mistake: {error}"))
+    assert!(is_argument, "{} has no argument of the name in `{error}`", failed.unwrap());
+    Mistake::of(&bad.problem).unwrap_or_else(|| panic!("no generated call has this mistake: {error}"))
 }
 
 /// Returns a dimension as an index; `None` if it is out of range. A tensor without dimensions accepts 0 and -1.
@@ -235,6 +235,6 @@ pub(crate) fn index(dim: i64, rank: usize) -> Option<usize> {
 }
 
 /// Returns a random dtype, each with the same probability.
-pub(crate) fn any_dtype(random: &mut Random) -> DType {
-    random.of(&model::DTYPES)
+pub(crate) fn random_dtype(random: &mut Random) -> DType {
+    random.choose(&model::DTYPES)
 }

@@ -2,31 +2,31 @@
 
 use dispatch_runtime::{DType, Result, Scalar, Tensor};
 
-use crate::guards::under;
-use crate::model::{Model, broadcast, kind, promoted, stored, wrapped};
-use crate::steps::met;
-use crate::walk::{Entry, Mistake, Mistakes, Walk};
+use crate::guards::call_while_held;
+use crate::model::{Model, broadcast, kind, promoted, wrap_if_exact, wrap_to_dtype};
+use crate::steps::apply_binary;
+use crate::walk::{Entry, Mistake, Mistakes, RandomWalk};
 
 /// An elementwise operator that writes a tensor: its name, the operator, and its model. It writes the first of two operands, or `out`.
-type InPlace = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
-type Into = (&'static str, fn(&Tensor, &Tensor, &mut Tensor) -> Result<()>, fn(f64, f64) -> f64);
+type InPlaceOperator = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
+type OutOperator = (&'static str, fn(&Tensor, &Tensor, &mut Tensor) -> Result<()>, fn(f64, f64) -> f64);
 
-const IN_PLACE: [InPlace; 3] = [
+const IN_PLACE_OPERATORS: [InPlaceOperator; 3] = [
     ("aten::add_.Tensor", |a, b| aten::add_(a, b, Scalar::Int(1)), |a, b| a + b),
     ("aten::sub_.Tensor", |a, b| aten::sub_(a, b, Scalar::Int(1)), |a, b| a - b),
     ("aten::mul_.Tensor", aten::mul_, |a, b| a * b),
 ];
 
-const INTO: [Into; 3] = [
+const OUT_OPERATORS: [OutOperator; 3] = [
     ("aten::add.out", |a, b, out| aten::add_out(a, b, Scalar::Int(1), out), |a, b| a + b),
     ("aten::mul.out", aten::mul_out, |a, b| a * b),
     ("aten::maximum.out", aten::maximum_out, f64::max),
 ];
 
-impl Walk {
+impl RandomWalk {
     pub(crate) fn write_tensor(&mut self) {
-        let at = self.any();
-        let other = if self.random.once_in(2) { self.any_handle() } else { self.relative(at) };
+        let at = self.random_index();
+        let other = if self.random.once_in(2) { self.random_handle() } else { self.handle_sharing_memory(at) };
         match self.random.below(5) {
             0 | 1 => self.copy_into(at, &other),
             2 => self.fill_with(at, &other),
@@ -35,66 +35,67 @@ impl Walk {
     }
 
     /// Returns a tensor that shares memory with a tensor of the pool.
-    fn relative(&mut self, at: usize) -> Entry {
+    fn handle_sharing_memory(&mut self, at: usize) -> Entry {
         let model = &self.pool[at].model;
         let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
         let all: Vec<usize> = all.map(|(i, _)| i).collect();
-        let chosen = self.random.of(&all);
+        let chosen = self.random.choose(&all);
         self.handle(chosen)
     }
 
     fn compute_in_place(&mut self, at: usize, other: &Entry) {
-        let held = self.held();
-        let (operator, call, f) = self.random.of(&IN_PLACE);
+        let held = self.random_guard();
+        let (operator, call, f) = self.random.choose(&IN_PLACE_OPERATORS);
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
-        mistakes.written(this, &[other], held.as_ref());
-        mistakes.read(&other.model, held.as_ref());
+        mistakes.add_write(this, &[other], held.as_ref());
+        mistakes.add_read(&other.model, held.as_ref());
         let common = promoted(&[&this.model, &other.model]);
-        let has_truth = this.model.dtype == DType::Bool || other.model.dtype == DType::Bool;
-        let subtracts_truth = has_truth && operator == "aten::sub_.Tensor";
-        mistakes.add(Mistake::DType, subtracts_truth || kind(common) > kind(this.model.dtype));
+        let has_bool = this.model.dtype == DType::Bool || other.model.dtype == DType::Bool;
+        let subtracts_bool = has_bool && operator == "aten::sub_.Tensor";
+        mistakes.add(Mistake::DType, subtracts_bool || kind(common) > kind(this.model.dtype));
         let sizes = broadcast(&this.model.sizes, &other.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         mistakes.add(Mistake::Sizes, sizes.is_some_and(|sizes| sizes != this.model.sizes));
-        let Some(elements) = met(&this.model, &other.model, f) else { return };
-        let result = under(held.as_ref(), || call(&mut self.pool[at].tensor, &other.tensor));
-        self.written(operator, at, &mistakes, result, &elements);
+        let Some(elements) = apply_binary(&this.model, &other.model, f) else { return };
+        let result = call_while_held(held.as_ref(), || call(&mut self.pool[at].tensor, &other.tensor));
+        self.check_write(operator, at, &mistakes, result, &elements);
     }
 
     fn copy_into(&mut self, at: usize, src: &Entry) {
-        let held = self.held();
+        let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
-        mistakes.written(this, &[src], held.as_ref());
-        mistakes.read(&src.model, held.as_ref());
+        mistakes.add_write(this, &[src], held.as_ref());
+        mistakes.add_read(&src.model, held.as_ref());
         let sizes = broadcast(&this.model.sizes, &src.model.sizes);
         let fits = sizes.as_ref() == Some(&this.model.sizes);
         mistakes.add(Mistake::Sizes, !fits);
-        let elements = if fits { src.model.stretched(&this.model.sizes).elements() } else { Vec::new() };
-        let result = under(held.as_ref(), || aten::copy_(&mut self.pool[at].tensor, &src.tensor, false));
-        self.written("aten::copy_", at, &mistakes, result, &elements);
+        let elements = if fits { src.model.broadcast_to(&this.model.sizes).elements() } else { Vec::new() };
+        let result = call_while_held(held.as_ref(), || aten::copy_(&mut self.pool[at].tensor, &src.tensor, false));
+        self.check_write("aten::copy_", at, &mistakes, result, &elements);
     }
 
     fn fill_with(&mut self, at: usize, value: &Entry) {
-        let held = self.held();
+        let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
-        mistakes.written(this, &[value], held.as_ref());
-        mistakes.read(&value.model, held.as_ref());
+        mistakes.add_write(this, &[value], held.as_ref());
+        mistakes.add_read(&value.model, held.as_ref());
         mistakes.add(Mistake::Rank, value.model.rank() > 0);
         let element = value.model.elements().first().copied().unwrap_or(0.0);
-        let elements = vec![element; this.model.places.len()];
-        let result = under(held.as_ref(), || aten::fill_(&mut self.pool[at].tensor, &value.tensor));
-        self.written("aten::fill_.Tensor", at, &mistakes, result, &elements);
+        let elements = vec![element; this.model.positions.len()];
+        let result = call_while_held(held.as_ref(), || aten::fill_(&mut self.pool[at].tensor, &value.tensor));
+        self.check_write("aten::fill_.Tensor", at, &mistakes, result, &elements);
     }
 
     pub(crate) fn write_number(&mut self) {
-        let (at, held) = (self.any(), self.held());
-        let (number, least, most) = (self.random.whole(-2, 2), self.random.whole(-4, 0), self.random.whole(0, 4));
+        let (at, held) = (self.random_index(), self.random_guard());
+        let (number, least, most) =
+            (self.random.integer_between(-2, 2), self.random.integer_between(-4, 0), self.random.integer_between(0, 4));
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
-        mistakes.written(this, &[], held.as_ref());
+        mistakes.add_write(this, &[], held.as_ref());
         let [number_f, least_f, most_f] = [number, least, most].map(|x| f64::from(i8::try_from(x).unwrap()));
         // Arithmetic of a boolean and an integer results in an integer.
         let raises = this.model.dtype == DType::Bool;
@@ -106,58 +107,58 @@ impl Walk {
             _ => ("aten::clamp_", old.iter().map(|x| x.clamp(least_f, most_f)).collect()),
         };
         mistakes.add(Mistake::DType, raises && operator != "aten::fill_.Scalar");
-        if stored(this.model.dtype, &elements).is_none() {
+        if wrap_if_exact(this.model.dtype, &elements).is_none() {
             return;
         }
         let tensor = &mut self.pool[at].tensor;
         let number = Scalar::Int(number);
-        let result = under(held.as_ref(), || match operator {
+        let result = call_while_held(held.as_ref(), || match operator {
             "aten::fill_.Scalar" => aten::fill__scalar(tensor, number),
             "aten::add_.Scalar" => aten::add__scalar(tensor, number, Scalar::Int(1)),
             "aten::mul_.Scalar" => aten::mul__scalar(tensor, number),
             _ => aten::clamp_(tensor, Some(Scalar::Int(least)), Some(Scalar::Int(most))),
         });
-        self.written(operator, at, &mistakes, result, &elements);
+        self.check_write(operator, at, &mistakes, result, &elements);
     }
 
     pub(crate) fn write_out(&mut self) {
-        let (a, b, held) = (self.any_handle(), self.any_handle(), self.held());
-        let (operator, call, f) = self.random.of(&INTO);
+        let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_guard());
+        let (operator, call, f) = self.random.choose(&OUT_OPERATORS);
         let sizes = broadcast(&a.model.sizes, &b.model.sizes);
         let fitting = self.pool.iter().position(|entry| Some(&entry.model.sizes) == sizes.as_ref());
-        let at = fitting.filter(|_| !self.random.once_in(4)).unwrap_or_else(|| self.any());
+        let at = fitting.filter(|_| !self.random.once_in(4)).unwrap_or_else(|| self.random_index());
         let out = &self.pool[at];
         let common = promoted(&[&a.model, &b.model]);
         let mut mistakes = Mistakes::default();
-        mistakes.read(&a.model, held.as_ref());
-        mistakes.read(&b.model, held.as_ref());
+        mistakes.add_read(&a.model, held.as_ref());
+        mistakes.add_read(&b.model, held.as_ref());
         mistakes.add(Mistake::DType, kind(common) > kind(out.model.dtype));
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         // An `out` without elements is resized to the result.
-        let is_nothing = out.model.places.is_empty() && out.model.rank() <= 1;
-        let is_remade = is_nothing && sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes);
-        if !is_remade {
-            mistakes.written(out, &[&a, &b], held.as_ref());
+        let is_empty = out.model.positions.is_empty() && out.model.rank() <= 1;
+        let is_resized = is_empty && sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes);
+        if !is_resized {
+            mistakes.add_write(out, &[&a, &b], held.as_ref());
             mistakes.add(Mistake::Sizes, sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes));
         }
-        let Some(elements) = met(&a.model, &b.model, f) else { return };
-        let result = under(held.as_ref(), || call(&a.tensor, &b.tensor, &mut self.pool[at].tensor));
-        if !is_remade {
-            return self.written(operator, at, &mistakes, result, &elements);
+        let Some(elements) = apply_binary(&a.model, &b.model, f) else { return };
+        let result = call_while_held(held.as_ref(), || call(&a.tensor, &b.tensor, &mut self.pool[at].tensor));
+        if !is_resized {
+            return self.check_write(operator, at, &mistakes, result, &elements);
         }
-        if let (Some(()), Some(sizes)) = (self.judge(operator, &mistakes, result), sizes) {
+        if let (Some(()), Some(sizes)) = (self.check_outcome(operator, &mistakes, result), sizes) {
             let dtype = self.pool[at].model.dtype;
-            let elements: Vec<f64> = elements.into_iter().map(|x| wrapped(dtype, x)).collect();
+            let elements: Vec<f64> = elements.into_iter().map(|x| wrap_to_dtype(dtype, x)).collect();
             self.pool[at].model = Model::fresh(dtype, &sizes, &elements).unwrap();
             self.check_all();
         }
     }
 
     /// Checks the outcome of a write: the tensor and all tensors that share its memory must have these elements.
-    fn written(&mut self, operator: &str, at: usize, mistakes: &Mistakes, result: Result<()>, elements: &[f64]) {
-        if self.judge(operator, mistakes, result).is_some() {
+    fn check_write(&mut self, operator: &str, at: usize, mistakes: &Mistakes, result: Result<()>, elements: &[f64]) {
+        if self.check_outcome(operator, mistakes, result).is_some() {
             let model = self.pool[at].model.clone();
-            model.write(&stored(model.dtype, elements).unwrap());
+            model.write(&wrap_if_exact(model.dtype, elements).unwrap());
             self.check_memory(&model);
         }
     }

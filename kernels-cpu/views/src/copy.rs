@@ -2,37 +2,37 @@
 
 use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Pointwise, Result, Scalar, Tensor, op_impl};
 
-use engine::data_movement::packed;
-use engine::elementwise::{Bound, fusible, transfer};
+use engine::data_movement::to_contiguous;
+use engine::elementwise::{BoundLoop, fusible, transfer};
 
 #[op_impl(aten::copy_, CPU)]
 fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor) -> Result<()> {
-    written(this, src, "src")
+    copy_from(this, src, "src")
 }
 
 fusible! {
     aten::_to_copy |this: &Tensor, dtype: Option<DType>, _layout: Option<Layout>, device: Option<Device>, _pinned: Option<bool>, _non_blocking: bool, format: Option<MemoryFormat>| {
         let stays = device.is_none() && format.is_none_or(|format| format == MemoryFormat::Preserve);
-        stays.then(|| Bound::conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
+        stays.then(|| BoundLoop::conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
     }
 }
 
 #[op_impl(aten::fill_scalar, CPU, in_place, strided, converts)]
 fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
-    written(out, &Tensor::number(value), "value")
+    copy_from(out, &Tensor::number(value), "value")
 }
 
 #[op_impl(aten::fill, CPU, in_place, strided, converts)]
 fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
-    written(out, value, "value")
+    copy_from(out, value, "value")
 }
 
 #[op_impl(aten::zero, CPU, in_place, strided, converts)]
 fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
-    written(out, &Tensor::number(0.into()), "self")
+    copy_from(out, &Tensor::number(0.into()), "self")
 }
 
-fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
+fn copy_from(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
     let operands = Operands::borrow(&["self"], [this], &[name], [src])?;
     transfer(&operands);
     Ok(())
@@ -40,5 +40,5 @@ fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
 
 #[op_impl(aten::alias_copy, CPU)]
 fn alias_copy(this: &Tensor) -> Result<Tensor> {
-    packed(this, this.dtype())
+    to_contiguous(this, this.dtype())
 }

@@ -4,14 +4,14 @@ use aten::Cat;
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
-use engine::data_movement::copy_called;
+use engine::data_movement::copy_named;
 
 #[op_impl(aten::cat, CPU)]
 fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
     let mut start = out.geometry().offset();
     for part in &plan.parts {
         if let Some(room) = Geometry::strided(part.sizes(), out.strides(), start) {
-            copy_called("tensors", &mut out.restride(room)?, part)?;
+            copy_named("tensors", &mut out.restride(room)?, part)?;
         }
         start = start.saturating_add(part.sizes()[plan.dim].saturating_mul(out.strides()[plan.dim]));
     }

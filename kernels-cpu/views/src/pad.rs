@@ -3,21 +3,21 @@
 use aten::{Border, Bordered};
 use dispatch_runtime::prelude::*;
 
-use engine::data_movement::{Axis, Step, copy, copy_along};
-use kernels_cpu_indexing::combine::{ready, summed};
+use engine::data_movement::{Axis, AxisOffsets, copy, copy_along_axes};
+use kernels_cpu_indexing::combine::{add_along_axes, to_compute_dtype};
 
 /// Returns the axes of a copy to a padded tensor: for each index of a padded dimension, the offset of the element that it repeats.
-fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
+fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
     let first = inside.len() - padding.len() / 2;
     let axis = |dim: usize| {
-        let to = Step::Stride(outer[dim]);
+        let to = AxisOffsets::Stride(outer[dim]);
         if dim < first {
-            return Axis { size: inside[dim], to, from: Step::Stride(inner[dim]) };
+            return Axis { size: inside[dim], to, from: AxisOffsets::Stride(inner[dim]) };
         }
         let pair = 2 * (inside.len() - 1 - dim);
         let mut places = border.shown(inside[dim], padding[pair], padding[pair + 1]);
         places.iter_mut().for_each(|place| *place *= inner[dim]);
-        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: Step::Table(places) }
+        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: AxisOffsets::Table(places) }
     };
     (0..inside.len()).map(axis).collect()
 }
@@ -28,13 +28,13 @@ fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &
 #[op_impl(aten::replication_pad1d, CPU)]
 #[op_impl(aten::replication_pad2d, CPU)]
 #[op_impl(aten::replication_pad3d, CPU)]
-fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+fn pad(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
     // An axis has a table entry for each index of a dimension. An empty tensor may have too many.
     if out.geometry().count() == 0 {
         return Ok(());
     }
-    let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
-    copy_along(out, this, &axes)
+    let axes = pad_axes(this.sizes(), padding, plan.border, out.strides(), this.strides());
+    copy_along_axes(out, this, &axes)
 }
 
 #[op_impl(aten::reflection_pad1d_backward, CPU)]
@@ -43,12 +43,12 @@ fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> 
 #[op_impl(aten::replication_pad1d_backward, CPU)]
 #[op_impl(aten::replication_pad2d_backward, CPU)]
 #[op_impl(aten::replication_pad3d_backward, CPU)]
-fn backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-    let (grad, zero) = (ready(grad_output)?, Tensor::number(0.into()));
+fn pad_backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+    let (grad, zero) = (to_compute_dtype(grad_output)?, Tensor::number(0.into()));
     if grad.geometry().count() == 0 {
         return copy(out, &zero);
     }
-    let mut axes = walk(this.sizes(), padding, plan.border, grad.strides(), out.strides());
+    let mut axes = pad_axes(this.sizes(), padding, plan.border, grad.strides(), out.strides());
     axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
-    summed(out, &zero, &grad, &axes)
+    add_along_axes(out, &zero, &grad, &axes)
 }

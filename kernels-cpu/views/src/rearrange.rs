@@ -4,8 +4,8 @@ use aten::Roll;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
-use engine::allocation::{reserve, usized};
-use engine::data_movement::{Axis, Step, copy_along, packed};
+use engine::allocation::{to_usize, try_with_capacity};
+use engine::data_movement::{Axis, AxisOffsets, copy_along_axes, to_contiguous};
 
 #[op_impl(aten::repeat, CPU)]
 fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
@@ -19,60 +19,64 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
         axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
         axes.push(Axis::strided(size, stride, from));
     }
-    copy_along(out, this, &axes)
+    copy_along_axes(out, this, &axes)
 }
 
 #[op_impl(aten::flip, CPU)]
 fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let from = |dim: usize, size: i64, stride: i64| {
-        if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
+        if plan[dim] { offset_table(size, |at| (size - 1 - at) * stride) } else { Ok(AxisOffsets::Stride(stride)) }
     };
-    moved(out, this, from)
+    copy_with_offsets(out, this, from)
 }
 
 #[op_impl(aten::roll, CPU)]
 fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
-        Roll::Dims(by) => rolled(out, this, by),
+        Roll::Dims(by) => roll_dims(out, this, by),
         Roll::Flat(by) => {
             let row = Geometry::contiguous(&[out.geometry().count()]);
-            let this = packed(this, this.dtype())?.restride(row.clone())?;
-            rolled(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
+            let this = to_contiguous(this, this.dtype())?.restride(row.clone())?;
+            roll_dims(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
         }
     }
 }
 
-fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
-    moved(out, this, |dim, size, stride| match by[dim] {
-        0 => Ok(Step::Stride(stride)),
-        by => table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride),
+fn roll_dims(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+    copy_with_offsets(out, this, |dim, size, stride| match by[dim] {
+        0 => Ok(AxisOffsets::Stride(stride)),
+        by => offset_table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride),
     })
 }
 
 /// Copies elements to other indices of their dimensions. `from` returns the step of a dimension with its size and stride.
-fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Result<Step>) -> Result<()> {
+fn copy_with_offsets(
+    out: &mut Tensor,
+    this: &Tensor,
+    from: impl Fn(usize, i64, i64) -> Result<AxisOffsets>,
+) -> Result<()> {
     if out.geometry().count() == 0 {
         // An empty tensor may have sizes that are too large for tables.
         return Ok(());
     }
     let axes = (0..this.sizes().len()).map(|dim| {
         let size = this.sizes()[dim];
-        Ok(Axis { size, to: Step::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
+        Ok(Axis { size, to: AxisOffsets::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
     });
     let axes = axes.collect::<Result<Vec<Axis>>>()?;
-    copy_along(out, this, &axes)
+    copy_along_axes(out, this, &axes)
 }
 
 /// Returns a table of the offsets of all indices of a dimension.
-fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
-    let mut places = reserve(usized(size))?;
+fn offset_table(size: i64, place: impl Fn(i64) -> i64) -> Result<AxisOffsets> {
+    let mut places = try_with_capacity(to_usize(size))?;
     places.extend((0..size).map(place));
-    Ok(Step::Table(places))
+    Ok(AxisOffsets::Table(places))
 }
 
 #[op_impl(aten::repeat_interleave, CPU)]
 fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
-    let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
+    let times = to_contiguous(repeats, DType::I64)?.to_vec::<i64>()?;
     if let Some(negative) = times.iter().find(|&&times| times < 0) {
         return Err(BadArgument::number("repeats", *negative, 0..).into());
     }
@@ -90,5 +94,5 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
             start = end;
         }
     }
-    if repeats.dtype() == DType::I64 { Ok(out) } else { packed(&out, repeats.dtype()) }
+    if repeats.dtype() == DType::I64 { Ok(out) } else { to_contiguous(&out, repeats.dtype()) }
 }

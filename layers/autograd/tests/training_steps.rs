@@ -147,7 +147,7 @@ fn a_hundred_thousand_training_steps_hold_memory_flat() {
     for at in 0..STEPS {
         let (name, forward) = forward_of(at);
         step(&mut network, &sample, forward).unwrap();
-        let alive = allocated_bytes::bytes_alive();
+        let alive = allocated_bytes::allocated_bytes();
         if at < SETTLED {
             settled = alive;
         }

@@ -9,27 +9,27 @@ use crate::math::Real;
 /// A floating-point number, real or complex.
 pub trait Field: Compute {
     /// Divides by `divisor`.
-    fn over(self, divisor: Self) -> Self;
+    fn divide(self, divisor: Self) -> Self;
 }
 
 /// A number type with powers.
 pub trait Power: Compute {
     /// Raises to a power. A negative power of an integer is rounded towards zero.
-    fn to_the(self, exponent: Self) -> Self;
+    fn pow(self, exponent: Self) -> Self;
 }
 
 inlined! {
     impl Field for f32, f64 {
-        fn over(self, divisor: Self) -> Self = self / divisor;
+        fn divide(self, divisor: Self) -> Self = self / divisor;
     }
 
     impl Power for f32, f64 {
-        fn to_the(self, exponent: Self) -> Self = Real::pow(self, exponent);
+        fn pow(self, exponent: Self) -> Self = Real::pow(self, exponent);
     }
 }
 
 impl Power for i64 {
-    fn to_the(self, exponent: Self) -> Self {
+    fn pow(self, exponent: Self) -> Self {
         if exponent < 0 {
             return match self {
                 1 => 1,
@@ -51,7 +51,7 @@ impl Power for i64 {
 
 impl Field for Complex64 {
     /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
-    fn over(self, divisor: Self) -> Self {
+    fn divide(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
             if divisor.re == 0.0 && divisor.im == 0.0 {
                 return Self::new(self.re / divisor.re.abs(), self.im / divisor.im.abs());
@@ -69,13 +69,13 @@ impl Field for Complex64 {
 
 impl Field for Complex32 {
     #[inline]
-    fn over(self, divisor: Self) -> Self {
-        narrowed(Field::over(widened(self), widened(divisor)))
+    fn divide(self, divisor: Self) -> Self {
+        narrow_complex(Field::divide(widen_complex(self), widen_complex(divisor)))
     }
 }
 
 impl Power for Complex64 {
-    fn to_the(self, exponent: Self) -> Self {
+    fn pow(self, exponent: Self) -> Self {
         let one = Self::new(1.0, 0.0);
         match (self, exponent) {
             (_, Self { re: 0.0, im: 0.0 }) => one,
@@ -87,18 +87,18 @@ impl Power for Complex64 {
 
 impl Power for Complex32 {
     #[inline]
-    fn to_the(self, exponent: Self) -> Self {
-        narrowed(Power::to_the(widened(self), widened(exponent)))
+    fn pow(self, exponent: Self) -> Self {
+        narrow_complex(Power::pow(widen_complex(self), widen_complex(exponent)))
     }
 }
 
 /// Converts a complex number to double precision.
-pub fn widened(x: Complex32) -> Complex64 {
+pub fn widen_complex(x: Complex32) -> Complex64 {
     Complex64::new(x.re.into(), x.im.into())
 }
 
 /// Converts a complex number to single precision, rounded to nearest.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-pub fn narrowed(x: Complex64) -> Complex32 {
+#[expect(clippy::cast_possible_truncation, reason = "the conversion rounds")]
+pub fn narrow_complex(x: Complex64) -> Complex32 {
     Complex32::new(x.re as f32, x.im as f32)
 }

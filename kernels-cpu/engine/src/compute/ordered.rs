@@ -3,7 +3,7 @@
 use crate::inlined::inlined;
 use crate::math::Real;
 
-use super::{Compute, Fraction};
+use super::{Compute, RealFloat};
 
 /// A real number type, integer or floating-point: order, division with rounding, signs.
 pub trait Ordered: Compute + PartialOrd {
@@ -12,9 +12,9 @@ pub trait Ordered: Compute + PartialOrd {
     /// Returns the smaller value; NaN if either is NaN.
     fn smaller(self, other: Self) -> Self;
     /// Returns the larger value; the other one if one of them is NaN.
-    fn larger_number(self, other: Self) -> Self;
+    fn fmax(self, other: Self) -> Self;
     /// Returns the smaller value; the other one if one of them is NaN.
-    fn smaller_number(self, other: Self) -> Self;
+    fn fmin(self, other: Self) -> Self;
     /// Returns the quotient, rounded downwards.
     fn floor_divided(self, divisor: Self) -> Self;
     /// Returns the quotient, rounded towards zero.
@@ -28,17 +28,17 @@ pub trait Ordered: Compute + PartialOrd {
     /// Returns -1, 0 or 1; 0 for NaN.
     fn signum(self) -> Self;
     /// Returns whether the sign is minus.
-    fn is_minus(self) -> bool;
+    fn has_minus_sign(self) -> bool;
 
     /// Returns the value, or zero if the value is negative; NaN stays NaN.
     #[inline(always)]
-    fn positive(self) -> Self {
+    fn relu(self) -> Self {
         self.larger(Self::ZERO)
     }
 
     /// Returns `value` if `self` is at most `threshold`, and `self` otherwise.
     #[inline(always)]
-    fn beyond(self, threshold: Self, value: Self) -> Self {
+    fn threshold(self, threshold: Self, value: Self) -> Self {
         if self <= threshold { value } else { self }
     }
 }
@@ -48,8 +48,8 @@ inlined! {
     impl Ordered for i64, i32 {
         fn larger(self, other: Self) -> Self = self.max(other);
         fn smaller(self, other: Self) -> Self = self.min(other);
-        fn larger_number(self, other: Self) -> Self = self.max(other);
-        fn smaller_number(self, other: Self) -> Self = self.min(other);
+        fn fmax(self, other: Self) -> Self = self.max(other);
+        fn fmin(self, other: Self) -> Self = self.min(other);
         fn floor_divided(self, divisor: Self) -> Self = {
             let inexact = self.truncated_remainder(divisor) != 0 && (self ^ divisor) < 0;
             self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
@@ -62,14 +62,14 @@ inlined! {
         fn truncated_remainder(self, divisor: Self) -> Self = self.wrapping_rem(if divisor == 0 { 1 } else { divisor });
         fn magnitude(self) -> Self = self.wrapping_abs();
         fn signum(self) -> Self = Self::signum(self);
-        fn is_minus(self) -> bool = self < 0;
+        fn has_minus_sign(self) -> bool = self < 0;
     }
 
     impl Ordered for f32, f64 {
-        fn larger(self, other: Self) -> Self = if Fraction::is_nan(self) | (self > other) { self } else { other };
-        fn smaller(self, other: Self) -> Self = if Fraction::is_nan(self) | (self < other) { self } else { other };
-        fn larger_number(self, other: Self) -> Self = if Fraction::is_nan(other) | (self > other) { self } else { other };
-        fn smaller_number(self, other: Self) -> Self = if Fraction::is_nan(other) | (self < other) { self } else { other };
+        fn larger(self, other: Self) -> Self = if RealFloat::is_nan(self) | (self > other) { self } else { other };
+        fn smaller(self, other: Self) -> Self = if RealFloat::is_nan(self) | (self < other) { self } else { other };
+        fn fmax(self, other: Self) -> Self = if RealFloat::is_nan(other) | (self > other) { self } else { other };
+        fn fmin(self, other: Self) -> Self = if RealFloat::is_nan(other) | (self < other) { self } else { other };
         fn floor_divided(self, divisor: Self) -> Self = {
             if divisor == 0.0 {
                 return self / divisor;
@@ -88,6 +88,6 @@ inlined! {
         fn truncated_remainder(self, divisor: Self) -> Self = Real::fmod(self, divisor);
         fn magnitude(self) -> Self = Real::abs(self);
         fn signum(self) -> Self = if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { 0.0 };
-        fn is_minus(self) -> bool = self.is_sign_negative();
+        fn has_minus_sign(self) -> bool = self.is_sign_negative();
     }
 }

@@ -20,21 +20,21 @@ pub trait Precision:
     + Neg<Output = Self>
 {
     /// Returns the nearest value of this type. The call folds to a constant.
-    fn near(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
 }
 
 inlined! {
     impl Precision for f32 {
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-        fn near(value: f64) -> Self = value as Self;
+        #[expect(clippy::cast_possible_truncation, reason = "the conversion rounds")]
+        fn from_f64(value: f64) -> Self = value as Self;
     }
 
     impl Precision for f64 {
-        fn near(value: f64) -> Self = value;
+        fn from_f64(value: f64) -> Self = value;
     }
 
     impl Precision for bf16, f16 {
-        fn near(value: f64) -> Self = Self::from_f64(value);
+        fn from_f64(value: f64) -> Self = Self::from_f64(value);
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn each_operation_of_a_narrow_type_rounds() {
         fn thrice<T: Precision>(x: f64) -> T {
-            T::near(x) + T::near(x) + T::near(x)
+            T::from_f64(x) + T::from_f64(x) + T::from_f64(x)
         }
         // 1.0078125 is the first bf16 value above one. Twice that value is a bf16 value; three times that value lies between two bf16
         // values.

@@ -52,7 +52,7 @@ pub(super) fn to_f16(x: f32) -> f16 {
     let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let special = if x.is_nan() { 0x7e00 | rest >> 13 & 0x3ff } else { 0x7c00 };
     let finite = if rest < 113 << 23 { subnormal } else { normal };
-    #[expect(clippy::cast_possible_truncation, reason = "no more than sixteen bits are set")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most sixteen bits are set")]
     f16::from_bits((sign | if rest < 143 << 23 { finite } else { special }) as u16)
 }
 
@@ -61,11 +61,11 @@ pub(super) fn to_f16(x: f32) -> f16 {
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) -> bool {
+pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.
-        unsafe { eight::widened(from, to, count) };
+        unsafe { f16c::widen_f16(from, to, count) };
         return true;
     }
     let _ = (from, to, count);
@@ -77,11 +77,11 @@ pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) -> bo
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) -> bool {
+pub(super) unsafe fn narrow_to_f16(from: *const f32, to: *mut f16, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.
-        unsafe { eight::narrowed(from, to, count) };
+        unsafe { f16c::narrow_to_f16(from, to, count) };
         return true;
     }
     let _ = (from, to, count);
@@ -89,7 +89,7 @@ pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) -> b
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-mod eight {
+mod f16c {
     use std::arch::x86_64::{
         _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, _mm256_cvtps_ph,
         _mm256_loadu_ps, _mm256_storeu_ps,
@@ -101,26 +101,26 @@ mod eight {
     ///
     /// `from` and `to` each point to `count` contiguous elements.
     #[target_feature(enable = "f16c")]
-    pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) {
-        let eight = |from: *const f16, to: *mut f32| {
-            // SAFETY: `each` passes pointers to eight elements.
+    pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) {
+        let convert_eight = |from: *const f16, to: *mut f32| {
+            // SAFETY: `for_each_eight` passes pointers to eight elements.
             unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
         };
         // SAFETY: guaranteed by the caller.
-        unsafe { each(from, to, count, f16::ZERO, 0.0, eight) };
+        unsafe { for_each_eight(from, to, count, f16::ZERO, 0.0, convert_eight) };
     }
 
     /// # Safety
     ///
     /// `from` and `to` each point to `count` contiguous elements.
     #[target_feature(enable = "f16c")]
-    pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) {
-        let eight = |from: *const f32, to: *mut f16| {
-            // SAFETY: `each` passes pointers to eight elements.
+    pub(super) unsafe fn narrow_to_f16(from: *const f32, to: *mut f16, count: usize) {
+        let convert_eight = |from: *const f32, to: *mut f16| {
+            // SAFETY: `for_each_eight` passes pointers to eight elements.
             unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
         };
         // SAFETY: guaranteed by the caller.
-        unsafe { each(from, to, count, 0.0, f16::ZERO, eight) };
+        unsafe { for_each_eight(from, to, count, 0.0, f16::ZERO, convert_eight) };
     }
 
     /// Calls `f` on eight elements at a time. The last, fewer than eight, go through a padded buffer.
@@ -129,12 +129,12 @@ mod eight {
     ///
     /// `from` and `to` each point to `count` elements.
     #[inline(always)]
-    unsafe fn each<A: Copy, B: Copy>(
+    unsafe fn for_each_eight<A: Copy, B: Copy>(
         from: *const A,
         to: *mut B,
         count: usize,
-        none: A,
-        nothing: B,
+        filler: A,
+        zero: B,
         f: impl Fn(*const A, *mut B),
     ) {
         let whole = count - count % 8;
@@ -142,12 +142,12 @@ mod eight {
             f(from.wrapping_add(i), to.wrapping_add(i));
         }
         if whole < count {
-            let (mut last, mut turned) = ([none; 8], [nothing; 8]);
+            let (mut last, mut converted) = ([filler; 8], [zero; 8]);
             // SAFETY: guaranteed by the caller; fewer than eight are left.
             unsafe {
                 from.add(whole).copy_to_nonoverlapping(last.as_mut_ptr(), count - whole);
-                f(last.as_ptr(), turned.as_mut_ptr());
-                to.add(whole).copy_from_nonoverlapping(turned.as_ptr(), count - whole);
+                f(last.as_ptr(), converted.as_mut_ptr());
+                to.add(whole).copy_from_nonoverlapping(converted.as_ptr(), count - whole);
             }
         }
     }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_half_widens_and_narrows_as_the_standard_has_it() {
+    fn conversions_of_16_bit_floats_match_the_half_crate() {
         for bits in 0..=u16::MAX {
             let half = f16::from_bits(bits);
             assert!(
@@ -177,11 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn instructions_and_arithmetic_agree() {
+    fn f16c_instructions_match_arithmetic_conversions() {
         let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         let mut floats = vec![0.0; halves.len()];
         // SAFETY: there are as many elements on either side.
-        if !unsafe { widened(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
+        if !unsafe { widen_f16(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
             return;
         }
         for (half, float) in halves.iter().zip(&floats) {
@@ -191,7 +191,7 @@ mod tests {
             let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
             let mut back = vec![f16::ZERO; floats.len() - 3];
             // SAFETY: the source has three elements more than are read.
-            unsafe { narrowed(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
+            unsafe { narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
             for (float, half) in floats.iter().zip(&back) {
                 assert_eq!(to_f16(*float).to_bits(), half.to_bits(), "{float}");
             }

@@ -9,9 +9,9 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
-use super::operands::{ElementPath, Narrow};
-use super::{Cheap, LoopInput, Loops, Rule};
-use crate::convert::{Convert, conversion};
+use super::operands::{ElementPath, NarrowRounding};
+use super::{CheapOperation, LoopInput, Loops, PointwiseOperator};
+use crate::convert::{ConvertFn, conversion};
 use crate::math::vectorised_loop;
 
 /// A loop over contiguous elements of fixed input and result types.
@@ -47,7 +47,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
             count,
             #[inline(always)]
             // SAFETY: guaranteed by the caller.
-            |f, out, inputs, count| unsafe { each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
+            |f, out, inputs, count| unsafe { apply_to_each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
         );
     }
 }
@@ -58,7 +58,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
 ///
 /// Every input has `count` contiguous elements of `C`. `out` has room for `count` elements of `R` and overlaps no input.
 #[inline(always)]
-unsafe fn each<C: Element, R, const N: usize>(
+unsafe fn apply_to_each<C: Element, R, const N: usize>(
     f: &impl Fn([C; N]) -> R,
     out: *mut u8,
     mut inputs: [*const u8; N],
@@ -83,14 +83,14 @@ unsafe fn each<C: Element, R, const N: usize>(
 
 /// A loop that converts elements to another dtype.
 struct Conversion {
-    convert: Convert,
+    convert: ConvertFn,
     /// The bytes between elements, of the input and of the result.
-    steps: [isize; 2],
+    strides: [isize; 2],
 }
 
 impl Loop for Conversion {
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
-        let [from, to] = self.steps;
+        let [from, to] = self.strides;
         // SAFETY: guaranteed by the caller; these are the strides of contiguous elements.
         unsafe { (self.convert)(inputs[0], from, out, to, count) };
     }
@@ -99,23 +99,23 @@ impl Loop for Conversion {
 /// The loop of a kernel, over contiguous elements of the dtype that it computes in.
 pub struct KernelLoop {
     /// The dtype of the loop's inputs.
-    pub(super) computed: DType,
-    pub(super) results: DType,
+    pub(super) compute_dtype: DType,
+    pub(super) result_dtype: DType,
     /// The operation that a run in registers can use instead of the loop, with its scalar arguments.
-    pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
+    pub(super) cheap: Option<(CheapOperation, Vec<Scalar>)>,
     pub(super) run: Box<dyn Loop>,
 }
 
 impl KernelLoop {
     #[cold]
-    pub(super) fn new(computed: DType, results: DType, row: impl Loop + 'static) -> Self {
-        Self { computed, results, cheap: None, run: Box::new(row) }
+    pub(super) fn new(compute_dtype: DType, result_dtype: DType, kernel_loop: impl Loop + 'static) -> Self {
+        Self { compute_dtype, result_dtype, cheap: None, run: Box::new(kernel_loop) }
     }
 }
 
 /// A kernel's loop, bound to all arguments of a call except the tensors' elements.
-pub struct Bound {
-    pub(super) row: KernelLoop,
+pub struct BoundLoop {
+    pub(super) kernel_loop: KernelLoop,
     /// The conversion of each input for the loop.
     pub(super) inputs: Vec<ElementPath>,
     /// The conversion of the loop's results.
@@ -123,78 +123,84 @@ pub struct Bound {
     pub(super) dtype: DType,
 }
 
-impl Bound {
+impl BoundLoop {
     /// Returns the loop for a fresh result of `O`; `None` if it has no loop for these dtypes.
-    pub fn of<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
-        Rule::of::<O, O>().bound(inputs, loops)
+    pub fn of_operator<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
+        PointwiseOperator::of_operator::<O, O>().bind(inputs, loops)
     }
 
     /// Returns a loop that converts elements to another dtype.
     pub fn conversion(from: DType, to: DType) -> Self {
-        let steps = [from, to].map(|dtype| dtype.size().cast_signed());
-        let row = KernelLoop::new(from, to, Conversion { convert: conversion(from, to), steps });
-        let (way, out) = (ElementPath::of_input(from, from, None, false), ElementPath::of_result(to, to, None));
-        Self { row, inputs: vec![way], out, dtype: to }
+        let strides = [from, to].map(|dtype| dtype.size().cast_signed());
+        let kernel_loop = KernelLoop::new(from, to, Conversion { convert: conversion(from, to), strides });
+        let (path, out) = (ElementPath::of_input(from, from, None, false), ElementPath::of_result(to, to, None));
+        Self { kernel_loop, inputs: vec![path], out, dtype: to }
     }
 }
 
-impl Rule {
-    fn bound<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Bound> {
+impl PointwiseOperator {
+    fn bind<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<BoundLoop> {
         let common = self.dtype.compute_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(common);
-        let row = |computed| {
-            let (mut row, mut kept) = (None, None);
-            loops(computed, &mut LoopInput::Capture(&mut row, &mut kept)).ok()?;
-            row.map(|row| (row, kept))
+        let kernel_loop = |compute_dtype| {
+            let (mut kernel_loop, mut kept_operand) = (None, None);
+            loops(compute_dtype, &mut LoopInput::Capture(&mut kernel_loop, &mut kept_operand)).ok()?;
+            kernel_loop.map(|kernel_loop| (kernel_loop, kept_operand))
         };
-        let are_few = super::are_few(common, inputs.iter().map(|input| input.dtype()));
-        let few = if are_few { row(super::FEW) } else { None };
-        let (row, kept) = few.or_else(|| row(crate::convert::computed_in(common)))?;
-        let computed = row.computed;
-        let narrow = Narrow::between(computed, common);
-        let way = |(i, input): (usize, &&Tensor)| {
-            let is_kept = kept == Some(i) && input.geometry().count() == 1;
-            ElementPath::of_input(input.dtype(), computed, narrow, is_kept)
+        let fits_i32 = super::fits_i32(common, inputs.iter().map(|input| input.dtype()));
+        let narrow_loop = if fits_i32 { kernel_loop(super::NARROW) } else { None };
+        let (kernel_loop, kept_operand) = narrow_loop.or_else(|| kernel_loop(crate::convert::compute_dtype(common)))?;
+        let compute_dtype = kernel_loop.compute_dtype;
+        let rounding = NarrowRounding::for_dtype(compute_dtype, common);
+        let path = |(i, input): (usize, &&Tensor)| {
+            let is_kept = kept_operand == Some(i) && input.geometry().count() == 1;
+            ElementPath::of_input(input.dtype(), compute_dtype, rounding, is_kept)
         };
-        let inputs = inputs.iter().enumerate().map(way).collect();
-        let out = ElementPath::of_result(dtype, row.results, narrow.filter(|_| row.results == computed));
-        Some(Bound { row, inputs, out, dtype })
+        let inputs = inputs.iter().enumerate().map(path).collect();
+        let out = ElementPath::of_result(
+            dtype,
+            kernel_loop.result_dtype,
+            rounding.filter(|_| kernel_loop.result_dtype == compute_dtype),
+        );
+        Some(BoundLoop { kernel_loop, inputs, out, dtype })
     }
 }
 
 /// The rule by which this backend fuses an operator's kernel into a pass.
-pub struct Fusible {
-    kernel: Kernel,
+pub struct FusionRule {
+    kernel: RuleKernel,
     /// Binds the kernel's loop to arguments; `None` if it has no such loop. Each tensor has the dtype and rank of the later one, a size of
     /// one in the same dimensions, and only zeros.
-    bind: fn(&mut [Value]) -> Option<Bound>,
+    bind: fn(&mut [Value]) -> Option<BoundLoop>,
 }
 
 /// The kernel that a fusion rule belongs to.
 #[derive(Clone, Copy)]
-pub enum Kernel {
+pub enum RuleKernel {
     /// The kernel that was registered with the rule: its name, and the location of both.
-    Here(&'static str, Location),
+    Registered(&'static str, Location),
     /// The body of the operator's definition.
-    Body,
+    DefinitionBody,
 }
 
-impl Fusible {
+impl FusionRule {
     /// Returns a rule for a kernel.
-    pub const fn new(kernel: Kernel, bind: fn(&mut [Value]) -> Option<Bound>) -> Self {
+    pub const fn new(kernel: RuleKernel, bind: fn(&mut [Value]) -> Option<BoundLoop>) -> Self {
         Self { kernel, bind }
     }
 
     /// Returns the loop of a call, if the call would run the kernel that the rule belongs to.
-    pub(super) fn bound(operator: &Operator, arguments: &mut [Value]) -> Option<Bound> {
-        let known = operator.rule::<Self>()?;
+    pub(super) fn bind(operator: &Operator, arguments: &mut [Value]) -> Option<BoundLoop> {
+        let rule = operator.rule::<Self>()?;
         let call = operator.explain_redispatch(KeySet::from(keys::CPU), &[]);
         let site = call.winner?;
-        let is_known = match known.kernel {
-            Kernel::Here(name, location) => (site.key, site.kernel, site.location) == (keys::CPU, name, location),
-            Kernel::Body => site.location == call.location,
+        let is_known = match rule.kernel {
+            RuleKernel::Registered(name, location) => {
+                (site.key, site.kernel, site.location) == (keys::CPU, name, location)
+            }
+            RuleKernel::DefinitionBody => site.location == call.location,
         };
-        if is_known { (known.bind)(arguments) } else { None }
+        if is_known { (rule.bind)(arguments) } else { None }
     }
 }
 
@@ -209,16 +215,16 @@ macro_rules! fusible {
 
         $crate::elementwise::fusible! {
             @rule $name
-            ($crate::elementwise::Kernel::Here(stringify!($kernel), ::dispatch_runtime::Location::new(file!(), line!())))
+            ($crate::elementwise::RuleKernel::Registered(stringify!($kernel), ::dispatch_runtime::Location::new(file!(), line!())))
             $($rule)+
         }
     };
     (aten::$name:ident $($rule:tt)+) => {
-        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::Kernel::Body) $($rule)+ }
+        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::RuleKernel::DefinitionBody) $($rule)+ }
     };
     (@rule $name:ident $kernel:tt $(let $loops:ident = $function:ident;)? |$($argument:ident: $ty:ty),+| $body:expr) => {
         const _: () = {
-            static __FUSIBLE: $crate::elementwise::Fusible = $crate::elementwise::Fusible::new(
+            static __FUSION_RULE: $crate::elementwise::FusionRule = $crate::elementwise::FusionRule::new(
                 $kernel,
                 |arguments| {
                     // Before the arguments, as an argument may have the same name as the operator.
@@ -230,7 +236,7 @@ macro_rules! fusible {
             );
             static __RULE: ::dispatch_runtime::RuleRecord = ::dispatch_runtime::RuleRecord::new(
                 <aten::$name as ::dispatch_runtime::Operation>::operator,
-                &__FUSIBLE,
+                &__FUSION_RULE,
                 ::dispatch_runtime::Location::new(file!(), line!()),
             );
             ::dispatch_runtime::__submit! { ::dispatch_runtime::__private::Record::Rule(&__RULE) }

@@ -22,78 +22,78 @@ use crate::thread_pool;
 const TILE: usize = 512;
 
 /// The most inputs of a loop, and of all operations of a run together.
-const INPUTS: usize = 24;
+const MAX_INPUTS: usize = 24;
 
-struct Cpu;
+struct CpuFuser;
 
-impl Fuser for Cpu {
+impl Fuser for CpuFuser {
     fn fuse(&self, chain: &dispatch_runtime::Chain) -> Option<Box<dyn dispatch_runtime::Pass>> {
-        compile::pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::Pass>)
+        compile::compile_pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::Pass>)
     }
 }
 
-fuser!(keys::CPU, Cpu);
+fuser!(keys::CPU, CpuFuser);
 
 /// A compiled chain of calls for fixed dtypes and sizes. Only [`compile`] makes one.
-struct Pass {
+struct FusedPass {
     sizes: Vec<i64>,
     inputs: Vec<Spec>,
     /// Inputs of one element, and scalars.
-    uniform: Vec<Uniform>,
+    uniform_inputs: Vec<UniformInput>,
     /// Inputs that are broadcast to the results' sizes.
-    spread: Vec<Spread>,
+    broadcast_inputs: Vec<BroadcastInput>,
     calls: Vec<Call>,
     results: Vec<DType>,
     /// The size of a thread's memory for tiles.
-    bytes: usize,
+    tile_bytes: usize,
 }
 
 /// The offset of a tile in a thread's memory, in bytes.
-type Tile = usize;
+type TileOffset = usize;
 
 /// The location of a call's input or result.
 #[derive(Clone, Copy)]
-enum Place {
+enum Location {
     Input(usize),
     Result(usize),
-    Tile(Tile),
+    Tile(TileOffset),
 }
 
 struct Call {
-    row: Box<dyn Loop>,
-    inputs: Vec<End>,
-    out: End,
+    kernel_loop: Box<dyn Loop>,
+    inputs: Vec<CallOperand>,
+    out: CallOperand,
 }
 
 /// One input or result of a call.
-struct End {
-    at: Place,
+struct CallOperand {
+    location: Location,
     /// The size of an element there.
     size: usize,
-    way: ElementPath,
-    /// The tile for the loop's own elements, if a conversion is needed.
-    aside: Tile,
+    path: ElementPath,
+    /// The tile for the converted elements, if a conversion is needed.
+    conversion_tile: TileOffset,
 }
 
-struct Uniform {
-    from: From,
-    way: ElementPath,
-    to: Tile,
+struct UniformInput {
+    source: UniformSource,
+    path: ElementPath,
+    tile: TileOffset,
 }
 
-enum From {
+enum UniformSource {
     Input(usize),
-    Number(Element),
+    Scalar(ElementBytes),
 }
 
 /// The bytes of one element of any dtype.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
-struct Element([u8; 16]);
+struct ElementBytes([u8; 16]);
 
-impl Element {
+impl ElementBytes {
     /// Returns the only element of a tensor; `None` if it cannot be read.
-    fn of(tensor: &Tensor) -> Option<Self> {
+    fn of_tensor(tensor: &Tensor) -> Option<Self> {
         let operands = Operands::borrow(&[], [], &["number"], [tensor]).ok()?;
         let [operand]: &[Operand<'_>; 1] = operands.read();
         let mut bytes = [0; 16];
@@ -104,16 +104,18 @@ impl Element {
     }
 }
 
-struct Spread {
+struct BroadcastInput {
     input: usize,
     size: usize,
-    way: ElementPath,
-    to: Tile,
+    path: ElementPath,
+    tile: TileOffset,
 }
 
-impl dispatch_runtime::Pass for Pass {
+impl dispatch_runtime::Pass for FusedPass {
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
-        if inputs.len() != self.inputs.len() || !self.inputs.iter().zip(inputs).all(|(spec, input)| is(spec, input)) {
+        if inputs.len() != self.inputs.len()
+            || !self.inputs.iter().zip(inputs).all(|(spec, input)| matches_spec(spec, input))
+        {
             return Ok(None);
         }
         let result = |dtype: &DType| Spec::contiguous(*dtype, &self.sizes).on(Device::CPU);
@@ -126,23 +128,23 @@ impl dispatch_runtime::Pass for Pass {
         };
         let written = results.iter_mut().map(|result| Operands::borrow(&["out"], [result], &[], []));
         let written = written.collect::<Result<Vec<_>>>()?;
-        let memory = Memory {
+        let pointers = OperandPointers {
             inputs: read.iter().map(|operands: &Operands<'_, 0, 1>| operands.read()[0].start()).collect(),
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
-        let nests: Vec<LoopNest<2>> = self.spread.iter().map(|spread| self.nest(spread)).collect();
-        thread_pool::parallel_for(0..self.results_count(), GRAIN, |part| {
-            let mut tiles = Tiles::new(self.bytes);
+        let nests: Vec<LoopNest<2>> = self.broadcast_inputs.iter().map(|input| self.broadcast_nest(input)).collect();
+        thread_pool::parallel_for(0..self.result_count(), GRAIN, |part| {
+            let mut tiles = TileBuffers::new(self.tile_bytes);
             // SAFETY: inputs match their specs, results have the pass's number and sizes, no other thread has this part of them, and the
             // tiles are those of this pass.
             unsafe {
-                self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
+                self.uniform_inputs.iter().for_each(|uniform| uniform.fill_tile(&pointers, &mut tiles));
                 for start in part.clone().step_by(TILE) {
                     let count = TILE.min(part.end - start);
-                    for (spread, nest) in self.spread.iter().zip(&nests) {
-                        spread.fill(nest, &memory, &mut tiles, start, count);
+                    for (input, nest) in self.broadcast_inputs.iter().zip(&nests) {
+                        input.fill_tile(nest, &pointers, &mut tiles, start, count);
                     }
-                    self.calls.iter().for_each(|call| call.run(&memory, &mut tiles, start, count));
+                    self.calls.iter().for_each(|call| call.run(&pointers, &mut tiles, start, count));
                 }
             }
         });
@@ -152,7 +154,7 @@ impl dispatch_runtime::Pass for Pass {
 }
 
 /// Returns whether an input is contiguous and has the device, dtype and sizes of its spec.
-fn is(spec: &Spec, input: &Tensor) -> bool {
+fn matches_spec(spec: &Spec, input: &Tensor) -> bool {
     input.device() == Device::CPU
         && input.dtype() == spec.dtype
         && input.sizes() == spec.geometry.sizes()
@@ -160,87 +162,98 @@ fn is(spec: &Spec, input: &Tensor) -> bool {
         && !input.is_number()
 }
 
-impl Pass {
-    fn results_count(&self) -> usize {
+impl FusedPass {
+    fn result_count(&self) -> usize {
         usize::try_from(Spec::contiguous(DType::Bool, &self.sizes).geometry.count()).unwrap_or(0)
     }
 
     /// Returns the loop nest over a broadcast input and contiguous results.
-    fn nest(&self, spread: &Spread) -> LoopNest<2> {
+    fn broadcast_nest(&self, broadcast: &BroadcastInput) -> LoopNest<2> {
         let results = Spec::contiguous(DType::Bool, &self.sizes).geometry;
-        LoopNest::new(&self.sizes, [(&results, spread.way.size), (&self.inputs[spread.input].geometry, spread.size)])
+        LoopNest::new(
+            &self.sizes,
+            [(&results, broadcast.path.size), (&self.inputs[broadcast.input].geometry, broadcast.size)],
+        )
     }
 }
 
 /// The first elements of inputs and results. The threads of one run share it, and each writes its own part.
-struct Memory {
+struct OperandPointers {
     inputs: Vec<*mut u8>,
     results: Vec<*mut u8>,
 }
 
 // SAFETY: the operands that these point into are held for as long as the run, and threads write disjoint parts.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for OperandPointers {}
 
 /// The buffers of one thread, kept between calls.
-struct Tiles {
-    lines: Vec<Line>,
-    narrowed: Block,
+struct TileBuffers {
+    cache_lines: Vec<CacheLine>,
+    rounding_buffer: Block,
 }
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-#[expect(dead_code, reason = "what is in it is found by its place")]
-struct Line([MaybeUninit<u8>; 64]);
+#[expect(dead_code, reason = "its bytes are accessed through pointers")]
+struct CacheLine([MaybeUninit<u8>; 64]);
 
-impl Tiles {
+impl TileBuffers {
     fn new(bytes: usize) -> Self {
-        let lines = vec![Line([MaybeUninit::uninit(); 64]); bytes.div_ceil(size_of::<Line>())];
-        Self { lines, narrowed: Block::new() }
+        let cache_lines = vec![CacheLine([MaybeUninit::uninit(); 64]); bytes.div_ceil(size_of::<CacheLine>())];
+        Self { cache_lines, rounding_buffer: Block::new() }
     }
 
-    fn at(&mut self, tile: Tile) -> *mut u8 {
-        self.lines.as_mut_ptr().cast::<u8>().wrapping_add(tile)
+    fn tile_pointer(&mut self, tile: TileOffset) -> *mut u8 {
+        self.cache_lines.as_mut_ptr().cast::<u8>().wrapping_add(tile)
     }
 }
 
-impl Uniform {
+impl UniformInput {
     /// # Safety
     ///
-    /// `memory` has the inputs and results of this pass, and `tiles` are this pass's.
-    unsafe fn fill(&self, memory: &Memory, tiles: &mut Tiles) {
-        let to = tiles.at(self.to);
-        let from = match &self.from {
-            From::Input(input) => memory.inputs[*input].cast_const(),
-            From::Number(Element(bytes)) => bytes.as_ptr(),
+    /// `pointers` has the inputs and results of this pass, and `tiles` are this pass's.
+    unsafe fn fill_tile(&self, pointers: &OperandPointers, tiles: &mut TileBuffers) {
+        let to = tiles.tile_pointer(self.tile);
+        let from = match &self.source {
+            UniformSource::Input(input) => pointers.inputs[*input].cast_const(),
+            UniformSource::Scalar(ElementBytes(bytes)) => bytes.as_ptr(),
         };
         // SAFETY: there is one element, and a tile has room for `TILE` of the loop's elements.
-        unsafe { self.way.load(from, 0, to, TILE, &mut tiles.narrowed) };
+        unsafe { self.path.load(from, 0, to, TILE, &mut tiles.rounding_buffer) };
     }
 }
 
-impl Spread {
+impl BroadcastInput {
     /// # Safety
     ///
-    /// The safety conditions of [`Uniform::fill`] hold, and the results have `count` elements from `start` on, no more than a tile.
-    unsafe fn fill(&self, nest: &LoopNest<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
-        let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
+    /// The safety conditions of [`UniformInput::fill_tile`] hold, and the results have `count` elements from `start` on, no more than a
+    /// tile.
+    unsafe fn fill_tile(
+        &self,
+        nest: &LoopNest<2>,
+        pointers: &OperandPointers,
+        tiles: &mut TileBuffers,
+        start: usize,
+        count: usize,
+    ) {
+        let (from, to) = (pointers.inputs[self.input], tiles.tile_pointer(self.tile));
         let (_, [_, step]) = nest.row();
         let mut filled = 0;
-        nest.rows(start, start + count, |[_, offset], count| {
-            let to = to.wrapping_add(filled * self.way.size);
+        nest.visit_rows(start, start + count, |[_, offset], count| {
+            let to = to.wrapping_add(filled * self.path.size);
             // SAFETY: the nest stays inside the input, and a tile has room for `TILE` of the loop's elements.
-            unsafe { self.way.load(from.wrapping_offset(offset), step, to, count, &mut tiles.narrowed) };
+            unsafe { self.path.load(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer) };
             filled += count;
         });
     }
 }
 
-impl End {
-    fn start(&self, memory: &Memory, tiles: &mut Tiles, start: usize) -> *mut u8 {
-        match self.at {
-            Place::Input(input) => memory.inputs[input].wrapping_add(start * self.size),
-            Place::Result(result) => memory.results[result].wrapping_add(start * self.size),
-            Place::Tile(tile) => tiles.at(tile),
+impl CallOperand {
+    fn pointer(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize) -> *mut u8 {
+        match self.location {
+            Location::Input(input) => pointers.inputs[input].wrapping_add(start * self.size),
+            Location::Result(result) => pointers.results[result].wrapping_add(start * self.size),
+            Location::Tile(tile) => tiles.tile_pointer(tile),
         }
     }
 }
@@ -248,29 +261,29 @@ impl End {
 impl Call {
     /// # Safety
     ///
-    /// The safety conditions of [`Spread::fill`] hold, and the calls before this one have run.
+    /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.
     #[inline]
-    unsafe fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
-        let mut inputs = [std::ptr::null(); INPUTS];
-        for (place, end) in inputs.iter_mut().zip(&self.inputs) {
-            let mut at = end.start(memory, tiles, start);
-            if !end.way.direct {
-                let from = std::mem::replace(&mut at, tiles.at(end.aside));
-                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE`, including the tile aside.
-                unsafe { end.way.load(from, end.size.cast_signed(), at, count, &mut tiles.narrowed) };
+    unsafe fn run(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize, count: usize) {
+        let mut inputs = [std::ptr::null(); MAX_INPUTS];
+        for (pointer, operand) in inputs.iter_mut().zip(&self.inputs) {
+            let mut at = operand.pointer(pointers, tiles, start);
+            if !operand.path.direct {
+                let from = std::mem::replace(&mut at, tiles.tile_pointer(operand.conversion_tile));
+                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE`, including the conversion tile.
+                unsafe { operand.path.load(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer) };
             }
-            *place = at.cast_const();
+            *pointer = at.cast_const();
         }
-        let out = self.out.start(memory, tiles, start);
+        let out = self.out.pointer(pointers, tiles, start);
         let inputs = &inputs[..self.inputs.len()];
         // SAFETY: inputs and results have `count` elements each, and results are in tensors or tiles of their own.
         unsafe {
-            if self.out.way.direct {
-                self.row.run(out, inputs, count);
+            if self.out.path.direct {
+                self.kernel_loop.run(out, inputs, count);
             } else {
-                let aside = tiles.at(self.out.aside);
-                self.row.run(aside, inputs, count);
-                self.out.way.store(aside, out, self.out.size.cast_signed(), count, &mut tiles.narrowed);
+                let converted = tiles.tile_pointer(self.out.conversion_tile);
+                self.kernel_loop.run(converted, inputs, count);
+                self.out.path.store(converted, out, self.out.size.cast_signed(), count, &mut tiles.rounding_buffer);
             }
         }
     }

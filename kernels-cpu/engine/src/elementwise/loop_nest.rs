@@ -19,15 +19,21 @@ impl<const M: usize> LoopNest<M> {
     /// Panics if an operand does not broadcast to `sizes`.
     pub fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
         for (geometry, _) in operands {
-            let own = geometry.sizes().iter().rev();
-            let fits = own.zip(sizes.iter().rev()).all(|(own, size)| own == size || *own == 1);
-            assert!(fits && geometry.rank() <= sizes.len(), "{:?} do not broadcast to {sizes:?}", geometry.sizes());
+            let operand_size = geometry.sizes().iter().rev();
+            let fits = operand_size
+                .zip(sizes.iter().rev())
+                .all(|(operand_size, size)| operand_size == size || *operand_size == 1);
+            assert!(
+                fits && geometry.rank() <= sizes.len(),
+                "sizes {:?} do not broadcast to {sizes:?}",
+                geometry.sizes()
+            );
         }
         if sizes.contains(&0) {
             // The other sizes can be arbitrarily large, as a tensor without elements needs no memory.
-            return Self { dims: smallvec![(0, operands.map(|(_, element)| bytes_of(element)))] };
+            return Self { dims: smallvec![(0, operands.map(|(_, element)| to_isize(element)))] };
         }
-        let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), bytes(element)));
+        let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), to_i64(element)));
         let order = dims_by_stride(sizes, strides.iter().map(|(strides, element)| (&strides[..], *element)));
         let mut dims: SmallVec<[(usize, [isize; M]); 5]> = SmallVec::new();
         for dim in order {
@@ -38,14 +44,14 @@ impl<const M: usize> LoopNest<M> {
             let steps =
                 strides.each_ref().map(|(strides, element)| isize::try_from(strides[dim] * element).unwrap_or(0));
             match dims.last_mut() {
-                Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * bytes_of(*inner) == steps[i]) => {
+                Some((inner, inner_steps)) if (0..M).all(|i| inner_steps[i] * to_isize(*inner) == steps[i]) => {
                     *inner *= size;
                 }
                 _ => dims.push((size, steps)),
             }
         }
         if dims.is_empty() {
-            dims.push((1, operands.map(|(_, element)| bytes_of(element))));
+            dims.push((1, operands.map(|(_, element)| to_isize(element))));
         }
         Self { dims }
     }
@@ -66,49 +72,49 @@ impl<const M: usize> LoopNest<M> {
     }
 
     /// Returns the size of the dimension outside the rows, and every operand's stride along it; `None` if there is only one row.
-    pub fn across(&self) -> Option<(usize, [isize; M])> {
+    pub fn second_dim(&self) -> Option<(usize, [isize; M])> {
         self.dims.get(1).copied()
     }
 
     /// Visits the rows that contain the elements `start..end`. `visit` gets each operand's byte offset from its first element, and the
     /// number of elements.
-    pub fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
+    pub fn visit_rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
         let (row, row_steps) = self.dims[0];
-        let mut at: SmallVec<[usize; 5]> = SmallVec::new();
+        let mut positions: SmallVec<[usize; 5]> = SmallVec::new();
         let mut offsets = [0; M];
         let mut rest = start;
         for (size, steps) in &self.dims {
             let position = rest % size;
             rest /= size;
-            at.push(position);
-            (0..M).for_each(|i| offsets[i] += steps[i] * bytes_of(position));
+            positions.push(position);
+            (0..M).for_each(|i| offsets[i] += steps[i] * to_isize(position));
         }
         let mut done = start;
         while done < end {
-            let count = (row - at[0]).min(end - done);
+            let count = (row - positions[0]).min(end - done);
             visit(offsets, count);
             done += count;
-            (0..M).for_each(|i| offsets[i] -= row_steps[i] * bytes_of(at[0]));
-            at[0] = 0;
-            for (position, (size, steps)) in at.iter_mut().zip(&self.dims).skip(1) {
+            (0..M).for_each(|i| offsets[i] -= row_steps[i] * to_isize(positions[0]));
+            positions[0] = 0;
+            for (position, (size, steps)) in positions.iter_mut().zip(&self.dims).skip(1) {
                 *position += 1;
                 (0..M).for_each(|i| offsets[i] += steps[i]);
                 if *position < *size {
                     break;
                 }
-                (0..M).for_each(|i| offsets[i] -= steps[i] * bytes_of(*size));
+                (0..M).for_each(|i| offsets[i] -= steps[i] * to_isize(*size));
                 *position = 0;
             }
         }
     }
 }
 
-fn bytes(element: usize) -> i64 {
+fn to_i64(element: usize) -> i64 {
     i64::try_from(element).unwrap_or(i64::MAX)
 }
 
 /// Converts a size or an index to `isize`. Both fit, as they lie inside a block of memory.
-pub fn bytes_of(count: usize) -> isize {
+pub fn to_isize(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
 
@@ -131,12 +137,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_element_is_visited_once_whatever_the_parts(
-            sizes in prop::collection::vec(1_i64..5, 0..4), shuffle in any::<u64>(), cut in any::<prop::sample::Index>(),
+        fn every_element_is_visited_once_for_any_division(
+            sizes in prop::collection::vec(1_i64..5, 0..4), rotation in any::<u64>(), cut in any::<prop::sample::Index>(),
         ) {
             let mut order: Vec<usize> = (0..sizes.len()).collect();
             if !order.is_empty() {
-                let by = usize::try_from(shuffle).unwrap_or(0) % order.len();
+                let by = usize::try_from(rotation).unwrap_or(0) % order.len();
                 order.rotate_left(by);
             }
             let out = Geometry::contiguous(&sizes);
@@ -150,21 +156,21 @@ mod tests {
                 }
             };
             let cut = cut.index(nest.count() + 1);
-            nest.rows(0, cut, &mut visit);
-            nest.rows(cut, nest.count(), &mut visit);
+            nest.visit_rows(0, cut, &mut visit);
+            nest.visit_rows(cut, nest.count(), &mut visit);
             pairs.sort_unstable();
             // The offsets of each position, computed from the strides.
             let mut expected = Vec::new();
-            let mut at = vec![0_i64; sizes.len()];
+            let mut position = vec![0_i64; sizes.len()];
             for _ in 0..nest.count() {
-                let place = |strides: &[i64]| isize::try_from(at.iter().zip(strides).map(|(a, s)| a * s).sum::<i64>()).unwrap();
+                let place = |strides: &[i64]| isize::try_from(position.iter().zip(strides).map(|(a, s)| a * s).sum::<i64>()).unwrap();
                 expected.push([place(out.strides()), place(input.strides())]);
                 for dim in (0..sizes.len()).rev() {
-                    at[dim] += 1;
-                    if at[dim] < sizes[dim] {
+                    position[dim] += 1;
+                    if position[dim] < sizes[dim] {
                         break;
                     }
-                    at[dim] = 0;
+                    position[dim] = 0;
                 }
             }
             expected.sort_unstable();

@@ -1,47 +1,47 @@
 //! The operands of an elementwise call, and the loop over them.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
+mod row_runner;
 mod tiles;
-mod walker;
 
 use std::mem::MaybeUninit;
 
 use dispatch_runtime::{Complex64, DType, Element, Operand, Operands, Scalar};
 
 use super::fusible::{ElementFn, KernelLoop, Loop};
-use super::gather::{gather, repeat};
-use super::{Cheap, LoopNest};
-use crate::convert::{Convert, conversion};
+use super::gather::{repeat_first, strided_copy};
+use super::{CheapOperation, LoopNest};
+use crate::convert::{ConvertFn, conversion};
 use crate::thread_pool;
-use walker::{Walker, walk_alike, walk_in_place};
+use row_runner::{RowRunner, run_contiguous, run_in_place};
 
 /// The number of elements of a block, which fits the cache.
 pub(super) const BLOCK: usize = 1024;
 /// Rows shorter than this are gathered into blocks.
-const SHORT: usize = 128;
+const SHORT_ROW: usize = 128;
 /// The fewest elements that are worth a thread.
 pub(super) const GRAIN: usize = 32 * 1024;
 /// The most elements that are copied to the stack for an in-place call.
-const FEW: usize = 16;
+const MAX_STACK_COPY: usize = 16;
 
 /// The input of an operator's loop.
 pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
-    Walk(Walk<'a, N>),
-    /// No operands: the loop is stored here, with the index of the operand that it [keeps](LoopInput::keeps).
+    Call(CallOperands<'a, N>),
+    /// No operands: the loop is stored here, with the index of the operand that it [keeps](LoopInput::keep_full_precision).
     Capture(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
 /// The result and the `N` inputs of a call.
-pub struct Walk<'a, const N: usize> {
+pub struct CallOperands<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
     /// The dtype that the operands promote to. A narrow dtype has no loop of its own, but values are still rounded to it.
-    common: DType,
-    /// The operand that the loop [keeps](LoopInput::keeps).
-    kept: Option<usize>,
+    common_dtype: DType,
+    /// The operand that the loop [keeps](LoopInput::keep_full_precision).
+    kept_operand: Option<usize>,
     /// Whether all operands are contiguous and have the same sizes, and all inputs have the same dtype.
-    alike: bool,
+    are_alike: bool,
 }
 
 /// A buffer for a block of elements of any type that loops compute in.
@@ -53,7 +53,7 @@ impl Block {
         Self([MaybeUninit::uninit(); BLOCK * 16])
     }
 
-    fn start(&mut self) -> *mut u8 {
+    fn as_mut_ptr(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
 }
@@ -61,11 +61,11 @@ impl Block {
 impl<'a, const N: usize> LoopInput<'a, N> {
     /// # Safety
     ///
-    /// If `alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
+    /// If `are_alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
     #[inline]
-    pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common: DType, alike: bool) -> Self {
+    pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common_dtype: DType, are_alike: bool) -> Self {
         let [out] = operands.written();
-        Self::Walk(Walk { out, inputs: operands.read(), common, kept: None, alike })
+        Self::Call(CallOperands { out, inputs: operands.read(), common_dtype, kept_operand: None, are_alike })
     }
 
     /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
@@ -73,10 +73,10 @@ impl<'a, const N: usize> LoopInput<'a, N> {
     /// The loop is compiled once, for calls and for passes. The code around it is compiled once per number of operands.
     #[inline(always)]
     pub fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
-        let row = ElementFn::new(f);
+        let kernel_loop = ElementFn::new(f);
         match self {
-            Self::Walk(walk) => walk.run(C::DTYPE, R::DTYPE, &row),
-            Self::Capture(place, _) => **place = Some(KernelLoop::new(C::DTYPE, R::DTYPE, row)),
+            Self::Call(operands) => operands.run(C::DTYPE, R::DTYPE, &kernel_loop),
+            Self::Capture(captured, _) => **captured = Some(KernelLoop::new(C::DTYPE, R::DTYPE, kernel_loop)),
         }
     }
 }
@@ -85,10 +85,10 @@ impl<const N: usize> LoopInput<'_, N> {
     /// Declares, before the loop runs, that this operand keeps its full precision if it is a single element. Any other operand is rounded
     /// to a 16-bit float if the operands promote to one. PyTorch multiplies and divides by such unrounded numbers, and rounds all other
     /// operands to the common dtype.
-    pub fn keeps(&mut self, operand: usize) {
+    pub fn keep_full_precision(&mut self, operand: usize) {
         match self {
-            Self::Walk(walk) => walk.kept = Some(operand),
-            Self::Capture(_, kept) => **kept = Some(operand),
+            Self::Call(operands) => operands.kept_operand = Some(operand),
+            Self::Capture(_, kept_operand) => **kept_operand = Some(operand),
         }
     }
 
@@ -97,92 +97,99 @@ impl<const N: usize> LoopInput<'_, N> {
     #[inline(always)]
     pub fn run_cheap<C: Element, R: Element>(
         &mut self,
-        cheap: Cheap,
+        cheap: CheapOperation,
         numbers: &[Scalar],
         f: impl Fn([C; N]) -> R + Send + Sync + 'static,
     ) {
         self.run(f);
-        if let Self::Capture(Some(row), _) = self {
-            row.cheap = Some((cheap, numbers.to_vec()));
+        if let Self::Capture(Some(kernel_loop), _) = self {
+            kernel_loop.cheap = Some((cheap, numbers.to_vec()));
         }
     }
 }
 
-impl<const N: usize> Walk<'_, N> {
+impl<const N: usize> CallOperands<'_, N> {
     #[inline(never)]
-    fn run(&self, computed: DType, results: DType, row: &dyn Loop) {
-        if !(self.alike && self.out.dtype() == results && self.inputs[0].dtype() == computed) {
-            return self.walk_any(computed, results, row);
+    fn run(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn Loop) {
+        if !(self.are_alike && self.out.dtype() == result_dtype && self.inputs[0].dtype() == compute_dtype) {
+            return self.run_converted(compute_dtype, result_dtype, kernel_loop);
         }
         let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
-        let starts = BasePointers {
+        let pointers = BasePointers {
             out: self.out.start(),
             inputs: self.inputs.each_ref().map(|input| input.start().cast_const()),
         };
         // SAFETY: all operands have `count` contiguous elements of the loop's types, as they are alike. An input that is also the result is
         // read from a copy; no other input shares memory with it.
         unsafe {
-            match (starts.is_in_place(), count) {
-                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count),
-                (false, _) => walk_alike(count, results.size(), computed.size(), &starts, row),
-                (true, ..=FEW) => {
-                    // Room for `FEW` elements of the largest type.
-                    let mut block = [const { MaybeUninit::<Complex64>::uninit() }; FEW];
+            match (pointers.is_in_place(), count) {
+                (false, ..=GRAIN) => kernel_loop.run(pointers.out, &pointers.inputs, count),
+                (false, _) => run_contiguous(count, result_dtype.size(), compute_dtype.size(), &pointers, kernel_loop),
+                (true, ..=MAX_STACK_COPY) => {
+                    // Room for `MAX_STACK_COPY` elements of the largest type.
+                    let mut block = [const { MaybeUninit::<Complex64>::uninit() }; MAX_STACK_COPY];
                     let aside = block.as_mut_ptr().cast::<u8>();
-                    aside.copy_from_nonoverlapping(starts.out, count * computed.size());
-                    row.run(starts.out, &starts.with_block(aside), count);
+                    aside.copy_from_nonoverlapping(pointers.out, count * compute_dtype.size());
+                    kernel_loop.run(pointers.out, &pointers.with_copied_input(aside), count);
                 }
-                (true, _) => walk_in_place(count, computed.size(), &starts, row),
+                (true, _) => run_in_place(count, compute_dtype.size(), &pointers, kernel_loop),
             }
         }
     }
 
     #[inline(never)]
-    fn walk_any(&self, computed: DType, results: DType, row: &dyn Loop) {
-        let narrow = Narrow::between(computed, self.common);
-        let out_way = ElementPath::of_result(self.out.dtype(), results, narrow.filter(|_| results == computed));
-        let out = Lane { start: self.out.start(), way: out_way };
+    fn run_converted(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn Loop) {
+        let rounding = NarrowRounding::for_dtype(compute_dtype, self.common_dtype);
+        let out_path =
+            ElementPath::of_result(self.out.dtype(), result_dtype, rounding.filter(|_| result_dtype == compute_dtype));
+        let out = ConvertedOperand { start: self.out.start(), path: out_path };
         let inputs = std::array::from_fn(|i| {
             let input = &self.inputs[i];
-            let is_kept = self.kept == Some(i) && input.geometry().count() == 1;
-            let way = ElementPath::of_input(input.dtype(), computed, narrow, is_kept);
+            let is_kept = self.kept_operand == Some(i) && input.geometry().count() == 1;
+            let path = ElementPath::of_input(input.dtype(), compute_dtype, rounding, is_kept);
             // An input that is also written goes through a block, because the loop may assume that it does not read its results.
-            let direct = way.direct && input.start() != self.out.start();
-            Lane { start: input.start(), way: ElementPath { direct, ..way } }
+            let direct = path.direct && input.start() != self.out.start();
+            ConvertedOperand { start: input.start(), path: ElementPath { direct, ..path } }
         });
         let sizes = self.out.geometry().sizes();
         match N {
-            1 => self.walk_planned::<2>(sizes, &out, &inputs, row),
-            2 => self.walk_planned::<3>(sizes, &out, &inputs, row),
-            3 => self.walk_planned::<4>(sizes, &out, &inputs, row),
-            _ => self.walk_planned::<5>(sizes, &out, &inputs, row),
+            1 => self.run_nested::<2>(sizes, &out, &inputs, kernel_loop),
+            2 => self.run_nested::<3>(sizes, &out, &inputs, kernel_loop),
+            3 => self.run_nested::<4>(sizes, &out, &inputs, kernel_loop),
+            _ => self.run_nested::<5>(sizes, &out, &inputs, kernel_loop),
         }
     }
 
-    fn walk_planned<const M: usize>(&self, sizes: &[i64], out: &Lane, inputs: &[Lane; N], row: &dyn Loop) {
+    fn run_nested<const M: usize>(
+        &self,
+        sizes: &[i64],
+        out: &ConvertedOperand,
+        inputs: &[ConvertedOperand; N],
+        kernel_loop: &dyn Loop,
+    ) {
         let geometries: [_; M] = std::array::from_fn(|i| {
             let operand = if i == 0 { self.out } else { &self.inputs[(i - 1).min(N - 1)] };
             (operand.geometry(), operand.dtype().size())
         });
         let nest = LoopNest::new(sizes, geometries);
-        if let Some(turned) = tiles::transposed_inputs(&nest, inputs) {
-            let (groups, elements) = tiles::groups(&nest);
+        if let Some(transposed) = tiles::transposed_inputs(&nest, inputs) {
+            let (groups, elements) = tiles::row_groups(&nest);
             thread_pool::parallel_for(0..groups, GRAIN.div_ceil(elements), |part| {
                 // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own groups.
-                unsafe { Walker::new(out, inputs, row).tiled(&nest, turned, part) };
+                unsafe { RowRunner::new(out, inputs, kernel_loop).run_tiled(&nest, transposed, part) };
             });
             return;
         }
         let count = nest.count();
         thread_pool::parallel_for(0..count, GRAIN, |part| {
-            let mut walker = Walker::new(out, inputs, row);
+            let mut row_runner = RowRunner::new(out, inputs, kernel_loop);
             let (length, steps) = nest.row();
             // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own elements.
             unsafe {
-                if length < SHORT && nest.count() > length {
-                    walker.gathered(&nest, part);
+                if length < SHORT_ROW && nest.count() > length {
+                    row_runner.run_gathered(&nest, part);
                 } else {
-                    nest.rows(part.start, part.end, |offsets, count| walker.row(&offsets, &steps, count));
+                    nest.visit_rows(part.start, part.end, |offsets, count| row_runner.run_row(&offsets, &steps, count));
                 }
             }
         });
@@ -206,15 +213,15 @@ impl<const N: usize> BasePointers<N> {
 
     /// Returns the inputs, with a copy in place of the input that is also the result.
     #[inline(always)]
-    fn with_block(&self, block: *const u8) -> [*const u8; N] {
+    fn with_copied_input(&self, block: *const u8) -> [*const u8; N] {
         self.inputs.map(|input| if input == self.out { block } else { input })
     }
 }
 
 /// An operand of a call, with the conversion of its elements.
-struct Lane {
+struct ConvertedOperand {
     start: *mut u8,
-    way: ElementPath,
+    path: ElementPath,
 }
 
 /// The conversion of elements between an operand and the loop.
@@ -222,30 +229,31 @@ pub(super) struct ElementPath {
     /// The size of an element in the loop.
     pub(super) size: usize,
     /// The conversion from the operand's dtype to the loop's, or back.
-    convert: Convert,
+    convert: ConvertFn,
     /// Whether contiguous elements can be used without a copy.
     pub(super) direct: bool,
     /// The dtype that values are rounded to between the operand and the loop, if any.
-    narrow: Option<Narrow>,
+    rounding: Option<NarrowRounding>,
 }
 
 /// Rounding to a narrow dtype: conversions from the loop's dtype to the promoted dtype and back.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow {
+pub(super) struct NarrowRounding {
     dtype: DType,
-    down: Convert,
-    up: Convert,
+    narrow: ConvertFn,
+    widen: ConvertFn,
 }
 
-impl Narrow {
+impl NarrowRounding {
     /// Returns the rounding to `dtype`; `None` if loops compute in `dtype` itself.
-    pub(super) fn between(computed: DType, dtype: DType) -> Option<Self> {
-        let between = || Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) };
-        (computed != dtype).then(between)
+    pub(super) fn for_dtype(compute_dtype: DType, dtype: DType) -> Option<Self> {
+        let rounding =
+            || Self { dtype, narrow: conversion(compute_dtype, dtype), widen: conversion(dtype, compute_dtype) };
+        (compute_dtype != dtype).then(rounding)
     }
 
     /// Returns whether the narrow dtype represents every value of `dtype`.
-    fn holds(&self, dtype: DType) -> bool {
+    fn represents(&self, dtype: DType) -> bool {
         // `bf16`, the dtype with the shortest significand, has eight bits of it: enough for integers of one byte.
         let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
         dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
@@ -256,36 +264,43 @@ impl Narrow {
     /// # Safety
     ///
     /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block has room for.
-    unsafe fn apply(&self, elements: *mut u8, count: usize, block: &mut Block, size: isize) {
+    unsafe fn round(&self, elements: *mut u8, count: usize, block: &mut Block, size: isize) {
         let narrow_size = isize::try_from(self.dtype.size()).unwrap_or(0);
         // SAFETY: guaranteed by the caller, and the block has room for as many.
         unsafe {
-            (self.down)(elements, size, block.start(), narrow_size, count);
-            (self.up)(block.start(), narrow_size, elements, size, count);
+            (self.narrow)(elements, size, block.as_mut_ptr(), narrow_size, count);
+            (self.widen)(block.as_mut_ptr(), narrow_size, elements, size, count);
         }
     }
 }
 
 // SAFETY: the operand that it points into is held for as long as the call, and threads write disjoint parts.
-unsafe impl Sync for Lane {}
+unsafe impl Sync for ConvertedOperand {}
 
 impl ElementPath {
-    pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>, is_kept: bool) -> Self {
-        let narrow = narrow.filter(|narrow| !(narrow.holds(dtype) || is_kept && narrow.dtype.is_floating()));
-        let direct = dtype == computed && narrow.is_none();
-        let convert = if dtype == computed { gather(dtype.size()) } else { conversion(dtype, computed) };
-        Self { size: computed.size(), convert, direct, narrow }
+    pub(super) fn of_input(
+        dtype: DType,
+        compute_dtype: DType,
+        rounding: Option<NarrowRounding>,
+        is_kept: bool,
+    ) -> Self {
+        let rounding =
+            rounding.filter(|rounding| !(rounding.represents(dtype) || is_kept && rounding.dtype.is_floating()));
+        let direct = dtype == compute_dtype && rounding.is_none();
+        let convert =
+            if dtype == compute_dtype { strided_copy(dtype.size()) } else { conversion(dtype, compute_dtype) };
+        Self { size: compute_dtype.size(), convert, direct, rounding }
     }
 
-    pub(super) fn of_result(dtype: DType, results: DType, narrow: Option<Narrow>) -> Self {
-        let narrow = narrow.filter(|narrow| narrow.dtype != dtype);
-        let direct = dtype == results && narrow.is_none();
-        Self { size: results.size(), convert: conversion(results, dtype), direct, narrow }
+    pub(super) fn of_result(dtype: DType, result_dtype: DType, rounding: Option<NarrowRounding>) -> Self {
+        let rounding = rounding.filter(|rounding| rounding.dtype != dtype);
+        let direct = dtype == result_dtype && rounding.is_none();
+        Self { size: result_dtype.size(), convert: conversion(result_dtype, dtype), direct, rounding }
     }
 
     /// Returns the path of elements that are in the loop's dtype already.
-    pub(super) fn in_the_loop(&self) -> Self {
-        Self { direct: true, narrow: None, ..*self }
+    pub(super) fn without_conversion(&self) -> Self {
+        Self { direct: true, rounding: None, ..*self }
     }
 
     /// Copies elements of an operand to the loop's buffer, converted. With a step of 0, one element is converted and repeated.
@@ -293,18 +308,18 @@ impl ElementPath {
     /// # Safety
     ///
     /// There are `count` elements, `step` bytes apart, and room for `count` of the loop's, no more than a block has room for.
-    pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, narrowed: &mut Block) {
+    pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, buffer: &mut Block) {
         let size = self.size.cast_signed();
         let distinct = if step == 0 { count.min(1) } else { count };
         // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, step, to, size, distinct) };
-        if let Some(narrow) = self.narrow {
+        if let Some(narrow) = self.rounding {
             // SAFETY: `distinct` elements have just been written to `to`.
-            unsafe { narrow.apply(to, distinct, narrowed, size) };
+            unsafe { narrow.round(to, distinct, buffer, size) };
         }
         if distinct < count {
             // SAFETY: `to` has room for `count` elements, and the first was written.
-            unsafe { repeat(self.size, to, count) };
+            unsafe { repeat_first(self.size, to, count) };
         }
     }
 
@@ -313,11 +328,11 @@ impl ElementPath {
     /// # Safety
     ///
     /// There are `count` contiguous results, no more than a block has room for, and room for `count` elements, `step` bytes apart.
-    pub(super) unsafe fn store(&self, from: *mut u8, to: *mut u8, step: isize, count: usize, narrowed: &mut Block) {
+    pub(super) unsafe fn store(&self, from: *mut u8, to: *mut u8, step: isize, count: usize, buffer: &mut Block) {
         let size = self.size.cast_signed();
-        if let Some(narrow) = self.narrow {
+        if let Some(narrow) = self.rounding {
             // SAFETY: guaranteed by the caller; the results were written by the loop.
-            unsafe { narrow.apply(from, count, narrowed, size) };
+            unsafe { narrow.round(from, count, buffer, size) };
         }
         // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, size, to, step, count) };

@@ -3,22 +3,22 @@
 use aten::prelude::*;
 use dispatch_runtime::{DType, Scalar, Tensor, f16};
 
-fn single(value: i64) -> Tensor {
+fn zero_dim_tensor(value: i64) -> Tensor {
     Tensor::from(value)
 }
 
 #[test]
-fn an_operand_without_dimensions_wraps_into_the_dtype_that_decides() {
+fn zero_dim_integers_wrap_to_the_common_dtype() {
     let bytes = Tensor::from([5_u8, 255]);
     let truth = |result: Tensor| result.to_string();
-    assert_eq!(truth(aten::gt(&bytes, &single(-1)).unwrap()), "tensor([false, false])");
+    assert_eq!(truth(aten::gt(&bytes, &zero_dim_tensor(-1)).unwrap()), "tensor([false, false])");
     assert_eq!(truth(aten::eq_scalar(&bytes, Scalar::Int(-1)).unwrap()), "tensor([false,  true])");
-    assert_eq!(aten::maximum(&bytes, &single(300)).unwrap().to_vec::<u8>().unwrap(), [44, 255]);
-    assert!(aten::floor_divide(&bytes, &single(256)).is_err());
+    assert_eq!(aten::maximum(&bytes, &zero_dim_tensor(300)).unwrap().to_vec::<u8>().unwrap(), [44, 255]);
+    assert!(aten::floor_divide(&bytes, &zero_dim_tensor(256)).is_err());
 }
 
 #[test]
-fn what_a_half_does_not_hold_is_a_half_unless_it_is_a_factor_or_a_divisor() {
+fn operands_round_to_f16_except_factors_and_divisors() {
     let halves = |numbers: [f32; 2]| Tensor::from(numbers.map(f16::from_f32));
     let numbers = |tensor: Tensor| tensor.to_vec::<f16>().unwrap().iter().map(|x| x.to_f32()).collect::<Vec<_>>();
     let (few, wide) = (halves([0.1, 2048.0]), Tensor::from(0.1_f32));
@@ -37,14 +37,14 @@ fn what_a_half_does_not_hold_is_a_half_unless_it_is_a_factor_or_a_divisor() {
 }
 
 #[test]
-fn a_bound_that_a_dtype_does_not_reach_is_no_bound() {
+fn clamp_bounds_outside_the_dtype_have_no_effect() {
     let bytes = Tensor::from([5_u8, 200]);
     let kept = aten::clamp(&bytes, Some(Scalar::Int(-1)), Some(Scalar::Int(300))).unwrap();
     assert_eq!(kept.to_vec::<u8>().unwrap(), [5, 200]);
 }
 
 #[test]
-fn narrow_integers_wrap_and_truth_looks_at_all_bits_of_a_number() {
+fn narrow_integers_wrap_and_bool_conversion_reads_all_bits() {
     let ends = Tensor::from([i32::MAX, i32::MIN]);
     assert_eq!(aten::add(&ends, &ends, Scalar::Int(1)).unwrap().to_vec::<i32>().unwrap(), [-2, 0]);
     assert_eq!(aten::neg(&ends).unwrap().to_vec::<i32>().unwrap(), [-i32::MAX, i32::MIN]);
@@ -72,7 +72,7 @@ fn results_wrap_and_round_before_they_are_widened() {
 }
 
 #[test]
-fn a_refused_call_leaves_an_empty_out_as_it_is() {
+fn failed_calls_do_not_change_an_empty_out() {
     let mut held = Tensor::from([1.0_f32, 2.0]);
     let (input, mut out) = (held.clone(), Tensor::from_vec(Vec::<f32>::new(), &[0]).unwrap());
     let guard = held.write::<f32>().unwrap();

@@ -4,9 +4,9 @@
 use dispatch_runtime::{DType, Operands};
 
 use super::LoopNest;
-use super::gather::{gather, repeat};
-use super::transpose::Tiles;
-use crate::convert::{Convert, conversion};
+use super::gather::{repeat_first, strided_copy};
+use super::transpose::TransposeTiles;
+use crate::convert::{ConvertFn, conversion};
 use crate::data_movement::BasePointer;
 use crate::thread_pool;
 
@@ -19,11 +19,11 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
     if from.is_same_elements_as(to) {
         return;
     }
-    let move_row = Move::between(from.dtype(), to.dtype());
+    let conversion = RowConversion::new(from.dtype(), to.dtype());
     let (sizes, to_size, from_size) = (to.geometry().sizes(), to.dtype().size(), from.dtype().size());
     let nest = LoopNest::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
     if from.dtype() == to.dtype()
-        && let Some(tiles) = Tiles::of(&nest, to_size)
+        && let Some(tiles) = TransposeTiles::for_nest(&nest, to_size)
     {
         // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
         return unsafe { tiles.copy(to.start(), from.start()) };
@@ -31,43 +31,43 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
     let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
     thread_pool::parallel_for(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
-        nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
-            let (to, from) = (to.at(to_offset), from.at(from_offset));
+        nest.visit_rows(part.start, part.end, |[to_offset, from_offset], count| {
+            let (to, from) = (to.byte_offset(to_offset), from.byte_offset(from_offset));
             // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
-            unsafe { move_row.row(from, from_step, to, to_step, count) };
+            unsafe { conversion.copy_row(from, from_step, to, to_step, count) };
         });
     });
 }
 
 /// The conversion of a row between two dtypes.
-struct Move {
-    convert: Convert,
+struct RowConversion {
+    convert: ConvertFn,
     size: usize,
-    same: bool,
+    is_same_dtype: bool,
 }
 
-impl Move {
-    fn between(from: DType, to: DType) -> Self {
-        Self { convert: conversion(from, to), size: to.size(), same: from == to }
+impl RowConversion {
+    fn new(from: DType, to: DType) -> Self {
+        Self { convert: conversion(from, to), size: to.size(), is_same_dtype: from == to }
     }
 
     /// # Safety
     ///
     /// There are `count` elements on either side, with these strides in bytes, and the two sides do not overlap.
-    unsafe fn row(&self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize, count: usize) {
+    unsafe fn copy_row(&self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize, count: usize) {
         let dense = to_step.unsigned_abs() == self.size;
-        if self.same && dense && from_step == to_step {
+        if self.is_same_dtype && dense && from_step == to_step {
             // SAFETY: guaranteed by the caller; both sides are contiguous, in the same order.
             unsafe { std::ptr::copy_nonoverlapping(from, to, count * self.size) };
         } else if from_step == 0 && dense && count > 1 {
             // SAFETY: guaranteed by the caller.
             unsafe {
                 (self.convert)(from, 0, to, to_step, 1);
-                repeat(self.size, to, count);
+                repeat_first(self.size, to, count);
             }
-        } else if self.same && to_step == self.size.cast_signed() {
+        } else if self.is_same_dtype && to_step == self.size.cast_signed() {
             // SAFETY: guaranteed by the caller.
-            unsafe { gather(self.size)(from, from_step, to, to_step, count) };
+            unsafe { strided_copy(self.size)(from, from_step, to, to_step, count) };
         } else {
             // SAFETY: guaranteed by the caller.
             unsafe { (self.convert)(from, from_step, to, to_step, count) };

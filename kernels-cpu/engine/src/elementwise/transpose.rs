@@ -10,37 +10,37 @@ use crate::data_movement::BasePointer;
 use crate::thread_pool::parallel_for;
 
 /// Bytes that a tile reads or writes at once.
-const LINE: usize = 128;
+const LINE_BYTES: usize = 128;
 
 /// Dimensions that are shorter than this are copied row by row.
-const LEAST: usize = 8;
+const MIN_DIM_SIZE: usize = 8;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
 
 /// The two dimensions of the tiles, one innermost in the written and one in the read operand, and all other dimensions.
-pub(super) struct Tiles {
+pub(super) struct TransposeTiles {
     /// The dimension that is innermost in the written operand: its size, and the stride of the read operand.
     across: (usize, isize),
     /// The dimension that is innermost in the read operand: its size, and the stride of the written operand.
     down: (usize, isize),
-    others: Vec<(usize, [isize; 2])>,
+    outer_dims: Vec<(usize, [isize; 2])>,
     /// The size of an element.
     size: usize,
 }
 
-impl Tiles {
+impl TransposeTiles {
     /// Returns the tiles of a copy; `None` if a copy row by row is as fast.
-    pub(super) fn of(nest: &LoopNest<2>, size: usize) -> Option<Self> {
+    pub(super) fn for_nest(nest: &LoopNest<2>, size: usize) -> Option<Self> {
         let step = size.cast_signed();
         let [(across, [to, from]), rest @ ..] = nest.dims() else { return None };
         let at = rest.iter().position(|(_, [_, from])| *from == step)?;
         let (down, [down_step, _]) = rest[at];
-        if *to != step || *from == step || *from == 0 || *across < LEAST || down < LEAST {
+        if *to != step || *from == step || *from == 0 || *across < MIN_DIM_SIZE || down < MIN_DIM_SIZE {
             return None;
         }
-        let others = rest.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect();
-        Some(Self { across: (*across, *from), down: (down, down_step), others, size })
+        let outer_dims = rest.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect();
+        Some(Self { across: (*across, *from), down: (down, down_step), outer_dims, size })
     }
 
     /// # Safety
@@ -51,11 +51,11 @@ impl Tiles {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self.size {
-                1 => self.turn::<1>(ends),
-                2 => self.turn::<2>(ends),
-                4 => self.turn::<4>(ends),
-                8 => self.turn::<8>(ends),
-                _ => self.turn::<16>(ends),
+                1 => self.transpose::<1>(ends),
+                2 => self.transpose::<2>(ends),
+                4 => self.transpose::<4>(ends),
+                8 => self.transpose::<8>(ends),
+                _ => self.transpose::<16>(ends),
             }
         }
     }
@@ -63,26 +63,26 @@ impl Tiles {
     /// # Safety
     ///
     /// The safety conditions of [`copy`](Self::copy) hold for elements of `SIZE` bytes.
-    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
-        let side = LINE / SIZE;
+    unsafe fn transpose<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
+        let side = LINE_BYTES / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
-        let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
-        let spot = |number: usize| {
+        let count = wide * high * self.outer_dims.iter().map(|(size, _)| size).product::<usize>();
+        let tile_location = |number: usize| {
             let (column, row) = (number % wide * side, number / wide % high * side);
-            let [to_offset, from_offset] = self.outer(number / wide / high);
+            let [to_offset, from_offset] = self.outer_offsets(number / wide / high);
             let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
             let (column, row) = (column.cast_signed(), row.cast_signed());
-            let to = to.at(to_offset + row * self.down.1 + column * SIZE.cast_signed());
-            let from = from.at(from_offset + column * self.across.1 + row * SIZE.cast_signed());
-            Spot { to, from, columns, rows }
+            let to = to.byte_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
+            let from = from.byte_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+            TileLocation { to, from, columns, rows }
         };
         parallel_for(0..count, (GRAIN / (side * side)).max(1), |piece| {
             let mut tile = vec![[0_u8; SIZE]; side * side];
-            let mut here = spot(piece.start);
+            let mut here = tile_location(piece.start);
             for number in piece {
-                let next = spot(number + 1);
+                let next = tile_location(number + 1);
                 // SAFETY: the tile is inside both operands, and no other piece has it.
-                unsafe { self.tile(&mut tile, &here, &next) };
+                unsafe { self.copy_tile(&mut tile, &here, &next) };
                 here = next;
             }
         });
@@ -91,14 +91,14 @@ impl Tiles {
     /// # Safety
     ///
     /// `columns` lines of `rows` elements can be read, `rows` lines of `columns` elements can be written, and none is on both sides.
-    unsafe fn tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &Spot, next: &Spot) {
-        let side = LINE / SIZE;
-        let mut line = [[0_u8; SIZE]; LINE];
+    unsafe fn copy_tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &TileLocation, next: &TileLocation) {
+        let side = LINE_BYTES / SIZE;
+        let mut line = [[0_u8; SIZE]; LINE_BYTES];
         for column in 0..here.columns {
             let offset = column.cast_signed() * self.across.1;
-            prefetch::for_reading(next.from.wrapping_offset(offset), LINE);
+            prefetch::for_reading(next.from.wrapping_offset(offset), LINE_BYTES);
             let from = here.from.wrapping_offset(offset);
-            // SAFETY: guaranteed by the caller; a line has room for `LINE` elements, and there are fewer rows.
+            // SAFETY: guaranteed by the caller; a line has room for `LINE_BYTES` elements, and there are fewer rows.
             unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
             for (row, element) in line[..here.rows].iter().enumerate() {
                 tile[row * side + column] = *element;
@@ -106,7 +106,7 @@ impl Tiles {
         }
         for row in 0..here.rows {
             let offset = row.cast_signed() * self.down.1;
-            prefetch::for_writing(next.to.wrapping_offset(offset), LINE);
+            prefetch::for_writing(next.to.wrapping_offset(offset), LINE_BYTES);
             let line = &tile[row * side..row * side + here.columns];
             // SAFETY: guaranteed by the caller.
             unsafe {
@@ -120,9 +120,9 @@ impl Tiles {
     }
 
     /// Returns the operands' byte offsets at a position of the other dimensions.
-    fn outer(&self, mut rest: usize) -> [isize; 2] {
+    fn outer_offsets(&self, mut rest: usize) -> [isize; 2] {
         let mut offsets = [0; 2];
-        for (size, steps) in &self.others {
+        for (size, steps) in &self.outer_dims {
             let position = (rest % size).cast_signed();
             rest /= size;
             offsets = [offsets[0] + steps[0] * position, offsets[1] + steps[1] * position];
@@ -132,7 +132,7 @@ impl Tiles {
 }
 
 /// The location and size of a tile.
-struct Spot {
+struct TileLocation {
     to: *mut u8,
     from: *mut u8,
     columns: usize,
@@ -143,7 +143,7 @@ struct Spot {
 mod tests {
     use dispatch_runtime::{Element, Geometry, Tensor};
 
-    fn turned<T: Element>(of: impl Fn(i64) -> T) {
+    fn check_transposed_copy<T: Element>(of: impl Fn(i64) -> T) {
         let sizes = [3_i64, 37, 2, 150];
         let strides = [37 * 2, 1, 37, 3 * 37 * 2];
         let count = sizes.iter().product::<i64>();
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "any pattern will do")]
-    fn elements_of_every_size_are_where_they_belong() {
-        turned(|i| i as i8);
-        turned(|i| i as i16);
-        turned(|i| i as f32);
-        turned(|i| i);
-        turned(|i| dispatch_runtime::Complex32::new(i as f32, -1.0));
-        turned(|i| dispatch_runtime::Complex64::new(i as f64, -1.0));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "any distinct values are enough")]
+    fn transposed_copies_are_right_for_each_element_size() {
+        check_transposed_copy(|i| i as i8);
+        check_transposed_copy(|i| i as i16);
+        check_transposed_copy(|i| i as f32);
+        check_transposed_copy(|i| i);
+        check_transposed_copy(|i| dispatch_runtime::Complex32::new(i as f32, -1.0));
+        check_transposed_copy(|i| dispatch_runtime::Complex64::new(i as f64, -1.0));
     }
 }

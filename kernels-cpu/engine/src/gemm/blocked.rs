@@ -1,37 +1,37 @@
 //! Integer matrix products. A few rows and a block of columns of `C` are computed at a time, in registers and the L1 cache.
 
-use super::{GRAIN, Matrix, MatrixMut, entry::Sum, store};
+use super::{GRAIN, Matrix, MatrixMut, entry::Accumulator, store_entry};
 use crate::math::vectorised;
 use crate::thread_pool;
 use std::borrow::Cow;
 
-const ROWS: usize = 4;
-const COLUMNS: usize = 128;
+const BLOCK_ROWS: usize = 4;
+const BLOCK_COLUMNS: usize = 128;
 
-#[expect(clippy::needless_pass_by_value, reason = "whoever gives a `MatrixMut` away does not use it again")]
-pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+#[expect(clippy::needless_pass_by_value, reason = "the caller gives up the exclusive view")]
+pub(super) fn product<T: Accumulator>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
     let lines: Vec<Cow<'_, [T]>> = (0..b.rows)
         .map(|row| {
             if b.column_stride == 1 {
                 // SAFETY: a row's entries are valid, and with this stride contiguous.
-                Cow::Borrowed(unsafe { std::slice::from_raw_parts(b.at(row, 0), b.columns) })
+                Cow::Borrowed(unsafe { std::slice::from_raw_parts(b.entry_pointer(row, 0), b.columns) })
             } else {
                 // SAFETY: the indices are below the sizes.
-                (0..b.columns).map(|column| unsafe { *b.at(row, column) }).collect()
+                (0..b.columns).map(|column| unsafe { *b.entry_pointer(row, column) }).collect()
             }
         })
         .collect();
-    let grain = GRAIN.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(ROWS);
+    let grain = GRAIN.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(BLOCK_ROWS);
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
-        for row in rows.clone().step_by(ROWS) {
-            let height = ROWS.min(rows.end - row);
-            for column in (0..c.columns).step_by(COLUMNS) {
-                let width = COLUMNS.min(c.columns - column);
-                let sums = vectorised!(block(a.block(row, 0, [height, a.columns]), &lines, column, width));
+        for row in rows.clone().step_by(BLOCK_ROWS) {
+            let height = BLOCK_ROWS.min(rows.end - row);
+            for column in (0..c.columns).step_by(BLOCK_COLUMNS) {
+                let width = BLOCK_COLUMNS.min(c.columns - column);
+                let sums = vectorised!(block_sums(a.block(row, 0, [height, a.columns]), &lines, column, width));
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {
                         // SAFETY: the indices are below the sizes, and every row is in one piece.
-                        unsafe { store(c.at(row + down, column + right), alpha, sum, beta) };
+                        unsafe { store_entry(c.entry_pointer(row + down, column + right), alpha, sum, beta) };
                     }
                 }
             }
@@ -40,13 +40,18 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
 }
 
 #[inline(always)]
-fn block<T: Sum>(a: Matrix<'_, T>, lines: &[Cow<'_, [T]>], column: usize, width: usize) -> [[T; COLUMNS]; ROWS] {
-    let mut sums = [[T::ZERO; COLUMNS]; ROWS];
+fn block_sums<T: Accumulator>(
+    a: Matrix<'_, T>,
+    lines: &[Cow<'_, [T]>],
+    column: usize,
+    width: usize,
+) -> [[T; BLOCK_COLUMNS]; BLOCK_ROWS] {
+    let mut sums = [[T::ZERO; BLOCK_COLUMNS]; BLOCK_ROWS];
     for (inner, line) in lines.iter().enumerate() {
         let line = &line[column..column + width];
         for (row, sums) in sums[..a.rows].iter_mut().enumerate() {
             // SAFETY: the indices are below the sizes.
-            let factor = unsafe { *a.at(row, inner) };
+            let factor = unsafe { *a.entry_pointer(row, inner) };
             for (sum, &entry) in sums.iter_mut().zip(line) {
                 *sum = sum.plus(factor.times(entry));
             }

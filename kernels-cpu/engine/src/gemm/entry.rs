@@ -1,6 +1,6 @@
 //! The entry types of matrices, and the types in which their products are summed.
 
-use super::{Matrix, MatrixMut, blocked, complex, split, widened};
+use super::{Matrix, MatrixMut, blocked, complex, floating_point, widened};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
@@ -16,13 +16,13 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 /// gemm(2.0_f32, a, a, 0.0, MatrixMut::new(&mut c, [1, 1], [1, 1]).unwrap());
 /// assert_eq!(c, [bf16::from_f32(4.5)]);
 /// ```
-pub trait Entry: Kind {}
+pub trait Entry: EntryImpl {}
 
-impl<T: Kind> Entry for T {}
+impl<T: EntryImpl> Entry for T {}
 
 /// The implementation of [`Entry`]. Not public API: the module is private, so no other crate can implement it.
-pub trait Kind: Element {
-    type Sum: Sum;
+pub trait EntryImpl: Element {
+    type Sum: Accumulator;
 
     fn widen(self) -> Self::Sum;
     fn narrow(sum: Self::Sum) -> Self;
@@ -33,51 +33,57 @@ pub trait Kind: Element {
     }
 
     /// Computes the product of matrices that are neither small nor vectors.
-    fn large(alpha: Self::Sum, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self::Sum, c: MatrixMut<'_, Self>);
+    fn large_product(
+        alpha: Self::Sum,
+        a: Matrix<'_, Self>,
+        b: Matrix<'_, Self>,
+        beta: Self::Sum,
+        c: MatrixMut<'_, Self>,
+    );
 }
 
-pub trait Sum: Kind<Sum = Self> + Arithmetic {}
+pub trait Accumulator: EntryImpl<Sum = Self> + Arithmetic {}
 
-impl<T: Kind<Sum = Self> + Arithmetic> Sum for T {}
+impl<T: EntryImpl<Sum = Self> + Arithmetic> Accumulator for T {}
 
 inlined! {
-    impl Kind for f32, f64 {
+    impl EntryImpl for f32, f64 {
         type Sum = Self;
         fn widen(self) -> Self = self;
         fn narrow(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
-        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
-            split::product(alpha, a, b, beta, c);
+        fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+            floating_point::product(alpha, a, b, beta, c);
     }
 
-    impl Kind for Complex32, Complex64 {
+    impl EntryImpl for Complex32, Complex64 {
         type Sum = Self;
         fn widen(self) -> Self = self;
         fn narrow(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
-        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+        fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
             complex::product(alpha, a, b, beta, &c);
     }
 
-    impl Kind for u8, i8, i16, i32, i64 {
+    impl EntryImpl for u8, i8, i16, i32, i64 {
         type Sum = Self;
         fn widen(self) -> Self = self;
         fn narrow(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
-        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+        fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
             blocked::product(alpha, a, b, beta, c);
     }
 
     // The conversions to `f32` have no branches, so the compiler vectorises them.
-    impl Kind for bf16 {
+    impl EntryImpl for bf16 {
         type Sum = f32;
         fn widen(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
         fn narrow(sum: f32) -> Self = Self::from_f32(sum);
-        fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
+        fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
             widened::product(alpha, a, b, beta, c);
     }
 
-    impl Kind for f16 {
+    impl EntryImpl for f16 {
         type Sum = f32;
         fn widen(self) -> f32 = {
             /// 2 to the power 112, the difference of the exponent biases. The multiplication also converts subnormal numbers correctly.
@@ -91,7 +97,7 @@ inlined! {
             f32::from_bits(magnitude | (bits & 0x8000) << 16)
         };
         fn narrow(sum: f32) -> Self = Self::from_f32(sum);
-        fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
+        fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
             widened::product(alpha, a, b, beta, c);
     }
 }

@@ -6,21 +6,21 @@ use dispatch_runtime::{Complex32, Complex64, bf16, f16};
 use proptest::prelude::*;
 
 /// A matrix entry for tests: it can be made from a small integer.
-trait Whole: Entry {
-    fn of(value: i64) -> Self;
-    fn sum(value: i64) -> Self::Sum;
+trait TestEntry: Entry {
+    fn from_int(value: i64) -> Self;
+    fn sum_from_int(value: i64) -> Self::Sum;
     /// Returns a value that spoils the result if it is read.
     fn poison() -> Self;
 }
 
-macro_rules! whole {
+macro_rules! test_entries {
     ($($T:ty: $of:expr, $poison:expr;)*) => {$(
-        impl Whole for $T {
-            fn of(value: i64) -> Self {
-                Self::narrow(Self::sum(value))
+        impl TestEntry for $T {
+            fn from_int(value: i64) -> Self {
+                Self::narrow(Self::sum_from_int(value))
             }
 
-            fn sum(value: i64) -> Self::Sum {
+            fn sum_from_int(value: i64) -> Self::Sum {
                 $of(value)
             }
 
@@ -32,20 +32,20 @@ macro_rules! whole {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn float(value: i64) -> f64 {
+fn to_f64(value: i64) -> f64 {
     value as f64
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "integers are to wrap, and floats are small")]
-mod of {
+#[expect(clippy::cast_possible_truncation, reason = "integers wrap on purpose, and floats are small")]
+mod entry_types {
     use super::*;
-    whole! {
-        f32: |x| float(x) as f32, Self::NAN;
-        f64: float, Self::NAN;
-        f16: |x| float(x) as f32, Self::NAN;
-        bf16: |x| float(x) as f32, Self::NAN;
-        Complex32: |x| Self::new(float(x) as f32, 0.0), Self::new(f32::NAN, 0.0);
-        Complex64: |x| Self::new(float(x), 0.0), Self::new(f64::NAN, 0.0);
+    test_entries! {
+        f32: |x| to_f64(x) as f32, Self::NAN;
+        f64: to_f64, Self::NAN;
+        f16: |x| to_f64(x) as f32, Self::NAN;
+        bf16: |x| to_f64(x) as f32, Self::NAN;
+        Complex32: |x| Self::new(to_f64(x) as f32, 0.0), Self::new(f32::NAN, 0.0);
+        Complex64: |x| Self::new(to_f64(x), 0.0), Self::new(f64::NAN, 0.0);
         u8: |x: i64| x.cast_unsigned() as Self, 77;
         i8: |x| x as Self, 77;
         i16: |x| x as Self, 777;
@@ -57,8 +57,8 @@ mod of {
 /// The memory layout of a matrix.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    Rows,
-    Columns,
+    RowMajor,
+    ColumnMajor,
     /// Every other column, with a gap between rows.
     Sliced,
     /// One row, repeated with stride 0.
@@ -68,15 +68,15 @@ enum Layout {
 impl Layout {
     fn strides(self, [rows, columns]: [usize; 2]) -> [usize; 2] {
         match self {
-            Self::Rows => [columns, 1],
-            Self::Columns => [1, rows],
+            Self::RowMajor => [columns, 1],
+            Self::ColumnMajor => [1, rows],
             Self::Sliced => [2 * columns + 3, 2],
             Self::Repeated => [0, 1],
         }
     }
 }
 
-fn length(sizes: [usize; 2], strides: [usize; 2]) -> usize {
+fn required_length(sizes: [usize; 2], strides: [usize; 2]) -> usize {
     sizes.iter().zip(strides).map(|(size, stride)| size * stride).sum::<usize>() + 1
 }
 
@@ -90,33 +90,35 @@ struct Case {
     seed: i64,
 }
 
-fn written() -> impl Strategy<Value = Layout> {
-    prop_oneof![Just(Layout::Rows), Just(Layout::Columns), Just(Layout::Sliced)]
+fn written_layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![Just(Layout::RowMajor), Just(Layout::ColumnMajor), Just(Layout::Sliced)]
 }
 
-fn read() -> impl Strategy<Value = Layout> {
-    prop_oneof![3 => written(), 1 => Just(Layout::Repeated)]
+fn read_layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![3 => written_layout(), 1 => Just(Layout::Repeated)]
 }
 
-fn size() -> impl Strategy<Value = usize> {
+fn random_size() -> impl Strategy<Value = usize> {
     prop_oneof![1 => 0..2_usize, 4 => 1..20_usize, 4 => 20..140_usize]
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    (([size(), size(), size()], (read(), read(), written())), (-2..3_i64, -2..3_i64, 1..4_usize, 0..1000_i64)).prop_map(
-        |((sizes, (a, b, c)), (alpha, beta, threads, seed))| Case {
+fn random_case() -> impl Strategy<Value = Case> {
+    (
+        ([random_size(), random_size(), random_size()], (read_layout(), read_layout(), written_layout())),
+        (-2..3_i64, -2..3_i64, 1..4_usize, 0..1000_i64),
+    )
+        .prop_map(|((sizes, (a, b, c)), (alpha, beta, threads, seed))| Case {
             sizes,
             layouts: [a, b, c],
             alpha,
             beta,
             threads,
             seed,
-        },
-    )
+        })
 }
 
 /// Returns numbers from -1 to 1: sums of a hundred products are exact in every dtype.
-fn numbers(seed: i64, length: usize) -> Vec<i64> {
+fn test_numbers(seed: i64, length: usize) -> Vec<i64> {
     let mut state = seed * 7919 + 13;
     (0..length)
         .map(|_| {
@@ -126,24 +128,24 @@ fn numbers(seed: i64, length: usize) -> Vec<i64> {
         .collect()
 }
 
-#[expect(clippy::many_single_char_names, reason = "the names that products go by")]
-fn check<T: Whole>(case: &Case) {
+#[expect(clippy::many_single_char_names, reason = "the usual names of the sizes of a matrix product")]
+fn check<T: TestEntry>(case: &Case) {
     let Case { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
     set_num_threads(threads);
     let sizes = [[m, k], [k, n], [m, n]];
     let strides: [_; 3] = std::array::from_fn(|index| layouts[index].strides(sizes[index]));
     let [a, b, mut c] = std::array::from_fn(|index| {
-        numbers(seed + i64::try_from(index).unwrap(), length(sizes[index], strides[index]))
+        test_numbers(seed + i64::try_from(index).unwrap(), required_length(sizes[index], strides[index]))
     });
 
-    let entries = |numbers: &[i64]| numbers.iter().map(|&x| T::of(x)).collect::<Vec<T>>();
+    let entries = |numbers: &[i64]| numbers.iter().map(|&x| T::from_int(x)).collect::<Vec<T>>();
     let (left, right) = (entries(&a), entries(&b));
     let mut found = if beta == 0 { vec![T::poison(); c.len()] } else { entries(&c) };
     gemm(
-        T::sum(alpha),
+        T::sum_from_int(alpha),
         Matrix::new(&left, sizes[0], strides[0]).unwrap(),
         Matrix::new(&right, sizes[1], strides[1]).unwrap(),
-        T::sum(beta),
+        T::sum_from_int(beta),
         MatrixMut::new(&mut found, sizes[2], strides[2]).unwrap(),
     );
 
@@ -156,7 +158,7 @@ fn check<T: Whole>(case: &Case) {
             c[entry] = alpha * sum + beta * c[entry];
             is_entry[entry] = true;
             assert!(
-                found[entry] == T::of(c[entry]),
+                found[entry] == T::from_int(c[entry]),
                 "{} at {row}, {column}: {:?} and not {}",
                 T::DTYPE,
                 found[entry],
@@ -165,7 +167,7 @@ fn check<T: Whole>(case: &Case) {
         }
     }
     for (index, &found) in found.iter().enumerate().filter(|&(index, _)| !is_entry[index] && beta != 0) {
-        assert!(found == T::of(c[index]), "{} wrote outside, at {index}", T::DTYPE);
+        assert!(found == T::from_int(c[index]), "{} wrote outside of the matrix, at {index}", T::DTYPE);
     }
 }
 
@@ -173,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn products_are_by_definition(case in case()) {
+    fn products_equal_their_definition(case in random_case()) {
         check::<f32>(&case);
         check::<f64>(&case);
         check::<f16>(&case);
@@ -188,10 +190,10 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_its_products(count in 0..9_usize, sizes in [0..40_usize, 0..40_usize, 0..40_usize], threads in 1..4_usize, shared in any::<bool>()) {
+    fn a_batched_product_equals_its_single_products(count in 0..9_usize, sizes in [0..40_usize, 0..40_usize, 0..40_usize], threads in 1..4_usize, shared in any::<bool>()) {
         set_num_threads(threads);
         let [m, n, k] = sizes;
-        let numbers = |seed, length| numbers(seed, length).into_iter().map(f32::sum).collect::<Vec<_>>();
+        let numbers = |seed, length| test_numbers(seed, length).into_iter().map(f32::sum_from_int).collect::<Vec<_>>();
         let (a, b) = (numbers(1, count * m * k + 1), numbers(2, count * k * n + 1));
         let (mut together, mut alone) = (vec![f32::NAN; count * m * n + 1], vec![f32::NAN; count * m * n + 1]);
         let step = if shared { 0 } else { k * n };
@@ -217,10 +219,10 @@ proptest! {
 }
 
 #[test]
-fn complex_products_are_by_definition() {
+fn complex_products_equal_their_definition() {
     let [rows, columns, terms] = [33, 21, 18];
     let numbers = |seed, length| -> Vec<Complex64> {
-        let parts: Vec<f64> = numbers(seed, 2 * length).into_iter().map(float).collect();
+        let parts: Vec<f64> = test_numbers(seed, 2 * length).into_iter().map(to_f64).collect();
         parts.chunks(2).map(|parts| Complex64::new(parts[0], parts[1])).collect()
     };
     let (a, b, before) = (numbers(1, rows * terms), numbers(2, 2 * terms * columns), numbers(3, rows * columns));
@@ -241,9 +243,9 @@ fn complex_products_are_by_definition() {
 }
 
 #[test]
-fn views_that_go_backwards_are_multiplied_as_others() {
+fn negative_strides_do_not_change_the_product() {
     let [rows, columns, terms] = [40, 30, 50];
-    let numbers = |seed, length| numbers(seed, length).into_iter().map(f32::sum).collect::<Vec<_>>();
+    let numbers = |seed, length| test_numbers(seed, length).into_iter().map(f32::sum_from_int).collect::<Vec<_>>();
     let (a, b) = (numbers(1, rows * terms), numbers(2, terms * columns));
     let product = |a: Matrix<'_, f32>, b: Matrix<'_, f32>, c: &mut [f32], strides: [isize; 2]| {
         let start = if strides[0] < 0 { c.len() - 1 } else { 0 };
@@ -267,7 +269,7 @@ fn views_that_go_backwards_are_multiplied_as_others() {
 }
 
 #[test]
-fn halves_widen_exactly() {
+fn floats_of_16_bits_widen_exactly() {
     for bits in 0..=u16::MAX {
         let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
         assert!(
@@ -282,7 +284,7 @@ fn halves_widen_exactly() {
 }
 
 #[test]
-fn halves_are_rounded_once() {
+fn products_of_16_bit_floats_are_rounded_once() {
     // Each term is lost when added to 2048 in f16; the sum of several terms is not.
     let terms = 3000;
     let (a, b) = (vec![f16::ONE; 8 * terms], vec![f16::ONE; 8 * terms]);
@@ -299,9 +301,9 @@ fn halves_are_rounded_once() {
 
 /// Multiplies small integers, whose products are summed without rounding if there are few terms.
 #[test]
-fn products_of_halves_know_no_blocks() {
+fn products_of_16_bit_floats_do_not_depend_on_blocks() {
     let (rows, columns, terms) = (530, 2070, 3);
-    let number = |place: usize| float(i64::try_from(place * 7 % 5).unwrap() - 2);
+    let number = |place: usize| to_f64(i64::try_from(place * 7 % 5).unwrap() - 2);
     let a: Vec<bf16> = (0..rows * terms).map(|place| bf16::from_f64(number(place))).collect();
     let b: Vec<bf16> = (0..terms * columns).map(|place| bf16::from_f64(number(place))).collect();
     for by_rows in [true, false] {
@@ -322,7 +324,7 @@ fn products_of_halves_know_no_blocks() {
 }
 
 #[test]
-fn a_product_without_entries_ends_at_once_whatever_its_other_side() {
+fn products_without_entries_return_at_once_for_any_size() {
     let huge = 1 << 60;
     let none = Matrix::new(&[0.0_f32; 0], [huge, 0], [0, 1]).unwrap();
     let square = Matrix::new(&[0.0_f32; 0], [0, 0], [0, 1]).unwrap();
@@ -331,15 +333,15 @@ fn a_product_without_entries_ends_at_once_whatever_its_other_side() {
 }
 
 #[test]
-#[should_panic(expected = "2x3 times 2x3 is no 2x3")]
-fn sizes_that_disagree_are_refused() {
+#[should_panic(expected = "sizes do not match: 2x3 times 2x3 is not 2x3")]
+fn mismatched_sizes_panic() {
     let a = [0; 6];
     let a = Matrix::new(&a, [2, 3], [3, 1]).unwrap();
     gemm(1, a, a, 0, MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap());
 }
 
 #[test]
-fn views_that_leave_their_memory_are_refused() {
+fn out_of_bounds_views_are_rejected() {
     assert!(Matrix::new(&[0; 5], [2, 3], [3, 1]).is_none());
     assert!(Matrix::new(&[0; 5], [2, usize::MAX], [3, usize::MAX]).is_none());
     assert!(Matrix::new(&[0; 0], [0, 3], [3, 1]).is_some());

@@ -1,6 +1,6 @@
 //! Matrix-vector products. Each entry of the matrix is used once, so the loops follow the matrix's memory layout.
 
-use super::{Matrix, MatrixMut, entry::Kind, store};
+use super::{Matrix, MatrixMut, entry::EntryImpl, store_entry};
 use crate::math::vectorised;
 use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
@@ -10,16 +10,22 @@ use std::borrow::Cow;
 const GRAIN: usize = 1 << 15;
 
 /// The number of rows whose sums are accumulated at a time.
-const BLOCK: usize = 1024;
+const BLOCK_ROWS: usize = 1024;
 
 /// The fewest rows of a column that a thread reads in a row.
-const STRIPE: usize = 512;
+const MIN_COLUMN_ROWS: usize = 512;
 
 /// The number of independent sums per row.
 const LANES: usize = 16;
 
 /// Computes the product with a vector: `b` and `c` have one column.
-pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {
+pub(super) fn product<T: EntryImpl>(
+    alpha: T::Sum,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    beta: T::Sum,
+    c: &MatrixMut<'_, T>,
+) {
     let vector = if b.row_stride == 1 {
         // SAFETY: the entries are valid, and with this stride contiguous.
         T::as_sums(unsafe { std::slice::from_raw_parts(b.data, b.rows) })
@@ -28,45 +34,45 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
     };
     let vector = vector.map_or_else(
         // SAFETY: the index is below the size.
-        || (0..b.rows).map(|row| unsafe { *b.at(row, 0) }.widen()).collect(),
+        || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen()).collect(),
         Cow::Borrowed,
     );
-    let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { STRIPE });
+    let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_COLUMN_ROWS });
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
-        for row in rows.clone().step_by(BLOCK) {
-            let height = BLOCK.min(rows.end - row);
-            let mut sums = [T::Sum::ZERO; BLOCK];
+        for row in rows.clone().step_by(BLOCK_ROWS) {
+            let height = BLOCK_ROWS.min(rows.end - row);
+            let mut sums = [T::Sum::ZERO; BLOCK_ROWS];
             let sums = &mut sums[..height];
             let a = a.block(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
-                vectorised!(along_rows(a, &vector, sums));
+                vectorised!(add_row_products(a, &vector, sums));
             } else {
-                vectorised!(along_columns(a, &vector, sums));
+                vectorised!(add_column_products(a, &vector, sums));
             }
             for (down, &sum) in sums.iter().enumerate() {
                 // SAFETY: the index is below the size, and every row is in one piece.
-                unsafe { store(c.at(row + down, 0), alpha, sum, beta) };
+                unsafe { store_entry(c.entry_pointer(row + down, 0), alpha, sum, beta) };
             }
         }
     });
 }
 
 #[inline(always)]
-fn along_rows<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
+fn add_row_products<T: EntryImpl>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
     const ROWS: usize = 8;
     // SAFETY: a row's entries are valid, and the caller checked that they are contiguous.
-    let line = |row| unsafe { std::slice::from_raw_parts(a.at(row, 0), vector.len()) };
+    let line = |row| unsafe { std::slice::from_raw_parts(a.entry_pointer(row, 0), vector.len()) };
     let (groups, rest) = sums.as_chunks_mut::<ROWS>();
     for (group, sums) in groups.iter_mut().enumerate() {
-        *sums = dots(std::array::from_fn::<_, ROWS, _>(|row| line(group * ROWS + row)), vector);
+        *sums = dot_products(std::array::from_fn::<_, ROWS, _>(|row| line(group * ROWS + row)), vector);
     }
     for (row, sum) in rest.iter_mut().enumerate() {
-        [*sum] = dots([line(groups.len() * ROWS + row)], vector);
+        [*sum] = dot_products([line(groups.len() * ROWS + row)], vector);
     }
 }
 
 #[inline(always)]
-fn dots<T: Kind, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
+fn dot_products<T: EntryImpl, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
     let mut partial = [[T::Sum::ZERO; LANES]; ROWS];
     let (chunks, rest) = vector.as_chunks::<LANES>();
     let heads = lines.map(|line| &line.as_chunks::<LANES>().0[..chunks.len()]);
@@ -89,19 +95,19 @@ fn dots<T: Kind, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [
 }
 
 #[inline(always)]
-fn along_columns<T: Kind>(matrix: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
+fn add_column_products<T: EntryImpl>(matrix: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
     if matrix.row_stride != 1 {
         for (inner, &x) in vector.iter().enumerate() {
             for (row, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: the indices are below the sizes.
-                *sum = sum.plus(unsafe { *matrix.at(row, inner) }.widen().times(x));
+                *sum = sum.plus(unsafe { *matrix.entry_pointer(row, inner) }.widen().times(x));
             }
         }
         return;
     }
     let height = sums.len();
     // SAFETY: a column's entries are valid, and with this stride contiguous.
-    let line = |inner| unsafe { std::slice::from_raw_parts(matrix.at(0, inner), height) };
+    let line = |inner| unsafe { std::slice::from_raw_parts(matrix.entry_pointer(0, inner), height) };
     let (groups, rest) = vector.as_chunks::<4>();
     for (group, factors) in groups.iter().enumerate() {
         let lines: [_; 4] = std::array::from_fn(|inner| line(group * 4 + inner));

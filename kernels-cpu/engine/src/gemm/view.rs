@@ -9,7 +9,7 @@ pub struct Matrix<'a, T> {
     pub(super) columns: usize,
     pub(super) row_stride: isize,
     pub(super) column_stride: isize,
-    lent: PhantomData<&'a [T]>,
+    lifetime: PhantomData<&'a [T]>,
 }
 
 /// An exclusive view of a matrix; no two of its entries share memory.
@@ -19,7 +19,7 @@ pub struct MatrixMut<'a, T> {
     pub(super) columns: usize,
     pub(super) row_stride: isize,
     pub(super) column_stride: isize,
-    lent: PhantomData<&'a mut [T]>,
+    lifetime: PhantomData<&'a mut [T]>,
 }
 
 /// A view of matrices of equal sizes, a constant stride apart.
@@ -84,7 +84,7 @@ fn has_distinct_entries<const D: usize>(sizes: [usize; D], strides: [usize; D]) 
 }
 
 /// Converts a stride of a checked view. If it does not fit, its dimension has at most one entry, and the stride is never used.
-fn signed(stride: usize) -> isize {
+fn stride_to_isize(stride: usize) -> isize {
     isize::try_from(stride).unwrap_or(0)
 }
 
@@ -102,7 +102,7 @@ impl<'a, T> Matrix<'a, T> {
     pub fn new(data: &'a [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
         // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
-            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(stride_to_isize)) })
     }
 
     /// Returns a view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
@@ -122,12 +122,12 @@ impl<'a, T> Matrix<'a, T> {
     #[inline]
     pub const unsafe fn from_raw(data: *const T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
         let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
-        Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
+        Self { data, rows, columns, row_stride, column_stride, lifetime: PhantomData }
     }
 
     /// Returns the block of `sizes` whose first entry is at `row` and `column`.
     pub(super) const fn block(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
-        Self { data: self.at(row, column), rows, columns, ..self }
+        Self { data: self.entry_pointer(row, column), rows, columns, ..self }
     }
 }
 
@@ -145,7 +145,7 @@ impl<'a, T> MatrixMut<'a, T> {
     pub fn new(data: &'a mut [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
         (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
             // SAFETY: every entry is inside the uniquely borrowed slice, and no two share an element.
-            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
+            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(stride_to_isize)) })
     }
 
     /// Returns a view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
@@ -167,12 +167,12 @@ impl<'a, T> MatrixMut<'a, T> {
     #[inline]
     pub const unsafe fn from_raw(data: *mut T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
         let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
-        Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
+        Self { data, rows, columns, row_stride, column_stride, lifetime: PhantomData }
     }
 }
 
 /// The methods that `Matrix` and `MatrixMut` share.
-macro_rules! geometry {
+macro_rules! shared_methods {
     ($matrix:ident, $pointer:ty, $entries:literal) => {
         impl<T> $matrix<'_, T> {
             /// Returns the number of rows and of columns.
@@ -200,14 +200,21 @@ macro_rules! geometry {
             #[must_use]
             #[inline]
             pub const fn transposed(self) -> Self {
-                let Self { data, rows, columns, row_stride, column_stride, lent } = self;
-                Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
+                let Self { data, rows, columns, row_stride, column_stride, lifetime } = self;
+                Self {
+                    data,
+                    rows: columns,
+                    columns: rows,
+                    row_stride: column_stride,
+                    column_stride: row_stride,
+                    lifetime,
+                }
             }
 
             /// Returns the address of an entry. The computation wraps: with a negative stride, an intermediate sum may lie outside the
             /// matrix.
             #[inline(always)]
-            pub(super) const fn at(&self, row: usize, column: usize) -> $pointer {
+            pub(super) const fn entry_pointer(&self, row: usize, column: usize) -> $pointer {
                 self.data.wrapping_offset(
                     row.cast_signed()
                         .wrapping_mul(self.row_stride)
@@ -218,8 +225,8 @@ macro_rules! geometry {
     };
 }
 
-geometry! { Matrix, *const T, "&entries" }
-geometry! { MatrixMut, *mut T, "&mut entries" }
+shared_methods! { Matrix, *const T, "&entries" }
+shared_methods! { MatrixMut, *mut T, "&mut entries" }
 
 impl<'a, T> Batch<'a, T> {
     /// Returns a view of `[matrices, rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`.
@@ -234,7 +241,7 @@ impl<'a, T> Batch<'a, T> {
     pub fn new(data: &'a [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
         // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
-            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(stride_to_isize)) })
     }
 
     /// Returns a view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`. Strides are in elements and may be negative.
@@ -266,7 +273,7 @@ impl<'a, T> Batch<'a, T> {
     /// ```
     #[must_use]
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "a batch is walked, and never asked whether it is empty")]
+    #[expect(clippy::len_without_is_empty, reason = "no caller needs `is_empty`")]
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -290,7 +297,7 @@ impl<'a, T> BatchMut<'a, T> {
     pub fn new(data: &'a mut [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
         (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
             // SAFETY: every entry is inside the uniquely borrowed slice, and no two share an element.
-            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
+            .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(stride_to_isize)) })
     }
 
     /// Returns a view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`. Strides are in elements and may be negative.
@@ -322,7 +329,7 @@ impl<'a, T> BatchMut<'a, T> {
     /// ```
     #[must_use]
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "a batch is walked, and never asked whether it is empty")]
+    #[expect(clippy::len_without_is_empty, reason = "no caller needs `is_empty`")]
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -346,6 +353,6 @@ impl<T> MatrixMut<'_, T> {
     ///
     /// No other code has one of the block's entries at the same time.
     pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
-        Self { data: self.at(row, column), rows: sizes[0], columns: sizes[1], ..*self }
+        Self { data: self.entry_pointer(row, column), rows: sizes[0], columns: sizes[1], ..*self }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The `f16` product of the `gemm` crate would round the intermediate sum to `f16` after every few hundred terms.
 
-use super::{Matrix, MatrixMut, entry::Kind, split, store};
+use super::{Matrix, MatrixMut, entry::EntryImpl, floating_point, store_entry};
 use crate::convert::conversion;
 use crate::thread_pool;
 use dispatch_runtime::DType;
@@ -12,11 +12,11 @@ const GRAIN: usize = 1 << 15;
 
 /// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
 /// widening some elements again is negligible.
-const ROWS: usize = 256;
-const COLUMNS: usize = 512;
-const TERMS: usize = 256;
+const BLOCK_ROWS: usize = 256;
+const BLOCK_COLUMNS: usize = 512;
+const BLOCK_TERMS: usize = 256;
 
-pub(super) fn product<T: Kind<Sum = f32>>(
+pub(super) fn product<T: EntryImpl<Sum = f32>>(
     alpha: f32,
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
@@ -25,73 +25,73 @@ pub(super) fn product<T: Kind<Sum = f32>>(
 ) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (a, b, c) } else { (b.transposed(), a.transposed(), c.transposed()) };
-    let most = [ROWS.min(c.rows), COLUMNS.min(c.columns), TERMS.min(a.columns)];
+    let most = [BLOCK_ROWS.min(c.rows), BLOCK_COLUMNS.min(c.columns), BLOCK_TERMS.min(a.columns)];
     let [mut left, mut right, mut sums] = [[0, 2], [2, 1], [0, 1]].map(|[i, j]| vec![0.0; most[i] * most[j]]);
-    for column in (0..c.columns).step_by(COLUMNS) {
-        let columns = COLUMNS.min(c.columns - column);
-        for row in (0..c.rows).step_by(ROWS) {
-            let rows = ROWS.min(c.rows - row);
-            for term in (0..a.columns).step_by(TERMS) {
-                let terms = TERMS.min(a.columns - term);
-                let a = widen(a.block(row, term, [rows, terms]), &mut left);
-                let b = widen(b.block(term, column, [terms, columns]), &mut right);
+    for column in (0..c.columns).step_by(BLOCK_COLUMNS) {
+        let columns = BLOCK_COLUMNS.min(c.columns - column);
+        for row in (0..c.rows).step_by(BLOCK_ROWS) {
+            let rows = BLOCK_ROWS.min(c.rows - row);
+            for term in (0..a.columns).step_by(BLOCK_TERMS) {
+                let terms = BLOCK_TERMS.min(a.columns - term);
+                let a = widen_matrix(a.block(row, term, [rows, terms]), &mut left);
+                let b = widen_matrix(b.block(term, column, [terms, columns]), &mut right);
                 let beta = if term == 0 { 0.0 } else { 1.0 };
-                split::product(
+                floating_point::product(
                     alpha,
                     a,
                     b,
                     beta,
-                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(ROOM),
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS),
                 );
             }
             // SAFETY: blocks do not overlap.
-            round(&sums, beta, &unsafe { c.block(row, column, [rows, columns]) });
+            store_rounded(&sums, beta, &unsafe { c.block(row, column, [rows, columns]) });
         }
     }
 }
 
-const ROOM: &str = "as much room as the largest block takes";
+const BUFFER_FITS: &str = "the buffer holds the largest block";
 
 /// Writes rounded sums to `C`, added to `beta` times its entries.
-fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
+fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
     thread_pool::parallel_for(0..c.rows, GRAIN.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
-                let (from, to) = (sums.as_ptr().cast(), c.at(row, 0).cast());
+                let (from, to) = (sums.as_ptr().cast(), c.entry_pointer(row, 0).cast());
                 // SAFETY: there are as many sums as the row has entries, and every row is in one piece.
-                unsafe { convert(from, step::<f32>(1), to, step::<T>(c.column_stride), columns) };
+                unsafe { convert(from, byte_stride::<f32>(1), to, byte_stride::<T>(c.column_stride), columns) };
                 continue;
             }
             for (column, &sum) in sums.iter().enumerate() {
                 // SAFETY: the indices are below the sizes, and every row is in one piece.
-                unsafe { store(c.at(row, column), 1.0, sum, beta) };
+                unsafe { store_entry(c.entry_pointer(row, column), 1.0, sum, beta) };
             }
         }
     });
 }
 
 /// Returns the size of `elements` elements in bytes.
-const fn step<T>(elements: isize) -> isize {
+const fn byte_stride<T>(elements: isize) -> isize {
     elements * size_of::<T>().cast_signed()
 }
 
-/// Converts a matrix to `f32` in `room`, row by row or, for a column-major matrix, column by column.
-fn widen<'a, T: Kind<Sum = f32>>(matrix: Matrix<'_, T>, room: &'a mut [f32]) -> Matrix<'a, f32> {
+/// Converts a matrix to `f32` in `buffer`, row by row or, for a column-major matrix, column by column.
+fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a mut [f32]) -> Matrix<'a, f32> {
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
-    let into = MatrixMut::new(room, sizes, strides).expect(ROOM);
+    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS);
     let convert = conversion(T::DTYPE, DType::F32);
     thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
-            let (from, to) = (lines.at(row, 0).cast(), into.at(row, 0).cast());
+            let (from, to) = (lines.entry_pointer(row, 0).cast(), into.entry_pointer(row, 0).cast());
             // SAFETY: both lines have as many entries, and every line is in one piece.
-            unsafe { convert(from, step::<T>(lines.column_stride), to, step::<f32>(1), lines.columns) };
+            unsafe { convert(from, byte_stride::<T>(lines.column_stride), to, byte_stride::<f32>(1), lines.columns) };
         }
     });
-    let wide = Matrix::new(room, sizes, strides).expect(ROOM);
+    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS);
     if by_rows { wide } else { wide.transposed() }
 }

@@ -15,7 +15,7 @@ pub fn log1p(z: Complex64) -> Complex64 {
 }
 
 /// Returns the logarithm of `exp(a) + exp(b)`, without intermediate overflow.
-pub fn log_sum(a: Complex64, b: Complex64) -> Complex64 {
+pub fn log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
     let (low, high) = if a.re < b.re { (a, b) } else { (b, a) };
     if a.is_nan() || b.is_nan() {
         Complex64::new(f64::NAN, f64::NAN)
@@ -25,12 +25,12 @@ pub fn log_sum(a: Complex64, b: Complex64) -> Complex64 {
         low
     } else {
         // Both numbers have an infinite real part.
-        log1p(endless(low.im) + endless(high.im) - 1.0)
+        log1p(infinity_at_angle(low.im) + infinity_at_angle(high.im) - 1.0)
     }
 }
 
 /// Returns infinity in the direction of an angle. A component that is zero in that direction stays zero.
-fn endless(angle: f64) -> Complex64 {
+fn infinity_at_angle(angle: f64) -> Complex64 {
     let part = |part: f64| if part == 0.0 { 0.0 } else { part * f64::INFINITY };
     Complex64::new(part(angle.cos()), part(angle.sin()))
 }

@@ -13,10 +13,10 @@ pub(super) trait DoublePrecision: Float {
 
 inlined! {
     impl DoublePrecision for f32 {
-        fn lgamma(self) -> Self = Self::near(libm::lgamma(f64::from(self)));
-        fn digamma(self) -> Self = Self::near(DoublePrecision::digamma(f64::from(self)));
-        fn polygamma(self, order: Self) -> Self = Self::near(DoublePrecision::polygamma(f64::from(self), f64::from(order)));
-        fn erfinv(self) -> Self = Self::near(DoublePrecision::erfinv(f64::from(self)));
+        fn lgamma(self) -> Self = Self::from_f64(libm::lgamma(f64::from(self)));
+        fn digamma(self) -> Self = Self::from_f64(DoublePrecision::digamma(f64::from(self)));
+        fn polygamma(self, order: Self) -> Self = Self::from_f64(DoublePrecision::polygamma(f64::from(self), f64::from(order)));
+        fn erfinv(self) -> Self = Self::from_f64(DoublePrecision::erfinv(f64::from(self)));
     }
 }
 
@@ -33,21 +33,21 @@ impl DoublePrecision for f64 {
         }
         if self < 0.0 {
             let fraction = self % 1.0;
-            let turn = std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
+            let reflection = std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
             return if fraction == 0.0 || self.is_infinite() {
                 Self::NAN
             } else {
-                DoublePrecision::digamma(1.0 - self) - turn
+                DoublePrecision::digamma(1.0 - self) - reflection
             };
         }
-        let (mut x, mut climbed) = (self, 0.0);
+        let (mut x, mut shifted) = (self, 0.0);
         while x < 12.0 {
-            climbed -= 1.0 / x;
+            shifted -= 1.0 / x;
             x += 1.0;
         }
         let z = 1.0 / (x * x);
         let series = z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z * (1.0 / 132.0)))));
-        climbed + x.ln() - 0.5 / x - series
+        shifted + x.ln() - 0.5 / x - series
     }
 
     /// Computes `(-1)^(n+1) n! zeta(n + 1, x)` for the order `n`.
@@ -99,14 +99,14 @@ pub fn zeta(s: f64, x: f64) -> f64 {
         return f64::NAN;
     }
     if x > 0.0 {
-        return zeta_above(s, x);
+        return zeta_of_positive(s, x);
     }
     let (fraction, sign) = (-x % 1.0, if s % 2.0 == 0.0 { 1.0 } else { -1.0 });
-    sign * (zeta_above(s, fraction) - zeta_above(s, 1.0 - x)) + zeta_above(s, 1.0 - fraction)
+    sign * (zeta_of_positive(s, fraction) - zeta_of_positive(s, 1.0 - x)) + zeta_of_positive(s, 1.0 - fraction)
 }
 
 /// Returns the zeta function of a positive `x`: term by term up to the range of the Euler-Maclaurin series.
-fn zeta_above(s: f64, x: f64) -> f64 {
+fn zeta_of_positive(s: f64, x: f64) -> f64 {
     const SERIES: [f64; 6] = [
         1.0 / 12.0,
         -1.0 / 720.0,
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn erfinv_undoes_erf(x in -4.0_f64..4.0) {
+        fn erfinv_inverts_erf(x in -4.0_f64..4.0) {
             let y = libm::erf(x);
             // The derivative of `erf`, which determines the effect of one unit in the last place of its value.
             let slope = 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp();
@@ -155,14 +155,14 @@ mod tests {
         }
 
         #[test]
-        fn digamma_steps_by_the_reciprocal(x in -20.0_f64..20.0) {
+        fn digamma_recurrence_holds(x in -20.0_f64..20.0) {
             let (here, next) = (Real::digamma(x), Real::digamma(x + 1.0));
             prop_assert!((next - here - 1.0 / x).abs() <= 1e-12 * (1.0 + here.abs() + next.abs() + (x.round() - x).powi(-2)));
         }
     }
 
     #[test]
-    fn polygamma_is_the_slope_of_the_order_before() {
+    fn polygamma_is_the_derivative_of_the_previous_order() {
         for order in 1..5_i32 {
             for x in [-3.3, -0.5, 0.2, 1.0, 4.5, 30.0] {
                 let (before, h) = (f64::from(order) - 1.0, 1e-5);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values() {
+    fn functions_have_their_known_values() {
         assert!((Real::polygamma(1.0_f64, 1.0) - std::f64::consts::PI.powi(2) / 6.0).abs() < 4e-15);
         assert_eq!(Real::polygamma(0.0_f64, 1.0), f64::INFINITY);
         assert_eq!(Real::polygamma(f64::INFINITY, 1.0), 0.0);

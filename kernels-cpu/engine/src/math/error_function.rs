@@ -3,7 +3,7 @@
 //! Near zero, `erf` is an odd polynomial. Further out it is one minus a small value: in `f32` a power of two with a polynomial as exponent,
 //! in `f64` the complementary function, which is `e^(-x^2)` times a slowly varying function.
 
-use super::exponential::{exp, exp2_of_small};
+use super::exponential::{approximate_exp2, exp};
 use super::float::{Float, poly};
 
 pub(super) trait ErrorFunction: Float {
@@ -35,7 +35,7 @@ impl ErrorFunction for f32 {
             -0.004_482_83,
             0.000_292_198_1,
         );
-        let far = 1.0 - exp2_of_small(power);
+        let far = 1.0 - approximate_exp2(power);
         // NaN takes the polynomial.
         (if a > 0.85 { far } else { near }).copysign(self)
     }
@@ -70,7 +70,7 @@ impl ErrorFunction for f32 {
             0.000_024_719_1,
             -0.000_001_611_194_3,
         );
-        let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
+        let beyond = approximate_exp2((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
         // `self * 0.0` is zero, and NaN for NaN and for minus infinity, where the formula is undefined.
         beyond.mul_add(-a, if self > 0.0 { self } else { self * 0.0 })
     }
@@ -80,8 +80,8 @@ impl ErrorFunction for f64 {
     #[inline(always)]
     fn erf(self) -> Self {
         let a = self.abs();
-        let far = 1.0 - complement(a.at_most(6.0).at_least(0.5));
-        let result = if a > 0.5 { far } else { near(a) };
+        let far = 1.0 - erfc_above_half(a.at_most(6.0).at_least(0.5));
+        let result = if a > 0.5 { far } else { erf_near_zero(a) };
         // NaN fails every comparison, so it passes through the polynomial.
         result.copysign(self)
     }
@@ -89,9 +89,9 @@ impl ErrorFunction for f64 {
     #[inline(always)]
     fn erfc(self) -> Self {
         let a = self.abs();
-        let far = complement(a.at_most(28.0).at_least(0.5));
+        let far = erfc_above_half(a.at_most(28.0).at_least(0.5));
         let far = if self < 0.0 { 2.0 - far } else { far };
-        let near = 1.0 - near(a).copysign(self);
+        let near = 1.0 - erf_near_zero(a).copysign(self);
         if a > 0.5 { far } else { near }
     }
 
@@ -101,7 +101,7 @@ impl ErrorFunction for f64 {
             return (a * a).exp() * ErrorFunction::erfc(self);
         }
         let above = if a <= 28.0 {
-            scaled_complement(a)
+            erfcx_above_half(a)
         } else {
             let u = 0.5 / (a * a);
             (1.0 - u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * (945.0 - u * 10_395.0))))))
@@ -118,7 +118,7 @@ impl ErrorFunction for f64 {
 
 /// Returns `erf(a)` for `a` up to a half.
 #[inline(always)]
-fn near(a: f64) -> f64 {
+fn erf_near_zero(a: f64) -> f64 {
     let z = a * a;
     a.mul_add(
         poly!(
@@ -142,8 +142,8 @@ fn near(a: f64) -> f64 {
 ///
 /// The square in the exponent is split into two terms, because its rounding error would be multiplied by up to 700.
 #[inline(always)]
-fn complement(a: f64) -> f64 {
-    let slow = scaled_complement(a);
+fn erfc_above_half(a: f64) -> f64 {
+    let slow = erfcx_above_half(a);
     let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
     let low = (a - high) * (a + high);
     exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
@@ -151,7 +151,7 @@ fn complement(a: f64) -> f64 {
 
 /// Returns `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
 #[inline(always)]
-fn scaled_complement(a: f64) -> f64 {
+fn erfcx_above_half(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);
     let t = (a - 3.0) * u;
     // The first terms are added last, so that the sum has the smallest rounding error.
@@ -188,7 +188,7 @@ mod tests {
     use crate::math::ulp_error::check;
 
     #[test]
-    fn error_functions_are_right_to_the_last_places() {
+    fn error_functions_are_accurate_to_a_few_ulps() {
         for range in [(-1.0, 1.0), (-5.0, 5.0), (-1e-3, 1e-3), (-30.0, 30.0)] {
             check::<f32>(range, 2.0, Real::erf, libm::erf);
             check::<f64>(range, 3.0, Real::erf, libm::erf);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scaled_complement_is_right_where_its_parts_meet() {
+    fn erfcx_is_accurate_where_its_formulas_change() {
         for (x, known) in [
             (0.5, 0.615_690_344_192_926),
             (28.0, 0.020_136_801_964_214_28),
@@ -217,9 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn gelu_is_right_where_it_is_not_next_to_nothing() {
+    fn gelu_is_accurate_from_minus_13_to_6() {
         for step in -130_000_i32..=60_000 {
-            #[expect(clippy::cast_precision_loss, reason = "these are small")]
+            #[expect(clippy::cast_precision_loss, reason = "the integers are small")]
             let x = step as f32 * 1e-4;
             let exact = 0.5 * f64::from(x) * libm::erfc(-f64::from(x) * std::f64::consts::FRAC_1_SQRT_2);
             let allowed = if x < -1.0 { 1e-7 } else { 5e-7 * exact.abs() };

@@ -9,13 +9,13 @@ pub(super) trait Exponential: Float {
     /// `ln(2)` in two terms. The first ends with enough zero bits for `n LN2_HIGH` to be exact.
     const LN2_HIGH: Self;
     const LN2_LOW: Self;
-    /// `e^x` is zero below `LOWEST` and infinite above `HIGHEST`.
-    const LOWEST: Self;
-    const HIGHEST: Self;
+    /// `e^x` is zero below `UNDERFLOW_LIMIT` and infinite above `OVERFLOW_LIMIT`.
+    const UNDERFLOW_LIMIT: Self;
+    const OVERFLOW_LIMIT: Self;
     /// Below this `e^x` may be denormal.
-    const TINY: Self;
+    const DENORMAL_LIMIT: Self;
     /// A power of two that makes every denormal normal.
-    const LIFT: Self;
+    const DENORMAL_SHIFT: Self;
 
     /// Returns `(e^r - 1 - r) / r^2` for a reduced argument.
     fn remainder_term(r: Self) -> Self;
@@ -24,10 +24,10 @@ pub(super) trait Exponential: Float {
 impl Exponential for f32 {
     const LN2_HIGH: Self = 0.693_359_4;
     const LN2_LOW: Self = -2.121_944_4e-4;
-    const LOWEST: Self = -105.0;
-    const HIGHEST: Self = 89.0;
-    const TINY: Self = -86.0;
-    const LIFT: Self = 32.0;
+    const UNDERFLOW_LIMIT: Self = -105.0;
+    const OVERFLOW_LIMIT: Self = 89.0;
+    const DENORMAL_LIMIT: Self = -86.0;
+    const DENORMAL_SHIFT: Self = 32.0;
 
     #[inline(always)]
     fn remainder_term(r: Self) -> Self {
@@ -38,10 +38,10 @@ impl Exponential for f32 {
 impl Exponential for f64 {
     const LN2_HIGH: Self = Self::from_bits(0x3fe6_2e42_fee0_0000);
     const LN2_LOW: Self = 1.908_214_929_270_587_7e-10;
-    const LOWEST: Self = -746.0;
-    const HIGHEST: Self = 710.0;
-    const TINY: Self = -707.0;
-    const LIFT: Self = 64.0;
+    const UNDERFLOW_LIMIT: Self = -746.0;
+    const OVERFLOW_LIMIT: Self = 710.0;
+    const DENORMAL_LIMIT: Self = -707.0;
+    const DENORMAL_SHIFT: Self = 64.0;
 
     #[inline(always)]
     fn remainder_term(r: Self) -> Self {
@@ -63,94 +63,99 @@ impl Exponential for f64 {
 
 #[inline(always)]
 pub(super) fn exp<T: Exponential>(x: T) -> T {
-    exp_below_overflow(x.at_most(T::HIGHEST))
+    exp_below_overflow(x.at_most(T::OVERFLOW_LIMIT))
 }
 
-/// Computes [`exp`] of `x <= HIGHEST`, without the check for overflow.
+/// Computes [`exp`] of `x <= OVERFLOW_LIMIT`, without the check for overflow.
 #[inline(always)]
 pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
-    let x = x.at_least(T::LOWEST);
-    let (shifted, r) = reduce(x, T::near(1.0));
-    scale(x, r, shifted, x < T::TINY)
+    let x = x.at_least(T::UNDERFLOW_LIMIT);
+    let (shifted, r) = reduce_argument(x, T::from_f64(1.0));
+    scale_by_power(x, r, shifted, x < T::DENORMAL_LIMIT)
 }
 
 /// Computes [`exp`] of a value that is not positive; zero if the result may be denormal.
 #[inline(always)]
 pub(super) fn exp_or_zero<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::near(0.0));
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted);
+    let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted);
     // The power of two destroys the bits of a NaN.
-    if x < T::TINY { T::near(0.0) } else { value + x * T::near(0.0) }
+    if x < T::DENORMAL_LIMIT { T::from_f64(0.0) } else { value + x * T::from_f64(0.0) }
 }
 
 /// Computes [`exp`] if neither the result nor an intermediate power leaves the normal numbers. The result for NaN is arbitrary.
 #[inline(always)]
 pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::near(0.0));
-    (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted)
+    let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
+    (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted)
 }
 
 /// Computes `2^x` to 22 bits. That is enough for a value that is subtracted from a several times larger number. The result for NaN is
 /// arbitrary.
 #[inline(always)]
-pub(super) fn exp2_of_small(x: f32) -> f32 {
-    let shifted = x + f32::SHIFT;
-    let r = x - (shifted - f32::SHIFT);
+pub(super) fn approximate_exp2(x: f32) -> f32 {
+    let shifted = x + f32::ROUNDING_SHIFT;
+    let r = x - (shifted - f32::ROUNDING_SHIFT);
     let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
-    r.mul_add(rest, 1.0).raised(shifted)
+    r.mul_add(rest, 1.0).times_power_of_two(shifted)
 }
 
 /// Computes `e^x / 2`, which may be finite if `e^x` is not.
 #[inline(always)]
 pub(super) fn half_exp<T: Exponential>(x: T) -> T {
-    let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::near(std::f64::consts::LN_2));
-    let (shifted, r) = reduce(x, T::near(2.0));
-    scale(x, r, shifted, x < T::TINY + T::near(1.0))
+    let x = x.at_least(T::UNDERFLOW_LIMIT).at_most(T::OVERFLOW_LIMIT + T::from_f64(std::f64::consts::LN_2));
+    let (shifted, r) = reduce_argument(x, T::from_f64(2.0));
+    scale_by_power(x, r, shifted, x < T::DENORMAL_LIMIT + T::from_f64(1.0))
 }
 
 #[inline(always)]
 pub(super) fn exp2<T: Exponential>(x: T) -> T {
-    let limit = T::near(std::f64::consts::LOG2_E);
-    let x = x.at_least(T::LOWEST * limit).at_most(T::HIGHEST * limit);
-    let shift = T::SHIFT - T::near(1.0);
+    let limit = T::from_f64(std::f64::consts::LOG2_E);
+    let x = x.at_least(T::UNDERFLOW_LIMIT * limit).at_most(T::OVERFLOW_LIMIT * limit);
+    let shift = T::ROUNDING_SHIFT - T::from_f64(1.0);
     let shifted = x + shift;
-    scale(x, (x - (shifted - shift)) * T::near(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
+    scale_by_power(
+        x,
+        (x - (shifted - shift)) * T::from_f64(std::f64::consts::LN_2),
+        shifted,
+        x < T::DENORMAL_LIMIT * limit,
+    )
 }
 
 #[inline(always)]
 pub(super) fn expm1<T: Exponential>(x: T) -> T {
     // e^-40 is negligible against one in either type.
-    expm1_below_overflow(x.at_least(T::near(-40.0)).at_most(T::HIGHEST))
+    expm1_below_overflow(x.at_least(T::from_f64(-40.0)).at_most(T::OVERFLOW_LIMIT))
 }
 
-/// Computes [`expm1`] for `-40 <= x <= HIGHEST`, without the checks of its limits.
+/// Computes [`expm1`] for `-40 <= x <= OVERFLOW_LIMIT`, without the checks of its limits.
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::near(0.0));
+    let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
     let near = (r * r).mul_add(T::remainder_term(r), r);
     // Half of 2^n is finite for the largest n. It and its difference from a half are exact whenever they affect the result.
-    let half = T::near(0.5).raised(shifted);
-    let result = T::near(2.0) * half.mul_add(near, half - T::near(0.5));
+    let half = T::from_f64(0.5).times_power_of_two(shifted);
+    let result = T::from_f64(2.0) * half.mul_add(near, half - T::from_f64(0.5));
     // Halving would lose the last bit of a denormal, and adding would lose the sign of zero.
-    if x.magnitude() < T::EPSILON * T::near(0.5) { x } else { result }
+    if x.magnitude() < T::EPSILON * T::from_f64(0.5) { x } else { result }
 }
 
-/// Returns `n - below + SHIFT`, whose low bits are the integer `n - below`, and `r`.
+/// Returns `n - below + ROUNDING_SHIFT`, whose low bits are the integer `n - below`, and `r`.
 #[inline(always)]
-fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
-    let shift = T::SHIFT - below;
-    let shifted = x.mul_add(T::near(std::f64::consts::LOG2_E), shift);
+fn reduce_argument<T: Exponential>(x: T, below: T) -> (T, T) {
+    let shift = T::ROUNDING_SHIFT - below;
+    let shifted = x.mul_add(T::from_f64(std::f64::consts::LOG2_E), shift);
     let n = shifted - shift;
     (shifted, n.mul_add(-T::LN2_LOW, n.mul_add(-T::LN2_HIGH, x)))
 }
 
 /// Returns `2^(n + 1) e^r`; NaN if `x` is NaN, whose bits the power of two would destroy.
 #[inline(always)]
-fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0));
-    let shifted = if tiny { shifted + T::LIFT } else { shifted };
-    let factor = if tiny { T::near(2.0) * (-T::LIFT).two_to() } else { T::near(2.0) };
-    value.raised(shifted).mul_add(factor, x * T::near(0.0))
+fn scale_by_power<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0));
+    let shifted = if tiny { shifted + T::DENORMAL_SHIFT } else { shifted };
+    let factor = if tiny { T::from_f64(2.0) * (-T::DENORMAL_SHIFT).exp2_of_integer() } else { T::from_f64(2.0) };
+    value.times_power_of_two(shifted).mul_add(factor, x * T::from_f64(0.0))
 }
 
 #[cfg(test)]
@@ -159,7 +164,7 @@ mod tests {
     use crate::math::ulp_error::check;
 
     #[test]
-    fn exponentials_are_right_to_the_last_places() {
+    fn exponentials_are_accurate_to_two_ulps() {
         check::<f32>((-110.0, 90.0), 1.5, Real::exp, f64::exp);
         check::<f64>((-750.0, 711.0), 2.0, Real::exp, f64::exp);
         check::<f32>((-155.0, 130.0), 1.5, Real::exp2, f64::exp2);
@@ -167,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn decay_ends_in_zero_and_knows_what_is_not_a_number() {
+    fn exp_or_zero_underflows_to_zero_and_propagates_nan() {
         for x in (0..85 * 64).map(|i: u16| -f32::from(i) / 64.0) {
             let (ours, exact) = (f64::from(Real::exp_or_zero(x)), f64::from(x).exp());
             assert!((ours - exact).abs() < 1.5 * f64::from(f32::EPSILON) * exact, "{ours} for {exact} at {x}");
@@ -181,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn exponentials_minus_one_are_right_near_zero() {
+    fn expm1_is_accurate_near_zero() {
         for range in [(-2.0, 2.0), (-1e-4, 1e-4), (-50.0, 90.0)] {
             check::<f32>(range, 2.0, Real::expm1, f64::exp_m1);
             check::<f64>(range, 4.0, Real::expm1, f64::exp_m1);

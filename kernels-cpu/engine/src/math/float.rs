@@ -38,17 +38,17 @@ pub(super) trait Float: Precision + Rem<Output = Self> {
     /// The distance between one and the next number.
     const EPSILON: Self;
     /// A number that, when added, rounds to an integer and moves that integer to the lowest bits of the sum.
-    const SHIFT: Self;
+    const ROUNDING_SHIFT: Self;
 
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
-    fn root(self) -> Self;
+    fn square_root(self) -> Self;
     /// Returns `self * factor + sum`, rounded once.
     fn mul_add(self, factor: Self, sum: Self) -> Self;
     /// Returns `2^self` for an integer `self` whose power is a normal number.
-    fn two_to(self) -> Self;
-    /// Returns `self * 2^n` for `shifted = n + SHIFT`, if both `self` and the product are normal numbers.
-    fn raised(self, shifted: Self) -> Self;
+    fn exp2_of_integer(self) -> Self;
+    /// Returns `self * 2^n` for `shifted = n + ROUNDING_SHIFT`, if both `self` and the product are normal numbers.
+    fn times_power_of_two(self, shifted: Self) -> Self;
     /// Returns `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
     fn exponent_and_mantissa(self) -> (Self, Self);
 
@@ -65,41 +65,41 @@ pub(super) trait Float: Precision + Rem<Output = Self> {
     }
 }
 
-macro_rules! float {
-    ($float:ty, $bits:ty, mantissa: $mantissa:literal, bias: $bias:literal, sqrt_half: $sqrt_half:literal) => {
+macro_rules! impl_float {
+    ($impl_float:ty, $bits:ty, mantissa: $mantissa:literal, bias: $bias:literal, sqrt_half: $sqrt_half:literal) => {
         inlined! {
-            impl Float for $float {
+            impl Float for $impl_float {
                 const INFINITY: Self = Self::INFINITY;
                 const NAN: Self = Self::NAN;
                 const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
                 const EPSILON: Self = Self::EPSILON;
-                const SHIFT: Self = 1.5 / Self::EPSILON;
+                const ROUNDING_SHIFT: Self = 1.5 / Self::EPSILON;
                 fn magnitude(self) -> Self = self.abs();
                 fn with_sign_of(self, sign: Self) -> Self = self.copysign(sign);
-                fn root(self) -> Self = self.sqrt();
+                fn square_root(self) -> Self = self.sqrt();
                 fn mul_add(self, factor: Self, sum: Self) -> Self = self.mul_add(factor, sum);
-                fn two_to(self) -> Self = Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa);
-                fn raised(self, shifted: Self) -> Self =
+                fn exp2_of_integer(self) -> Self = Self::from_bits((self + (Self::ROUNDING_SHIFT + $bias)).to_bits() << $mantissa);
+                fn times_power_of_two(self, shifted: Self) -> Self =
                     Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa));
                 fn exponent_and_mantissa(self) -> (Self, Self) = {
-                    const ONE: $bits = (1.0 as $float).to_bits();
-                    const BELOW_POINT: $bits = (1 << $mantissa) - 1;
+                    const ONE: $bits = (1.0 as $impl_float).to_bits();
+                    const MANTISSA_MASK: $bits = (1 << $mantissa) - 1;
                     #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
-                    const INTEGERS: $float = (1_u64 << $mantissa) as $float;
+                    const TWO_TO_MANTISSA: $impl_float = (1_u64 << $mantissa) as $impl_float;
                     let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
                     // An integer in the low bits of 2^mantissa adds its own value.
-                    let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
-                    (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+                    let exponent = Self::from_bits((bits >> $mantissa) | TWO_TO_MANTISSA.to_bits()) - (TWO_TO_MANTISSA + $bias);
+                    (exponent, Self::from_bits((bits & MANTISSA_MASK) + $sqrt_half))
                 };
             }
         }
     };
 }
 
-float!(f32, u32, mantissa: 23, bias: 127.0, sqrt_half: 0x3f35_04f3);
-float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
+impl_float!(f32, u32, mantissa: 23, bias: 127.0, sqrt_half: 0x3f35_04f3);
+impl_float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
 
 #[inline(always)]
-pub(super) fn reciprocal_root<T: Float>(x: T) -> T {
-    T::near(1.0) / x.root()
+pub(super) fn reciprocal_square_root<T: Float>(x: T) -> T {
+    T::from_f64(1.0) / x.square_root()
 }

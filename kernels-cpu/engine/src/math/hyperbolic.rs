@@ -37,56 +37,56 @@ impl Hyperbolic for f64 {
 pub(super) fn sigmoid<T: Exponential>(x: T) -> T {
     // An exponential that cannot overflow preserves the denormal results of large negative arguments.
     let e = exp_below_overflow(-x.magnitude());
-    (if x < T::near(0.0) { e } else { T::near(1.0) }) / (T::near(1.0) + e)
+    (if x < T::from_f64(0.0) { e } else { T::from_f64(1.0) }) / (T::from_f64(1.0) + e)
 }
 
 #[inline(always)]
 pub(super) fn sinh<T: Exponential>(x: T) -> T {
     let a = x.magnitude();
     let t = expm1(a);
-    let small = T::near(0.5) * (t + t / (t + T::near(1.0)));
+    let small = T::from_f64(0.5) * (t + t / (t + T::from_f64(1.0)));
     let half = half_exp(a);
-    let large = half - T::near(0.25) / half;
-    let result = if a < T::near(1.0) { small } else { large };
+    let large = half - T::from_f64(0.25) / half;
+    let result = if a < T::from_f64(1.0) { small } else { large };
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
 }
 
 #[inline(always)]
 pub(super) fn cosh<T: Exponential>(x: T) -> T {
     let half = half_exp(x.magnitude());
-    half + T::near(0.25) / half
+    half + T::from_f64(0.25) / half
 }
 
 #[inline(always)]
 pub(super) fn asinh<T: Logarithm>(x: T) -> T {
     let a = x.magnitude();
-    let one = T::near(1.0);
-    let near = a + a * a / (one + (a * a + one).root());
-    log1p_or_twice(a, near).with_sign_of(x)
+    let one = T::from_f64(1.0);
+    let near = a + a * a / (one + (a * a + one).square_root());
+    log1p_or_log_of_double(a, near).with_sign_of(x)
 }
 
 #[inline(always)]
 pub(super) fn acosh<T: Logarithm>(x: T) -> T {
-    let above = x - T::near(1.0);
-    let near = above + (above * (above + T::near(2.0))).root();
-    let result = log1p_or_twice(x, near);
-    if x < T::near(1.0) { T::NAN } else { result }
+    let above = x - T::from_f64(1.0);
+    let near = above + (above * (above + T::from_f64(2.0))).square_root();
+    let result = log1p_or_log_of_double(x, near);
+    if x < T::from_f64(1.0) { T::NAN } else { result }
 }
 
 #[inline(always)]
 pub(super) fn atanh<T: Logarithm>(x: T) -> T {
     let a = x.magnitude();
-    let quotient = T::near(2.0) * a / (T::near(1.0) - a);
-    let result = T::near(0.5) * log1p(quotient);
+    let quotient = T::from_f64(2.0) * a / (T::from_f64(1.0) - a);
+    let result = T::from_f64(0.5) * log1p(quotient);
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
 }
 
 /// Returns `ln(1 + near)`, or `ln(2 a)` if `a` is so large that both are equal and `near` may have overflowed.
 #[inline(always)]
-fn log1p_or_twice<T: Logarithm>(a: T, near: T) -> T {
-    let large = a > T::near(1e17);
+fn log1p_or_log_of_double<T: Logarithm>(a: T, near: T) -> T {
+    let large = a > T::from_f64(1e17);
     let log = log1p(if large { a } else { near });
-    if large { log + T::near(std::f64::consts::LN_2) } else { log }
+    if large { log + T::from_f64(std::f64::consts::LN_2) } else { log }
 }
 
 #[cfg(test)]
@@ -94,29 +94,29 @@ mod tests {
     use crate::math::Real;
     use crate::math::ulp_error::check;
 
-    fn logistic(x: f64) -> f64 {
+    fn reference_sigmoid(x: f64) -> f64 {
         if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
     }
 
     /// The reference function is not defined below one.
-    fn inverse_cosh(x: f64) -> f64 {
+    fn reference_acosh(x: f64) -> f64 {
         if x < 1.0 { f64::NAN } else { libm::acosh(x) }
     }
 
     #[test]
-    fn bounded_functions_are_right_to_the_last_places() {
+    fn tanh_and_sigmoid_are_accurate_to_a_few_ulps() {
         for range in [(-1.0, 1.0), (-25.0, 25.0), (-1e-3, 1e-3)] {
             check::<f32>(range, 2.5, Real::tanh, f64::tanh);
             check::<f64>(range, 4.0, Real::tanh, f64::tanh);
         }
         for range in [(-110.0, 100.0), (-5.0, 5.0)] {
-            check::<f32>(range, 2.5, Real::sigmoid, logistic);
-            check::<f64>(range, 3.0, Real::sigmoid, logistic);
+            check::<f32>(range, 2.5, Real::sigmoid, reference_sigmoid);
+            check::<f64>(range, 3.0, Real::sigmoid, reference_sigmoid);
         }
     }
 
     #[test]
-    fn growing_functions_are_right_up_to_their_overflow() {
+    fn sinh_and_cosh_are_accurate_up_to_overflow() {
         for range in [(-3.0, 3.0), (-90.0, 90.0), (-711.0, 711.0)] {
             check::<f32>(range, 3.0, Real::sinh, f64::sinh);
             check::<f64>(range, 4.0, Real::sinh, f64::sinh);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn inverses_are_right_over_their_domains() {
+    fn inverse_hyperbolic_functions_are_accurate_on_their_domains() {
         for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1e4, 1e4)] {
             check::<f32>(range, 4.0, Real::asinh, libm::asinh);
             check::<f64>(range, 4.0, Real::asinh, libm::asinh);
@@ -134,8 +134,8 @@ mod tests {
             check::<f64>(range, 4.0, Real::atanh, libm::atanh);
         }
         for range in [(1.0, 1.001), (1.0, 3.0), (1.0, 1e4)] {
-            check::<f32>(range, 4.0, Real::acosh, inverse_cosh);
-            check::<f64>(range, 4.0, Real::acosh, inverse_cosh);
+            check::<f32>(range, 4.0, Real::acosh, reference_acosh);
+            check::<f64>(range, 4.0, Real::acosh, reference_acosh);
         }
     }
 }

@@ -16,16 +16,16 @@ impl InverseTrigonometric for f32 {
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
-        let far = std::f32::consts::FRAC_PI_2 - 2.0_f32.mul_add(half_angle_single(a), FRAC_PI_2_EXCESS);
-        (if a > 0.5 { far } else { small_arcsine_single(a, a * a) }).copysign(self)
+        let far = std::f32::consts::FRAC_PI_2 - 2.0_f32.mul_add(half_angle_asin_f32(a), FRAC_PI_2_EXCESS);
+        (if a > 0.5 { far } else { small_asin_f32(a, a * a) }).copysign(self)
     }
 
     #[inline(always)]
     fn acos(self) -> Self {
         let a = self.abs();
-        let far = 2.0 * half_angle_single(a);
+        let far = 2.0 * half_angle_asin_f32(a);
         let far = if self < 0.0 { std::f32::consts::PI - (far + 2.0 * FRAC_PI_2_EXCESS) } else { far };
-        let near = std::f32::consts::FRAC_PI_2 - (small_arcsine_single(self, self * self) + FRAC_PI_2_EXCESS);
+        let near = std::f32::consts::FRAC_PI_2 - (small_asin_f32(self, self * self) + FRAC_PI_2_EXCESS);
         if a > 0.5 { far } else { near }
     }
 
@@ -45,22 +45,22 @@ impl InverseTrigonometric for f64 {
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
-        let far = FRAC_PI_2 - (2.0 * half_angle(a) - FRAC_PI_2_LOW);
-        (if a > 0.5 { far } else { small_arcsine(a, a * a) }).copysign(self)
+        let far = FRAC_PI_2 - (2.0 * half_angle_asin(a) - FRAC_PI_2_LOW);
+        (if a > 0.5 { far } else { small_asin(a, a * a) }).copysign(self)
     }
 
     #[inline(always)]
     fn acos(self) -> Self {
         let a = self.abs();
-        let far = 2.0 * half_angle(a);
+        let far = 2.0 * half_angle_asin(a);
         let far = if self < 0.0 { PI - (far - 2.0 * FRAC_PI_2_LOW) } else { far };
-        let near = FRAC_PI_2 - (small_arcsine(self, self * self) - FRAC_PI_2_LOW);
+        let near = FRAC_PI_2 - (small_asin(self, self * self) - FRAC_PI_2_LOW);
         if a > 0.5 { far } else { near }
     }
 
     #[inline(always)]
     fn atan(self) -> Self {
-        angle(self.abs(), 1.0).copysign(self)
+        first_quadrant_angle(self.abs(), 1.0).copysign(self)
     }
 
     #[inline(always)]
@@ -74,7 +74,7 @@ impl InverseTrigonometric for f64 {
         let both_zero = larger == 0.0;
         let a = if both_infinite { 1.0 } else { a * factor };
         let b = if both_infinite || both_zero { 1.0 } else { b * factor };
-        let angle = angle(a, b);
+        let angle = first_quadrant_angle(a, b);
         let angle = if x.is_sign_negative() { PI - (angle - 2.0 * FRAC_PI_2_LOW) } else { angle };
         let result = angle.copysign(self);
         if self.is_nan() || x.is_nan() { Self::NAN } else { result }
@@ -90,7 +90,7 @@ const FRAC_PI_2_EXCESS: f32 = 4.371_139e-8;
 /// Returns the angle of the point `(b, a)` in the first quadrant. The quotient is reduced below `tan(pi/8)` by rotating the point by an
 /// eighth or a quarter turn.
 #[inline(always)]
-fn angle(a: f64, b: f64) -> f64 {
+fn first_quadrant_angle(a: f64, b: f64) -> f64 {
     let eighth = a > b * 0.414_213_562_373_095_03;
     let quarter = a > b * 2.414_213_562_373_095;
     let over = if eighth { a - b } else { a };
@@ -122,25 +122,25 @@ fn angle(a: f64, b: f64) -> f64 {
 }
 
 #[inline(always)]
-fn half_angle_single(a: f32) -> f32 {
+fn half_angle_asin_f32(a: f32) -> f32 {
     let z = 0.5 * (1.0 - a);
-    small_arcsine_single(z.sqrt(), z)
+    small_asin_f32(z.sqrt(), z)
 }
 
 #[inline(always)]
-fn small_arcsine_single(s: f32, z: f32) -> f32 {
+fn small_asin_f32(s: f32, z: f32) -> f32 {
     (s * z).mul_add(poly!(z; 0.166_667_52, 0.074_953_1, 0.045_469_02, 0.024_185_503, 0.042_157_013), s)
 }
 
 #[inline(always)]
-fn half_angle(a: f64) -> f64 {
+fn half_angle_asin(a: f64) -> f64 {
     let z = 0.5 * (1.0 - a);
-    small_arcsine(z.sqrt(), z)
+    small_asin(z.sqrt(), z)
 }
 
 /// Returns `asin(s)` for `z = s^2` up to a quarter.
 #[inline(always)]
-fn small_arcsine(s: f64, z: f64) -> f64 {
+fn small_asin(s: f64, z: f64) -> f64 {
     s + s
         * z
         * poly!(
@@ -167,7 +167,7 @@ mod tests {
     use crate::math::ulp_error::{check, check_pairs};
 
     #[test]
-    fn inverses_are_right_to_the_last_places() {
+    fn inverse_trigonometric_functions_are_accurate() {
         for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e-3, 1e-3)] {
             check::<f32>(range, 2.5, Real::asin, f64::asin);
             check::<f64>(range, 3.0, Real::asin, f64::asin);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_know_their_quadrant() {
+    fn atan2_is_accurate_in_all_quadrants() {
         check_pairs::<f32>((-2.0, 2.0), 1.0, Real::atan2, f64::atan2);
         check_pairs::<f64>((-2.0, 2.0), 3.0, Real::atan2, f64::atan2);
     }

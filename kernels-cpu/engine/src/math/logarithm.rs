@@ -4,20 +4,20 @@ use super::float::{Float, poly};
 
 pub(super) trait Logarithm: Float {
     /// A power of two that makes every denormal normal.
-    const LIFT: f64;
+    const DENORMAL_SHIFT: f64;
     /// `log10(2)` with enough zeros at its end for `e LOG10_2_HIGH` to be exact.
     const LOG10_2_HIGH: f64;
 
     /// Returns `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
-    fn sum(e: Self, f: Self) -> Self;
+    fn log_of_parts(e: Self, f: Self) -> Self;
 }
 
 impl Logarithm for f32 {
-    const LIFT: f64 = 32.0;
+    const DENORMAL_SHIFT: f64 = 32.0;
     const LOG10_2_HIGH: f64 = 0.301_025_390_625;
 
     #[inline(always)]
-    fn sum(e: Self, f: Self) -> Self {
+    fn log_of_parts(e: Self, f: Self) -> Self {
         let square = f * f;
         let rest = poly!(
             f;
@@ -36,13 +36,13 @@ impl Logarithm for f32 {
 }
 
 impl Logarithm for f64 {
-    const LIFT: Self = 64.0;
+    const DENORMAL_SHIFT: Self = 64.0;
     const LOG10_2_HIGH: Self = Self::from_bits(0x3fd3_4413_5080_0000);
 
     /// With `s = f / (2 + f)`, `ln(1 + f)` is `2 s` plus a short series in `s^2`, and `2 s` is `f - s f`. The terms subtracted from `f` are
     /// arranged so that the largest, `f^2 / 2`, is rounded once.
     #[inline(always)]
-    fn sum(e: Self, f: Self) -> Self {
+    fn log_of_parts(e: Self, f: Self) -> Self {
         let s = f / (2.0 + f);
         let z = s * s;
         let series = z * poly!(
@@ -64,50 +64,50 @@ impl Logarithm for f64 {
 
 #[inline(always)]
 pub(super) fn log<T: Logarithm>(x: T) -> T {
-    let (e, f) = split(x);
-    at_the_edges(x, T::sum(e, f))
+    let (e, f) = split_exponent(x);
+    with_special_cases(x, T::log_of_parts(e, f))
 }
 
 #[inline(always)]
 pub(super) fn log2<T: Logarithm>(x: T) -> T {
-    let (e, f) = split(x);
-    at_the_edges(x, e + T::sum(T::near(0.0), f) * T::near(std::f64::consts::LOG2_E))
+    let (e, f) = split_exponent(x);
+    with_special_cases(x, e + T::log_of_parts(T::from_f64(0.0), f) * T::from_f64(std::f64::consts::LOG2_E))
 }
 
 #[inline(always)]
 pub(super) fn log10<T: Logarithm>(x: T) -> T {
-    let (e, f) = split(x);
-    let low = e * T::near(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
-    let near = low + T::sum(T::near(0.0), f) * T::near(std::f64::consts::LOG10_E);
-    at_the_edges(x, e * T::near(T::LOG10_2_HIGH) + near)
+    let (e, f) = split_exponent(x);
+    let low = e * T::from_f64(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
+    let near = low + T::log_of_parts(T::from_f64(0.0), f) * T::from_f64(std::f64::consts::LOG10_E);
+    with_special_cases(x, e * T::from_f64(T::LOG10_2_HIGH) + near)
 }
 
 #[inline(always)]
 pub(super) fn log1p<T: Logarithm>(x: T) -> T {
-    let one = T::near(1.0);
+    let one = T::from_f64(1.0);
     let sum = one + x;
     // The exact rounding error of the sum; its relative size is its effect on the logarithm.
     let taken = sum - x;
     let lost = (x - (sum - taken)) + (one - taken);
     let result = log(sum) + lost / sum;
     // The formula fails for infinity (the error is NaN) and for minus one (a division by zero). Zero keeps its sign.
-    let result = if sum > T::near(0.0) && x < T::INFINITY { result } else { log(sum) };
-    if x == T::near(0.0) { x } else { result }
+    let result = if sum > T::from_f64(0.0) && x < T::INFINITY { result } else { log(sum) };
+    if x == T::from_f64(0.0) { x } else { result }
 }
 
 #[inline(always)]
-fn split<T: Logarithm>(x: T) -> (T, T) {
+fn split_exponent<T: Logarithm>(x: T) -> (T, T) {
     let denormal = x < T::MIN_POSITIVE;
-    let lift = T::near(T::LIFT);
-    let (e, m) = (if denormal { x * lift.two_to() } else { x }).exponent_and_mantissa();
-    (if denormal { e - lift } else { e }, m - T::near(1.0))
+    let lift = T::from_f64(T::DENORMAL_SHIFT);
+    let (e, m) = (if denormal { x * lift.exp2_of_integer() } else { x }).exponent_and_mantissa();
+    (if denormal { e - lift } else { e }, m - T::from_f64(1.0))
 }
 
 #[inline(always)]
-fn at_the_edges<T: Float>(x: T, result: T) -> T {
+fn with_special_cases<T: Float>(x: T, result: T) -> T {
     let result = if x < T::INFINITY { result } else { x };
-    let below = if x == T::near(0.0) { -T::INFINITY } else { T::NAN };
-    if x > T::near(0.0) { result } else { below }
+    let below = if x == T::from_f64(0.0) { -T::INFINITY } else { T::NAN };
+    if x > T::from_f64(0.0) { result } else { below }
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     use crate::math::ulp_error::check;
 
     #[test]
-    fn logarithms_are_right_to_the_last_places() {
+    fn logarithms_are_accurate_to_three_ulps() {
         for range in [(0.0, 3.0), (0.99, 1.01), (0.0, 1e9)] {
             check::<f32>(range, 1.5, Real::log, f64::ln);
             check::<f64>(range, 2.0, Real::log, f64::ln);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_one_and_more_are_right_near_zero() {
+    fn log1p_is_accurate_near_zero() {
         for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1.0, 1e4)] {
             check::<f32>(range, 2.0, Real::log1p, f64::ln_1p);
             check::<f64>(range, 3.0, Real::log1p, f64::ln_1p);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_powers_are_whole() {
+    fn logarithms_of_powers_are_exact() {
         for power in -1074..1024 {
             assert_eq!(Real::log2(libm::scalbn(1.0_f64, power)), f64::from(power));
         }

@@ -13,7 +13,7 @@ impl Power for f32 {
     /// Computes in `f64`, whose logarithm has enough bits for the product with the exponent.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
-    #[expect(clippy::float_cmp, reason = "one and whole numbers are exact")]
+    #[expect(clippy::float_cmp, reason = "one and integers are exact")]
     fn pow(self, exponent: Self) -> Self {
         let (x, y) = (f64::from(self), f64::from(exponent));
         let whole = y.trunc() == y;
@@ -63,7 +63,7 @@ pub(super) fn fmod<T: Float>(x: T, divisor: T) -> T {
 /// Returns the remainder with the sign of the divisor, like `torch.remainder`.
 #[inline(always)]
 pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
-    let zero = T::near(0.0);
+    let zero = T::from_f64(0.0);
     let rest = fmod(x, divisor);
     if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
 }
@@ -75,7 +75,7 @@ mod tests {
     use crate::math::ulp_error::check_pairs;
 
     #[test]
-    fn powers_are_right_to_the_last_places() {
+    fn powers_are_accurate_to_one_ulp() {
         for range in [(-3.0, 3.0), (0.0, 20.0), (-40.0, 40.0)] {
             check_pairs::<f32>(range, 1.0, Real::pow, f64::powf);
             check_pairs::<f64>(range, 1.0, Real::pow, f64::powf);
@@ -83,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn distances_do_not_overflow_on_the_way() {
+    fn hypot_has_no_intermediate_overflow() {
         check_pairs::<f32>((-3.0, 3.0), 1.0, Real::hypot, f64::hypot);
         check_pairs::<f64>((-3.0, 3.0), 2.0, Real::hypot, f64::hypot);
     }
 
     #[test]
-    fn remainders_take_the_divisors_sign() {
+    fn remainders_have_the_sign_of_the_divisor() {
         assert_eq!([Real::remainder(-5.0, 3.0), Real::remainder(5.0, -3.0), Real::fmod(-5.0, 3.0)], [1.0, -1.0, -2.0]);
         assert_eq!(Real::remainder(1.0, f64::NEG_INFINITY), f64::NEG_INFINITY);
         assert!(Real::remainder(1.0_f32, 0.0).is_nan());

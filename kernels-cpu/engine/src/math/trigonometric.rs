@@ -1,7 +1,7 @@
 //! Sine, cosine and tangent, computed from the distance to the nearest multiple of a quarter turn.
 //!
-//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to [`NEAR`], with vector
-//! instructions. Larger arguments go to the standard library, one element at a time.
+//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to [`RANGE_LIMIT`], with
+//! vector instructions. Larger arguments go to the standard library, one element at a time.
 
 use super::float::{Float, poly};
 use crate::compute::Precision;
@@ -9,20 +9,20 @@ use crate::inlined::inlined;
 
 /// The largest argument of the vectorised forms. A multiple of a quarter turn up to here has 20 bits, so that its product with the 33 bits
 /// of each term of pi is exact.
-pub(super) const NEAR: f64 = 1_048_576.0;
+pub(super) const RANGE_LIMIT: f64 = 1_048_576.0;
 
 /// A quarter turn as a sum of three terms of 33 bits, and the rest.
-const QUARTER: [f64; 4] =
+const QUARTER_TURN: [f64; 4] =
     [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
 
-pub(super) trait Trigonometric: Float {
-    fn sin_near(self) -> Self;
-    fn cos_near(self) -> Self;
-    fn tan_near(self) -> Self;
+pub(super) trait TrigonometricLimited: Float {
+    fn sin_limited(self) -> Self;
+    fn cos_limited(self) -> Self;
+    fn tan_limited(self) -> Self;
 }
 
 /// Trigonometric functions of any argument.
-pub(super) trait TrigonometricAnyRange: Trigonometric {
+pub(super) trait TrigonometricAnyRange: TrigonometricLimited {
     fn sin(self) -> Self;
     fn cos(self) -> Self;
     fn tan(self) -> Self;
@@ -30,52 +30,52 @@ pub(super) trait TrigonometricAnyRange: Trigonometric {
 
 inlined! {
     impl TrigonometricAnyRange for f32, f64 {
-        fn sin(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.sin_near() } else { Self::sin(self) };
-        fn cos(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.cos_near() } else { Self::cos(self) };
-        fn tan(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.tan_near() } else { Self::tan(self) };
+        fn sin(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.sin_limited() } else { Self::sin(self) };
+        fn cos(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.cos_limited() } else { Self::cos(self) };
+        fn tan(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.tan_limited() } else { Self::tan(self) };
     }
 }
 
-impl Trigonometric for f32 {
+impl TrigonometricLimited for f32 {
     #[inline(always)]
-    fn sin_near(self) -> Self {
-        let (n, r) = reduce_single(self);
-        let result = turn_single(n, r);
+    fn sin_limited(self) -> Self {
+        let (n, r) = reduce_argument_f32(self);
+        let result = sin_after_quarter_turns_f32(n, r);
         // The reduction loses the sign of zero.
         if self == 0.0 { self } else { result }
     }
 
     #[inline(always)]
-    fn cos_near(self) -> Self {
-        let (n, r) = reduce_single(self);
-        turn_single(n.wrapping_add(1), r)
+    fn cos_limited(self) -> Self {
+        let (n, r) = reduce_argument_f32(self);
+        sin_after_quarter_turns_f32(n.wrapping_add(1), r)
     }
 
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
-    fn tan_near(self) -> Self {
-        f64::from(self).tan_near() as Self
+    fn tan_limited(self) -> Self {
+        f64::from(self).tan_limited() as Self
     }
 }
 
-impl Trigonometric for f64 {
+impl TrigonometricLimited for f64 {
     #[inline(always)]
-    fn sin_near(self) -> Self {
-        let (n, r, low) = reduce(self);
-        let result = turn(n, sine(r, low), cosine(r, low));
+    fn sin_limited(self) -> Self {
+        let (n, r, low) = reduce_argument(self);
+        let result = sin_after_quarter_turns(n, reduced_sin(r, low), reduced_cos(r, low));
         if self == 0.0 { self } else { result }
     }
 
     #[inline(always)]
-    fn cos_near(self) -> Self {
-        let (n, r, low) = reduce(self);
-        turn(n.wrapping_add(1), sine(r, low), cosine(r, low))
+    fn cos_limited(self) -> Self {
+        let (n, r, low) = reduce_argument(self);
+        sin_after_quarter_turns(n.wrapping_add(1), reduced_sin(r, low), reduced_cos(r, low))
     }
 
     #[inline(always)]
-    fn tan_near(self) -> Self {
-        let (n, r, low) = reduce(self);
-        let (sine, cosine) = (sine(r, low), cosine(r, low));
+    fn tan_limited(self) -> Self {
+        let (n, r, low) = reduce_argument(self);
+        let (sine, cosine) = (reduced_sin(r, low), reduced_cos(r, low));
         let odd = n & 1 != 0;
         let result = (if odd { -cosine } else { sine }) / (if odd { sine } else { cosine });
         if self == 0.0 { self } else { result }
@@ -84,23 +84,23 @@ impl Trigonometric for f64 {
 
 /// Returns the number of quarter turns nearest to `x`: in the low bits of the first value, and as a number.
 #[inline(always)]
-fn quarters(x: f64) -> (u64, f64) {
-    let shifted = x * std::f64::consts::FRAC_2_PI + f64::SHIFT;
-    (shifted.to_bits(), shifted - f64::SHIFT)
+fn nearest_quarter_turns(x: f64) -> (u64, f64) {
+    let shifted = x * std::f64::consts::FRAC_2_PI + f64::ROUNDING_SHIFT;
+    (shifted.to_bits(), shifted - f64::ROUNDING_SHIFT)
 }
 
 /// Reduces in `f64`, in which two terms of pi are enough for a result that is rounded once.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted, and the distance is rounded")]
-fn reduce_single(x: f32) -> (u32, f32) {
+#[expect(clippy::cast_possible_truncation, reason = "only the low bits are used, and the distance is rounded")]
+fn reduce_argument_f32(x: f32) -> (u32, f32) {
     let x = f64::from(x);
-    let (bits, n) = quarters(x);
-    (bits as u32, ((x - n * QUARTER[0]) - n * (QUARTER[1] + QUARTER[2])) as f32)
+    let (bits, n) = nearest_quarter_turns(x);
+    (bits as u32, ((x - n * QUARTER_TURN[0]) - n * (QUARTER_TURN[1] + QUARTER_TURN[2])) as f32)
 }
 
 /// Returns the sine of `r` plus `n` quarter turns.
 #[inline(always)]
-fn turn_single(n: u32, r: f32) -> f32 {
+fn sin_after_quarter_turns_f32(n: u32, r: f32) -> f32 {
     let z = r * r;
     let sine = r + r * z * poly!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
     let cosine = 1.0 - z * (0.5 - z * poly!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
@@ -111,18 +111,18 @@ fn turn_single(n: u32, r: f32) -> f32 {
 /// Reduces the argument to a distance as the sum of two numbers. Every sum before the last is exact, because close to a multiple of a
 /// quarter turn almost all leading bits cancel.
 #[inline(always)]
-fn reduce(x: f64) -> (u64, f64, f64) {
-    let (bits, n) = quarters(x);
-    let (high, first) = difference(x - n * QUARTER[0], n * QUARTER[1]);
-    let (high, second) = difference(high, n * QUARTER[2]);
-    let low = (first + second) - n * QUARTER[3];
+fn reduce_argument(x: f64) -> (u64, f64, f64) {
+    let (bits, n) = nearest_quarter_turns(x);
+    let (high, first) = subtract_with_error(x - n * QUARTER_TURN[0], n * QUARTER_TURN[1]);
+    let (high, second) = subtract_with_error(high, n * QUARTER_TURN[2]);
+    let low = (first + second) - n * QUARTER_TURN[3];
     let r = high + low;
     (bits, r, (high - r) + low)
 }
 
 /// Returns `a - b` and its rounding error.
 #[inline(always)]
-fn difference(a: f64, b: f64) -> (f64, f64) {
+fn subtract_with_error(a: f64, b: f64) -> (f64, f64) {
     let result = a - b;
     let taken = a - result;
     (result, (a - (result + taken)) + (taken - b))
@@ -130,7 +130,7 @@ fn difference(a: f64, b: f64) -> (f64, f64) {
 
 /// Returns `sin(r + low)`.
 #[inline(always)]
-fn sine(r: f64, low: f64) -> f64 {
+fn reduced_sin(r: f64, low: f64) -> f64 {
     let z = r * r;
     let cube = r
         * z
@@ -148,7 +148,7 @@ fn sine(r: f64, low: f64) -> f64 {
 
 /// Returns `cos(r + low)`.
 #[inline(always)]
-fn cosine(r: f64, low: f64) -> f64 {
+fn reduced_cos(r: f64, low: f64) -> f64 {
     let z = r * r;
     let fourth = z
         * z
@@ -167,7 +167,7 @@ fn cosine(r: f64, low: f64) -> f64 {
 }
 
 #[inline(always)]
-fn turn(n: u64, sine: f64, cosine: f64) -> f64 {
+fn sin_after_quarter_turns(n: u64, sine: f64, cosine: f64) -> f64 {
     let result = if n & 1 == 0 { sine } else { cosine };
     f64::from_bits(result.to_bits() ^ ((n & 2) << 62))
 }
@@ -175,10 +175,10 @@ fn turn(n: u64, sine: f64, cosine: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::ulp_error::check;
-    use crate::math::{Real, map_circular};
+    use crate::math::{Real, map_trigonometric};
 
     #[test]
-    fn circular_functions_are_right_near_and_far() {
+    fn trigonometric_functions_are_accurate_in_all_ranges() {
         for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e5, 1e5), (-1.1e6, 1.1e6), (-1e-3, 1e-3)] {
             check::<f32>(range, 2.0, Real::sin, f64::sin);
             check::<f64>(range, 2.0, Real::sin, f64::sin);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_of_a_quarter_turn_lose_nothing() {
+    fn sin_and_cos_are_accurate_at_multiples_of_a_quarter_turn() {
         for n in 1..200_000 {
             let x = f64::from(n) * std::f64::consts::FRAC_PI_2;
             let ulps = |a: f64, b: f64| a.to_bits().abs_diff(b.to_bits());
@@ -200,10 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_with_far_elements_are_right_too() {
+    fn map_trigonometric_handles_blocks_with_large_elements() {
         let mut block = [0.5, 1e7, -3.0, f64::INFINITY, f64::MAX, 1e300];
         let expected = block.map(|x: f64| Real::sin(x));
-        map_circular(&mut block, Real::sin_near, Real::sin);
+        map_trigonometric(&mut block, Real::sin_limited, Real::sin);
         for (x, y) in block.into_iter().zip(expected) {
             assert!(x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()), "{x} {y}");
         }

@@ -3,7 +3,7 @@
 use super::{Real, vectorised};
 
 /// Arguments at which formulas often fail.
-const SPECIAL: [f64; 34] = [
+const SPECIAL_ARGUMENTS: [f64; 34] = [
     0.0,
     1.0,
     0.5,
@@ -41,22 +41,22 @@ const SPECIAL: [f64; 34] = [
 ];
 
 /// A type whose results can be compared with a reference.
-pub(super) trait Sample: Real + std::fmt::Debug {
-    fn of_bits(random: u64) -> Self;
+pub(super) trait UlpFloat: Real + std::fmt::Debug {
+    fn from_random_bits(random: u64) -> Self;
     /// Returns the number of representable values between a result and the reference, which is unrounded if it is wider.
-    fn distance(self, reference: f64) -> f64;
+    fn ulp_distance(self, reference: f64) -> f64;
     fn widen(self) -> f64;
 }
 
-impl Sample for f32 {
-    fn of_bits(random: u64) -> Self {
+impl UlpFloat for f32 {
+    fn from_random_bits(random: u64) -> Self {
         Self::from_bits((random >> 32) as u32)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "an overflow is right where rounding overflows")]
-    fn distance(self, reference: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the reference overflows if rounding overflows")]
+    fn ulp_distance(self, reference: f64) -> f64 {
         let rounded = reference as Self;
-        if same(self, rounded) {
+        if same_with_sign(self, rounded) {
             return 0.0;
         }
         // The spacing around the reference; near overflow, the spacing below infinity.
@@ -70,14 +70,14 @@ impl Sample for f32 {
     }
 }
 
-impl Sample for f64 {
-    fn of_bits(random: u64) -> Self {
+impl UlpFloat for f64 {
+    fn from_random_bits(random: u64) -> Self {
         Self::from_bits(random)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a distance that large is wrong however it is rounded")]
-    fn distance(self, reference: f64) -> f64 {
-        if same(self, reference) {
+    #[expect(clippy::cast_precision_loss, reason = "a rounded distance is enough")]
+    fn ulp_distance(self, reference: f64) -> f64 {
+        if same_with_sign(self, reference) {
             return 0.0;
         }
         if self.is_nan() || reference.is_nan() || self.is_sign_negative() != reference.is_sign_negative() {
@@ -92,14 +92,14 @@ impl Sample for f64 {
 }
 
 /// Returns whether two values are equal, signs of zero included, or both NaN.
-#[expect(clippy::float_cmp, reason = "equality is what is asked")]
-fn same<T: Sample>(a: T, b: T) -> bool {
+#[expect(clippy::float_cmp, reason = "the function compares exactly")]
+fn same_with_sign<T: UlpFloat>(a: T, b: T) -> bool {
     let (a, b) = (a.widen(), b.widen());
     (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
 }
 
 /// Returns pseudorandom numbers that are the same in every run (a Weyl sequence, mixed).
-pub(super) fn noise() -> impl Iterator<Item = u64> {
+pub(super) fn random_words() -> impl Iterator<Item = u64> {
     (1_u64..).map(|i| {
         let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -108,29 +108,29 @@ pub(super) fn noise() -> impl Iterator<Item = u64> {
 }
 
 /// Returns special arguments, arguments of any bit pattern, and arguments from `[low, high]`.
-#[expect(clippy::cast_precision_loss, reason = "the bits that are lost are noise")]
-pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
+#[expect(clippy::cast_precision_loss, reason = "the lost bits are random")]
+pub(super) fn test_arguments<T: UlpFloat>(low: f64, high: f64) -> Vec<T> {
     let count = 20_000;
-    let special = SPECIAL.into_iter().chain([f64::NAN, 1e-40, 5e-324, f64::MIN_POSITIVE, 1.2e-38]);
-    let special = special.flat_map(|x| [T::near(x), T::near(-x)]);
+    let special = SPECIAL_ARGUMENTS.into_iter().chain([f64::NAN, 1e-40, 5e-324, f64::MIN_POSITIVE, 1.2e-38]);
+    let special = special.flat_map(|x| [T::from_f64(x), T::from_f64(-x)]);
     let unit = |random: u64| (random >> 11) as f64 * f64::EPSILON / 2.0;
-    let inside = noise().skip(count).map(|random| T::near(low + (high - low) * unit(random)));
-    special.chain(noise().take(count).map(T::of_bits)).chain(inside.take(2 * count)).collect()
+    let inside = random_words().skip(count).map(|random| T::from_f64(low + (high - low) * unit(random)));
+    special.chain(random_words().take(count).map(T::from_random_bits)).chain(inside.take(2 * count)).collect()
 }
 
 /// Checks that `function` is within `bound` units of `reference`, and gives the same results however it is compiled.
-pub(super) fn check<T: Sample>(
+pub(super) fn check<T: UlpFloat>(
     (low, high): (f64, f64),
     bound: f64,
     function: impl Fn(T) -> T,
     reference: impl Fn(f64) -> f64,
 ) {
-    let arguments = arguments::<T>(low, high);
+    let arguments = test_arguments::<T>(low, high);
     let results: Vec<T> = vectorised!(arguments.iter().map(|&x| function(x)).collect());
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
-        assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
-        let error = result.distance(reference(x.widen()));
+        assert!(same_with_sign(result, function(x)), "the vectorised result differs at {x:?}: {result:?}");
+        let error = result.ulp_distance(reference(x.widen()));
         if error.is_nan() || error > worst.0 {
             worst = (error, x.widen());
         }
@@ -140,22 +140,22 @@ pub(super) fn check<T: Sample>(
 }
 
 /// Checks a function of two arguments like [`check`]: with all pairs of special arguments, and with pairs from the range.
-pub(super) fn check_pairs<T: Sample>(
+pub(super) fn check_pairs<T: UlpFloat>(
     range: (f64, f64),
     bound: f64,
     function: impl Fn(T, T) -> T,
     reference: impl Fn(f64, f64) -> f64,
 ) {
-    let all = arguments::<T>(range.0, range.1);
-    let special = &all[..2 * (SPECIAL.len() + 5)];
+    let all = test_arguments::<T>(range.0, range.1);
+    let special = &all[..2 * (SPECIAL_ARGUMENTS.len() + 5)];
     let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
     let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
     let results: Vec<T> = vectorised!(arguments.iter().map(|&(a, b)| function(a, b)).collect());
     for (&(a, b), &result) in arguments.iter().zip(&results) {
-        assert!(same(result, function(a, b)), "compiled differently at ({a:?}, {b:?}): {result:?}");
+        assert!(same_with_sign(result, function(a, b)), "the vectorised result differs at ({a:?}, {b:?}): {result:?}");
         let expected = reference(a.widen(), b.widen());
-        let error = result.distance(expected);
+        let error = result.ulp_distance(expected);
         assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");
     }
 }

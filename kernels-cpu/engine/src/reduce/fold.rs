@@ -10,19 +10,19 @@ use crate::elementwise::prefetch;
 use crate::math::vectorised;
 
 /// The most columns that are folded at a time: their lanes stay in the L1 cache.
-pub(super) const COLUMNS: usize = 1024;
+pub(super) const MAX_COLUMNS: usize = 1024;
 /// The most elements that are added to a lane before it is joined with others.
-const DEPTH: usize = 64;
+const LANE_DEPTH: usize = 64;
 /// The number of lanes for contiguous elements: for lanes of at most four bytes, and for wider ones.
-const LANES: [usize; 2] = [64, 16];
+const LANE_COUNTS: [usize; 2] = [64, 16];
 /// The most elements in a lane after all lanes are joined. A lane that counts elements must be able to hold this number.
-pub const MOST_IN_A_LANE: usize = LANES[0] * DEPTH;
+pub const MAX_LANE_ELEMENTS: usize = LANE_COUNTS[0] * LANE_DEPTH;
 /// The distance of prefetching in bytes: the processor itself does not prefetch beyond a page.
-const AHEAD: usize = 8192;
+const PREFETCH_BYTES: usize = 8192;
 
-/// A fold with erased types, for the walk. Every pointer must point to as many contiguous totals, elements or results as the function
+/// A fold with erased types, for a fold nest. Every pointer must point to as many contiguous totals, elements or results as the function
 /// states.
-pub(super) trait Loops: Sync {
+pub(super) trait ErasedFold: Sync {
     fn input(&self) -> DType;
 
     fn output(&self) -> DType;
@@ -30,13 +30,13 @@ pub(super) trait Loops: Sync {
     fn total_size(&self) -> usize;
 
     /// Initialises `count` totals.
-    unsafe fn start(&self, totals: *mut u8, count: usize);
+    unsafe fn init_totals(&self, totals: *mut u8, count: usize);
 
     /// Folds `count` elements into a total.
-    unsafe fn run(&self, total: *mut u8, values: *const u8, count: usize);
+    unsafe fn fold_row(&self, total: *mut u8, values: *const u8, count: usize);
 
-    /// Folds `count` rows, `stride` bytes apart, into a row of at most [`COLUMNS`] totals.
-    unsafe fn rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize);
+    /// Folds `count` rows, `stride` bytes apart, into a row of at most [`MAX_COLUMNS`] totals.
+    unsafe fn fold_rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize);
 
     /// Merges `count` totals into others.
     unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize);
@@ -45,7 +45,7 @@ pub(super) trait Loops: Sync {
     unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize);
 }
 
-impl<F: Fold> Loops for F {
+impl<F: Fold> ErasedFold for F {
     fn input(&self) -> DType {
         F::In::DTYPE
     }
@@ -58,42 +58,42 @@ impl<F: Fold> Loops for F {
         size_of::<F::Total>()
     }
 
-    unsafe fn start(&self, totals: *mut u8, count: usize) {
+    unsafe fn init_totals(&self, totals: *mut u8, count: usize) {
         for i in 0..count {
             // SAFETY: the caller guarantees room for `count` totals.
-            unsafe { totals.cast::<F::Total>().add(i).write(self.total(self.lane())) };
+            unsafe { totals.cast::<F::Total>().add(i).write(self.lane_total(self.empty_lane())) };
         }
     }
 
-    unsafe fn run(&self, total: *mut u8, values: *const u8, count: usize) {
+    unsafe fn fold_row(&self, total: *mut u8, values: *const u8, count: usize) {
         // SAFETY: the caller guarantees a total and `count` elements.
         let (total, values) =
             unsafe { (&mut *total.cast::<F::Total>(), std::slice::from_raw_parts(values.cast::<F::In>(), count)) };
-        let lane = if count < DEPTH {
-            values.iter().fold(self.lane(), |lane, &value| self.add(lane, value))
+        let lane = if count < LANE_DEPTH {
+            values.iter().fold(self.empty_lane(), |lane, &value| self.add(lane, value))
         } else if size_of::<F::Lane>() <= 4 {
-            return *total = side_by_side::<F, { LANES[0] }>(self, *total, values);
+            return *total = fold_in_lanes::<F, { LANE_COUNTS[0] }>(self, *total, values);
         } else {
-            return *total = side_by_side::<F, { LANES[1] }>(self, *total, values);
+            return *total = fold_in_lanes::<F, { LANE_COUNTS[1] }>(self, *total, values);
         };
-        *total = self.merge(*total, self.total(lane));
+        *total = self.merge_totals(*total, self.lane_total(lane));
     }
 
-    unsafe fn rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize) {
+    unsafe fn fold_rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize) {
         // SAFETY: the caller guarantees `columns` totals.
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
-        let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
+        let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; MAX_COLUMNS];
         let lanes = &mut lanes[..columns];
         vectorised!({
-            for from in (0..count).step_by(DEPTH) {
-                let end = count.min(from + DEPTH);
+            for from in (0..count).step_by(LANE_DEPTH) {
+                let end = count.min(from + LANE_DEPTH);
                 let row = |i: usize| {
                     let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
                     // SAFETY: the caller guarantees `count` rows of `columns` elements.
                     unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
                 };
                 for lane in &mut *lanes {
-                    lane.write(self.lane());
+                    lane.write(self.empty_lane());
                 }
                 let mut i = from;
                 while i + 4 <= end {
@@ -101,10 +101,10 @@ impl<F: Fold> Loops for F {
                     for (j, lane) in lanes.iter_mut().enumerate() {
                         // SAFETY: lanes were initialised above, and rows have as many elements as there are lanes.
                         unsafe {
-                            let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
-                            let with = self.add(with, *four[1].get_unchecked(j));
-                            let with = self.add(with, *four[2].get_unchecked(j));
-                            lane.write(self.add(with, *four[3].get_unchecked(j)));
+                            let lane_value = self.add(lane.assume_init(), *four[0].get_unchecked(j));
+                            let lane_value = self.add(lane_value, *four[1].get_unchecked(j));
+                            let lane_value = self.add(lane_value, *four[2].get_unchecked(j));
+                            lane.write(self.add(lane_value, *four[3].get_unchecked(j)));
                         }
                     }
                     i += 4;
@@ -117,7 +117,7 @@ impl<F: Fold> Loops for F {
                 }
                 for (total, lane) in totals.iter_mut().zip(&*lanes) {
                     // SAFETY: lanes were initialised above.
-                    *total = self.merge(*total, self.total(unsafe { lane.assume_init() }));
+                    *total = self.merge_totals(*total, self.lane_total(unsafe { lane.assume_init() }));
                 }
             }
         });
@@ -127,7 +127,7 @@ impl<F: Fold> Loops for F {
         let (totals, others) = (totals.cast::<F::Total>(), others.cast::<F::Total>());
         for i in 0..count {
             // SAFETY: the caller guarantees `count` totals on either side.
-            unsafe { totals.add(i).write(Fold::merge(self, totals.add(i).read(), others.add(i).read())) };
+            unsafe { totals.add(i).write(Fold::merge_totals(self, totals.add(i).read(), others.add(i).read())) };
         }
     }
 
@@ -140,14 +140,14 @@ impl<F: Fold> Loops for F {
 }
 
 /// Folds contiguous elements in `N` lanes.
-fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
+fn fold_in_lanes<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
     vectorised!({
         let mut total = total;
-        for block in values.chunks(N * DEPTH) {
-            let mut lanes = [fold.lane(); N];
+        for block in values.chunks(N * LANE_DEPTH) {
+            let mut lanes = [fold.empty_lane(); N];
             let (wide, rest) = block.as_chunks::<N>();
             for values in wide {
-                prefetch::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
+                prefetch::for_reading(values.as_ptr().cast::<u8>().wrapping_add(PREFETCH_BYTES), size_of_val(values));
                 for (lane, &value) in lanes.iter_mut().zip(values) {
                     *lane = fold.add(*lane, value);
                 }
@@ -159,11 +159,11 @@ fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F:
             while width > 0 {
                 let (low, high) = lanes.split_at_mut(width);
                 for (a, b) in low.iter_mut().zip(high) {
-                    *a = fold.join(*a, *b);
+                    *a = fold.join_lanes(*a, *b);
                 }
                 width /= 2;
             }
-            total = fold.merge(total, fold.total(lanes[0]));
+            total = fold.merge_totals(total, fold.lane_total(lanes[0]));
         }
         total
     })

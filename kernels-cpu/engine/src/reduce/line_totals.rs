@@ -1,8 +1,8 @@
 //! Sums and maxima of one line of floating-point elements, in blocks that stay in registers.
 
-use crate::compute::{self, joined};
+use crate::compute::{self, sum_lanes};
 use crate::inlined::vectorised;
-use crate::reduce::min_max::{Ordered, larger};
+use crate::reduce::min_max::{Comparable, larger};
 
 /// The number of elements that are computed side by side.
 pub const LANES: usize = 32;
@@ -11,18 +11,18 @@ pub const LANES: usize = 32;
 pub const DEPTH: usize = 64;
 
 /// A type that softmax is computed in.
-pub trait Fraction: Ordered + compute::Fraction + Into<f64> {}
+pub trait OrderedFloat: Comparable + compute::RealFloat + Into<f64> {}
 
-impl Fraction for f32 {}
-impl Fraction for f64 {}
+impl OrderedFloat for f32 {}
+impl OrderedFloat for f64 {}
 
 /// Returns the largest element of a line; NaN if one is NaN.
-pub fn highest<T: Ordered>(line: &[T]) -> T {
+pub fn max_of_line<T: Comparable>(line: &[T]) -> T {
     vectorised!({
         let mut lanes = [T::LOWEST; LANES];
         let (wide, rest) = line.as_chunks::<LANES>();
         // Some elements may be read twice.
-        let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+        let last = line.last_chunk().copied().unwrap_or_else(|| padded_block(rest, T::LOWEST));
         for values in wide.iter().chain([&last]) {
             for (lane, &value) in lanes.iter_mut().zip(values) {
                 *lane = larger(value, *lane);
@@ -34,7 +34,7 @@ pub fn highest<T: Ordered>(line: &[T]) -> T {
 
 /// Returns the last elements of a line as a block, padded with `filler`.
 #[inline(always)]
-pub fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
+pub fn padded_block<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
     let mut block = [filler; LANES];
     block[..rest.len()].copy_from_slice(rest);
     block
@@ -42,7 +42,7 @@ pub fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// Returns the sum of `f` over the elements of several slices of one length. `f` must return zero for `filler`, which pads the last block.
 #[inline(always)]
-pub fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+pub fn sum_of_line<T: OrderedFloat, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let length = slices[0].len();
     let mut sum = 0.0;
     for start in (0..length).step_by(LANES * DEPTH) {
@@ -58,10 +58,10 @@ pub fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; K], f: 
             add(std::array::from_fn(|k| &cut[k].0[block]));
         }
         if !cut[0].1.is_empty() {
-            let last: [[T; LANES]; K] = std::array::from_fn(|k| filled(cut[k].1, filler[k]));
+            let last: [[T; LANES]; K] = std::array::from_fn(|k| padded_block(cut[k].1, filler[k]));
             add(last.each_ref());
         }
-        sum += joined(lanes).into();
+        sum += sum_lanes(lanes).into();
     }
-    T::near(sum)
+    T::from_f64(sum)
 }

@@ -7,83 +7,83 @@
 use dispatch_runtime::{DType, Element, Operand, Operands};
 use smallvec::SmallVec;
 
-use super::signed;
-use crate::convert::{Convert, conversion};
+use super::to_isize;
+use crate::convert::{ConvertFn, conversion};
 use crate::thread_pool;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
 /// The number of neighbouring lines that are copied to a block together: as many as a cache line has elements.
-const TOGETHER: usize = 16;
+const NEIGHBOUR_LINES: usize = 16;
 
 /// One operand, and the geometry of its lines.
-struct Lane {
+struct LineOperand {
     start: *mut u8,
     /// The size of an element in a line.
     size: usize,
     /// The conversion from an input's dtype to the line's, or from the line's to a result's.
-    convert: Convert,
+    convert: ConvertFn,
     /// Whether lines are used without a copy.
     direct: bool,
     /// The number of elements of a line.
     length: usize,
     /// Sizes and strides in bytes along a line, from innermost to outermost.
-    along: SmallVec<[(usize, isize); 3]>,
+    line_dims: SmallVec<[(usize, isize); 3]>,
     /// Strides in bytes between lines, one for each unmarked dimension, from innermost to outermost.
-    between: SmallVec<[isize; 4]>,
+    outer_strides: SmallVec<[isize; 4]>,
 }
 
-// SAFETY: the operand that it points into is held for as long as the walk, and threads write different lines.
-unsafe impl Sync for Lane {}
+// SAFETY: the operand that it points into is held for as long as the lines are read, and threads write different lines.
+unsafe impl Sync for LineOperand {}
 
-impl Lane {
+impl LineOperand {
     /// Returns an operand's lines along `dims`, with elements of `dtype`.
     fn new(dtype: DType, operand: &Operand<'_>, dims: &[bool], is_result: bool) -> Self {
         let geometry = operand.geometry();
-        let element = signed(operand.dtype().size());
-        let (mut along, mut between) = (SmallVec::<[(usize, isize); 3]>::new(), SmallVec::new());
+        let element = to_isize(operand.dtype().size());
+        let (mut line_dims, mut outer_strides) = (SmallVec::<[(usize, isize); 3]>::new(), SmallVec::new());
         for dim in (0..geometry.rank()).rev() {
             let size = usize::try_from(geometry.sizes()[dim]).unwrap_or(0);
             let stride = isize::try_from(geometry.strides()[dim]).unwrap_or(0).wrapping_mul(element);
             if !dims[dim] {
-                between.push(stride);
+                outer_strides.push(stride);
             } else if size != 1 {
-                match along.last_mut() {
-                    Some((inner, step)) if step.wrapping_mul(signed(*inner)) == stride => *inner *= size,
-                    _ => along.push((size, stride)),
+                match line_dims.last_mut() {
+                    Some((inner, step)) if step.wrapping_mul(to_isize(*inner)) == stride => *inner *= size,
+                    _ => line_dims.push((size, stride)),
                 }
             }
         }
-        if along.is_empty() {
-            along.push((1, element));
+        if line_dims.is_empty() {
+            line_dims.push((1, element));
         }
         let (from, to) = if is_result { (dtype, operand.dtype()) } else { (operand.dtype(), dtype) };
-        let length = along.iter().fold(1, |length: usize, along| length.saturating_mul(along.0));
-        let direct = from == to && along.len() == 1 && along[0].1 == element;
+        let length = line_dims.iter().fold(1, |length: usize, line_dims| length.saturating_mul(line_dims.0));
+        let direct = from == to && line_dims.len() == 1 && line_dims[0].1 == element;
         Self {
             start: operand.start(),
             size: dtype.size(),
             convert: conversion(from, to),
             direct,
             length,
-            along,
-            between,
+            line_dims,
+            outer_strides,
         }
     }
 
     /// Returns the address of the line at a position of the unmarked dimensions.
-    fn at(&self, position: &[usize]) -> *mut u8 {
-        let steps = position.iter().zip(&self.between);
+    fn line_pointer(&self, position: &[usize]) -> *mut u8 {
+        let steps = position.iter().zip(&self.outer_strides);
         let offset =
-            steps.fold(0, |offset: isize, (&at, stride)| offset.wrapping_add(signed(at).wrapping_mul(*stride)));
+            steps.fold(0, |offset: isize, (&at, stride)| offset.wrapping_add(to_isize(at).wrapping_mul(*stride)));
         self.start.wrapping_offset(offset)
     }
 
     /// Copies `count` neighbouring lines of an input to a block, or of a block to a result.
-    fn copy(&self, start: *mut u8, block: *mut u8, count: usize, is_result: bool) {
-        let neighbour = self.between.first().copied().unwrap_or(0);
-        let (run, step) = self.along[0];
-        let size = signed(self.size);
+    fn copy_lines(&self, start: *mut u8, block: *mut u8, count: usize, is_result: bool) {
+        let neighbour = self.outer_strides.first().copied().unwrap_or(0);
+        let (run, step) = self.line_dims[0];
+        let size = to_isize(self.size);
         let copy = |outside: *mut u8, stride: isize, inside: *mut u8, own: isize, count: usize| {
             // SAFETY: the operand has these elements, and a block has room for the lines that are copied through it.
             unsafe {
@@ -94,34 +94,34 @@ impl Lane {
                 }
             }
         };
-        let mut at: SmallVec<[usize; 3]> = SmallVec::from_elem(0, self.along.len());
+        let mut at: SmallVec<[usize; 3]> = SmallVec::from_elem(0, self.line_dims.len());
         let (mut outside, mut done) = (start, 0);
         while done < self.length {
             if neighbour.abs() < step.abs() && count > 1 {
                 for i in 0..run {
                     let inside = block.wrapping_add((done + i) * self.size);
                     copy(
-                        outside.wrapping_offset(step * signed(i)),
+                        outside.wrapping_offset(step * to_isize(i)),
                         neighbour,
                         inside,
-                        size * signed(self.length),
+                        size * to_isize(self.length),
                         count,
                     );
                 }
             } else {
                 for line in 0..count {
                     let inside = block.wrapping_add((line * self.length + done) * self.size);
-                    copy(outside.wrapping_offset(neighbour * signed(line)), step, inside, size, run);
+                    copy(outside.wrapping_offset(neighbour * to_isize(line)), step, inside, size, run);
                 }
             }
             done += run;
-            for (at, &(size, stride)) in at.iter_mut().zip(&self.along).skip(1) {
+            for (at, &(size, stride)) in at.iter_mut().zip(&self.line_dims).skip(1) {
                 *at += 1;
                 outside = outside.wrapping_offset(stride);
                 if *at < size {
                     break;
                 }
-                outside = outside.wrapping_offset(-stride * signed(size));
+                outside = outside.wrapping_offset(-stride * to_isize(size));
                 *at = 0;
             }
         }
@@ -141,10 +141,10 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
     const { assert!(O + P == W) };
-    let (sizes, lanes) = lanes(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
-    walk(&sizes, &lanes, I, &|number, at| {
-        // SAFETY: `walk` passes every lane's line, of the type that the lane was made with, and no line to two calls. No written line
-        // overlaps a line that is read.
+    let (sizes, lanes) = line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
+    visit_lines(&sizes, &lanes, I, &|number, at| {
+        // SAFETY: `visit_lines` passes the line of every operand, of the type that the operand was made with, and no line to two calls. No
+        // written line overlaps a line that is read.
         unsafe {
             let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
             let first =
@@ -157,34 +157,34 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
     });
 }
 
-/// Returns the sizes of the unmarked dimensions, from innermost to outermost, and a lane for every operand. The dtypes are those of lines
+/// Returns the sizes of the unmarked dimensions, from innermost to outermost, and the lines of every operand. The dtypes are those of lines
 /// that are read, of the first `first` that are written, and of the other written ones.
-fn lanes(
+fn line_operands(
     dims: &[bool],
     [read, written, others]: [DType; 3],
     inputs: &[Operand<'_>],
     results: &[Operand<'_>],
     first: usize,
-) -> (SmallVec<[usize; 4]>, SmallVec<[Lane; 4]>) {
+) -> (SmallVec<[usize; 4]>, SmallVec<[LineOperand; 4]>) {
     let all = results[0].geometry().sizes();
     for operand in inputs.iter().chain(results) {
         let own = operand.geometry().sizes();
         let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
-        assert!(agrees, "lines of {own:?} beside lines of {all:?}");
+        assert!(agrees, "operands of sizes {own:?} and {all:?} differ in a dimension that is not along the lines");
     }
     assert!(
         !inputs.iter().any(|input| results.iter().any(|result| input.is_same_elements_as(result))),
-        "lines are read or written"
+        "an operand is both read and written"
     );
-    let of_inputs = inputs.iter().map(|input| Lane::new(read, input, dims, false));
+    let of_inputs = inputs.iter().map(|input| LineOperand::new(read, input, dims, false));
     let dtype = |i: usize| if i < first { written } else { others };
-    let of_results = results.iter().enumerate().map(|(i, result)| Lane::new(dtype(i), result, dims, true));
-    let sizes = all.iter().zip(dims).rev().filter(|(_, along)| !**along);
+    let of_results = results.iter().enumerate().map(|(i, result)| LineOperand::new(dtype(i), result, dims, true));
+    let sizes = all.iter().zip(dims).rev().filter(|(_, line_dims)| !**line_dims);
     let sizes = sizes.map(|(&size, _)| usize::try_from(size).unwrap_or(0)).collect();
     (sizes, of_inputs.chain(of_results).collect())
 }
 
-fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
+fn visit_lines(sizes: &[usize], lanes: &[LineOperand], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
     let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
     let longest = lanes.iter().map(|lane| lane.length).max().unwrap_or(0);
     if longest == 0 {
@@ -192,12 +192,14 @@ fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mu
         return;
     }
     let inner = sizes.first().copied().unwrap_or(1);
-    let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { TOGETHER };
+    let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { NEIGHBOUR_LINES };
     thread_pool::parallel_for(0..count, (GRAIN / longest.max(1)).max(1), |part| {
-        let room = TOGETHER.min(part.len());
+        let buffered_lines = NEIGHBOUR_LINES.min(part.len());
         let mut blocks: SmallVec<[Vec<u128>; 4]> = lanes
             .iter()
-            .map(|lane| if lane.direct { Vec::new() } else { vec![0; (room * lane.length * lane.size).div_ceil(16)] })
+            .map(|lane| {
+                if lane.direct { Vec::new() } else { vec![0; (buffered_lines * lane.length * lane.size).div_ceil(16)] }
+            })
             .collect();
         let mut starts: SmallVec<[*mut u8; 4]> = SmallVec::from_elem(std::ptr::null_mut(), lanes.len());
         let mut first = part.start;
@@ -213,26 +215,26 @@ fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mu
                 .collect();
             let neighbours = together.min(part.end - first).min(inner - position.first().copied().unwrap_or(0));
             for (i, (lane, block)) in lanes.iter().zip(&mut blocks).enumerate() {
-                let at = lane.at(&position);
+                let at = lane.line_pointer(&position);
                 starts[i] = if lane.direct { at } else { block.as_mut_ptr().cast() };
                 if !lane.direct && i < inputs {
-                    lane.copy(at, starts[i], neighbours, false);
+                    lane.copy_lines(at, starts[i], neighbours, false);
                 }
             }
             for line in 0..neighbours {
                 f(first + line, &starts);
                 for (start, lane) in starts.iter_mut().zip(lanes) {
                     let step = if lane.direct {
-                        lane.between.first().copied().unwrap_or(0)
+                        lane.outer_strides.first().copied().unwrap_or(0)
                     } else {
-                        signed(lane.length * lane.size)
+                        to_isize(lane.length * lane.size)
                     };
                     *start = start.wrapping_offset(step);
                 }
             }
             for (lane, block) in lanes.iter().zip(&mut blocks).skip(inputs) {
                 if !lane.direct {
-                    lane.copy(lane.at(&position), block.as_mut_ptr().cast(), neighbours, true);
+                    lane.copy_lines(lane.line_pointer(&position), block.as_mut_ptr().cast(), neighbours, true);
                 }
             }
             first += neighbours;

@@ -5,44 +5,44 @@ use dispatch_runtime::Element;
 use crate::inlined::{inlined, vectorised};
 
 /// A comparable number; NaN wins every comparison.
-pub trait Ordered: Element + PartialOrd {
+pub trait Comparable: Element + PartialOrd {
     /// The smallest value.
     const LOWEST: Self;
     /// The largest value.
     const HIGHEST: Self;
 
     /// Returns whether the value is NaN.
-    fn is_none(self) -> bool;
+    fn is_nan(self) -> bool;
 }
 
 inlined! {
-    impl Ordered for f32, f64 {
+    impl Comparable for f32, f64 {
         const LOWEST: Self = Self::NEG_INFINITY;
         const HIGHEST: Self = Self::INFINITY;
-        fn is_none(self) -> bool = self.is_nan();
+        fn is_nan(self) -> bool = self.is_nan();
     }
 
-    impl Ordered for i64 {
+    impl Comparable for i64 {
         const LOWEST: Self = Self::MIN;
         const HIGHEST: Self = Self::MAX;
-        fn is_none(self) -> bool = false;
+        fn is_nan(self) -> bool = false;
     }
 }
 
 /// Returns the larger of two values; NaN if one is NaN.
 #[inline(always)]
-pub fn larger<T: Ordered>(a: T, b: T) -> T {
-    if a > b || a.is_none() { a } else { b }
+pub fn larger<T: Comparable>(a: T, b: T) -> T {
+    if a > b || a.is_nan() { a } else { b }
 }
 
 /// Returns the smaller of two values; NaN if one is NaN.
 #[inline(always)]
-pub fn smaller<T: Ordered>(a: T, b: T) -> T {
-    if a < b || a.is_none() { a } else { b }
+pub fn smaller<T: Comparable>(a: T, b: T) -> T {
+    if a < b || a.is_nan() { a } else { b }
 }
 
 /// Returns the extreme element of a line and its first index. Two passes over the line, because each is a vectorised loop.
-pub fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
+pub fn find_extreme<T: Comparable>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
     let best = vectorised!({
         let mut lanes = [begin; 16];
         let (wide, rest) = line.as_chunks::<16>();
@@ -54,7 +54,7 @@ pub fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T,
         let best = lanes.into_iter().fold(begin, &choose);
         rest.iter().fold(best, |best, &value| choose(best, value))
     });
-    let is_best = |value: &T| *value == best || best.is_none() && value.is_none();
+    let is_best = |value: &T| *value == best || best.is_nan() && value.is_nan();
     let blocks = line.chunks(256);
     let block = vectorised!(
         blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value)))

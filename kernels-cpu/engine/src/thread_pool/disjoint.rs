@@ -9,7 +9,7 @@ pub struct Lines<'a, T> {
     start: *mut T,
     length: usize,
     count: usize,
-    lent: PhantomData<&'a mut [T]>,
+    lifetime: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: a caller of `get` promises exclusive use of the line, so this is a slice that is split between threads.
@@ -19,7 +19,7 @@ impl<'a, T> Lines<'a, T> {
     /// Divides a slice into lines of `length` elements.
     pub fn new(elements: &'a mut [T], length: usize) -> Self {
         let count = elements.len().checked_div(length).unwrap_or(0);
-        Self { start: elements.as_mut_ptr(), length, count, lent: PhantomData }
+        Self { start: elements.as_mut_ptr(), length, count, lifetime: PhantomData }
     }
 
     /// Returns the number of lines.
@@ -28,7 +28,7 @@ impl<'a, T> Lines<'a, T> {
     }
 
     /// Runs `job` on every line with its index, in parallel. At least `grain` lines are worth a thread.
-    pub fn each(self, grain: usize, job: impl Fn(usize, &mut [T]) + Sync)
+    pub fn for_each(self, grain: usize, job: impl Fn(usize, &mut [T]) + Sync)
     where
         T: Send,
     {
@@ -45,7 +45,7 @@ impl<'a, T> Lines<'a, T> {
     /// # Safety
     ///
     /// No other code uses the line at the same time.
-    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    #[expect(clippy::mut_from_ref, reason = "the caller guarantees exclusive use")]
     pub unsafe fn get(&self, line: usize) -> &mut [T] {
         assert!(line < self.count, "line {line} of {}", self.count);
         // SAFETY: the line is inside the slice that this was made of, and the caller guarantees exclusive use.
@@ -56,7 +56,7 @@ impl<'a, T> Lines<'a, T> {
 /// A slice whose elements are written by the pieces of a region, each its own.
 pub struct DisjointSlices<'a, T> {
     start: *mut T,
-    lent: PhantomData<&'a mut [T]>,
+    lifetime: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: a caller of `slice` promises exclusive use of the elements, so this is a slice that is split between threads.
@@ -65,14 +65,14 @@ unsafe impl<T: Send> Sync for DisjointSlices<'_, T> {}
 impl<'a, T> DisjointSlices<'a, T> {
     /// Makes all elements of a slice available to pieces.
     pub fn new(elements: &'a mut [T]) -> Self {
-        Self { start: elements.as_mut_ptr(), lent: PhantomData }
+        Self { start: elements.as_mut_ptr(), lifetime: PhantomData }
     }
 
     /// # Safety
     ///
     /// The range is inside the slice, and no other code uses its elements at the same time.
     #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    #[expect(clippy::mut_from_ref, reason = "the caller guarantees exclusive use")]
     pub unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
         // SAFETY: guaranteed by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
@@ -84,9 +84,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_the_slice() {
+    fn lines_cover_the_slice() {
         let mut elements = [1, 2, 3, 4, 5, 6];
-        Lines::new(&mut elements, 2).each(1, |line, elements| {
+        Lines::new(&mut elements, 2).for_each(1, |line, elements| {
             elements.reverse();
             elements[0] += line;
         });

@@ -12,38 +12,38 @@ use std::{
 /// The index of the next piece of a share. It has its own cache lines, as it is written once per piece.
 #[derive(Default)]
 #[repr(align(128))]
-pub(super) struct Next(AtomicUsize);
+pub(super) struct NextPiece(AtomicUsize);
 
 pub(super) struct Region<'a> {
     job: &'a (dyn Fn(usize) + Sync),
     count: usize,
-    shares: &'a [Next],
+    shares: &'a [NextPiece],
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl<'a> Region<'a> {
     /// Divides `count` pieces into shares of consecutive pieces. A thread that gets the same share of the next region finds its data in its
     /// cache.
-    pub(super) fn new(job: &'a (dyn Fn(usize) + Sync), count: usize, shares: &'a [Next]) -> Self {
+    pub(super) fn new(job: &'a (dyn Fn(usize) + Sync), count: usize, shares: &'a [NextPiece]) -> Self {
         let region = Self { job, count, shares, panic: Mutex::new(None) };
         for (share, next) in shares.iter().enumerate() {
-            next.0.store(region.start(share), Relaxed);
+            next.0.store(region.share_start(share), Relaxed);
         }
         region
     }
 
-    fn start(&self, share: usize) -> usize {
+    fn share_start(&self, share: usize) -> usize {
         let (each, rest) = (self.count / self.shares.len(), self.count % self.shares.len());
         share * each + share.min(rest)
     }
 
     /// Runs the pieces of the thread's own share, then pieces of other shares that have not begun.
-    pub(super) fn work(&self, own: usize) {
+    pub(super) fn run_share(&self, own_share: usize) {
         let pieces = || {
-            let (before, from) = self.shares.split_at(own);
-            let (from, before) = (from.iter().zip(own..), before.iter().zip(0..));
+            let (before, from) = self.shares.split_at(own_share);
+            let (from, before) = (from.iter().zip(own_share..), before.iter().zip(0..));
             for (next, share) in from.chain(before) {
-                let end = self.start(share + 1);
+                let end = self.share_start(share + 1);
                 loop {
                     let piece = next.0.fetch_add(1, Relaxed);
                     if piece >= end {
@@ -53,12 +53,12 @@ impl<'a> Region<'a> {
                 }
             }
         };
-        super::INSIDE.set(true);
+        super::IN_REGION.set(true);
         let result = catch_unwind(AssertUnwindSafe(pieces));
-        super::INSIDE.set(false);
+        super::IN_REGION.set(false);
         if let Err(payload) = result {
             for (share, next) in self.shares.iter().enumerate() {
-                next.0.store(self.start(share + 1), Relaxed);
+                next.0.store(self.share_start(share + 1), Relaxed);
             }
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
             match *first {

@@ -14,12 +14,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-fn hits(length: usize) -> Vec<AtomicU8> {
+fn counters(length: usize) -> Vec<AtomicU8> {
     (0..length).map(|_| AtomicU8::new(0)).collect()
 }
 
-fn each_once(hits: &[AtomicU8]) -> bool {
-    hits.iter().all(|hit| hit.load(Relaxed) == 1)
+fn all_ran_once(counters: &[AtomicU8]) -> bool {
+    counters.iter().all(|hit| hit.load(Relaxed) == 1)
 }
 
 /// Repeats `attempt` until it succeeds: a region of another test may be using the workers.
@@ -36,27 +36,27 @@ fn eventually(attempt: impl Fn() -> bool) -> bool {
 
 proptest! {
     #[test]
-    fn pieces_are_the_range(start in 0..100_usize, length in 0..20_000_usize, grain in 0..3000_usize, threads in 0..6_usize) {
+    fn pieces_cover_the_range_once(start in 0..100_usize, length in 0..20_000_usize, grain in 0..3000_usize, threads in 0..6_usize) {
         set_num_threads(threads);
-        let hits = hits(length);
+        let counters = counters(length);
         parallel_for(start..start + length, grain, |piece| {
             assert!(!piece.is_empty());
-            piece.for_each(|index| { hits[index - start].fetch_add(1, Relaxed); });
+            piece.for_each(|index| { counters[index - start].fetch_add(1, Relaxed); });
         });
-        prop_assert!(each_once(&hits));
+        prop_assert!(all_ran_once(&counters));
     }
 
     #[test]
-    fn every_number_is_run_once(count in 0..200_usize, threads in 0..6_usize) {
+    fn every_index_runs_once(count in 0..200_usize, threads in 0..6_usize) {
         set_num_threads(threads);
-        let hits = hits(count);
-        parallel_each(count, |index| { hits[index].fetch_add(1, Relaxed); });
-        prop_assert!(each_once(&hits));
+        let counters = counters(count);
+        parallel_each(count, |index| { counters[index].fetch_add(1, Relaxed); });
+        prop_assert!(all_ran_once(&counters));
     }
 }
 
 #[test]
-fn up_to_the_grain_it_is_one_call_on_the_caller() {
+fn ranges_up_to_the_grain_run_as_one_call_on_the_caller() {
     let caller = thread::current().id();
     let calls = AtomicUsize::new(0);
     parallel_for(5..105, 100, |piece| {
@@ -67,7 +67,7 @@ fn up_to_the_grain_it_is_one_call_on_the_caller() {
 }
 
 #[test]
-fn an_end_near_the_largest_number_does_not_overflow() {
+fn ranges_near_the_largest_usize_do_not_overflow() {
     let seen = AtomicUsize::new(0);
     parallel_for(usize::MAX - 5000..usize::MAX, 1, |piece| {
         seen.fetch_add(piece.len(), Relaxed);
@@ -76,7 +76,7 @@ fn an_end_near_the_largest_number_does_not_overflow() {
 }
 
 #[test]
-fn workers_do_take_part() {
+fn workers_run_pieces() {
     assert!(eventually(|| {
         let threads = Mutex::new(HashSet::new());
         parallel_each(64, |_| {
@@ -88,7 +88,7 @@ fn workers_do_take_part() {
 }
 
 #[test]
-fn a_region_inside_a_region_stays_on_its_thread() {
+fn nested_regions_run_on_one_thread() {
     assert!(eventually(|| {
         let (nested_away, workers) = (AtomicBool::new(false), AtomicBool::new(false));
         let caller = thread::current().id();
@@ -106,7 +106,7 @@ fn a_region_inside_a_region_stays_on_its_thread() {
 }
 
 #[test]
-fn a_second_caller_waits_for_nobody() {
+fn a_second_caller_does_not_wait_for_the_first() {
     assert!(eventually(|| {
         let inside = Barrier::new(2);
         let outside = AtomicBool::new(false);
@@ -131,38 +131,38 @@ fn a_second_caller_waits_for_nobody() {
 }
 
 #[test]
-fn a_panic_reaches_its_caller_and_the_pool_lives_on() {
+fn panics_reach_the_caller_and_the_pool_keeps_working() {
     for threads in [1, 2, 4, 3] {
         for bad in 0..20 {
             set_num_threads(threads);
-            let data = hits(20);
+            let data = counters(20);
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 parallel_each(20, |index| {
                     data[index].fetch_add(1, Relaxed);
                     assert_ne!(index, bad, "piece {index}");
-                    assert!(index <= bad, "one more");
+                    assert!(index <= bad, "another piece fails");
                 });
             }));
             assert!(caught.is_err());
             // The data is freed at once, so a worker that still used the region would access freed memory.
             drop(data);
-            let after = hits(50);
+            let after = counters(50);
             parallel_each(50, |index| {
                 after[index].fetch_add(1, Relaxed);
             });
-            assert!(each_once(&after));
+            assert!(all_ran_once(&after));
         }
     }
 }
 
 #[test]
-fn the_payload_is_the_one_that_was_thrown() {
+fn the_payload_of_a_panic_is_preserved() {
     let caught = catch_unwind(|| parallel_each(8, |index| std::panic::panic_any(index))).unwrap_err();
     assert!(*caught.downcast_ref::<usize>().unwrap() < 8);
 }
 
 #[test]
-fn many_callers_while_the_number_of_threads_changes() {
+fn concurrent_callers_work_while_the_thread_count_changes() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -197,21 +197,21 @@ fn many_callers_while_the_number_of_threads_changes() {
 }
 
 #[test]
-fn sleeping_workers_wake_up() {
+fn sleeping_workers_wake_up_for_a_region() {
     for _ in 0..20 {
         set_num_threads(3);
         thread::sleep(Duration::from_millis(1));
-        let hits = hits(9);
+        let counters = counters(9);
         parallel_each(9, |index| {
-            hits[index].fetch_add(1, Relaxed);
+            counters[index].fetch_add(1, Relaxed);
             thread::sleep(Duration::from_micros(100));
         });
-        assert!(each_once(&hits));
+        assert!(all_ran_once(&counters));
     }
 }
 
 #[test]
-fn workers_have_no_thread_state_of_the_caller() {
+fn workers_do_not_inherit_thread_locals_of_the_caller() {
     thread_local!(static GUARD: Cell<bool> = const { Cell::new(false) });
     GUARD.set(true);
     let caller = thread::current().id();

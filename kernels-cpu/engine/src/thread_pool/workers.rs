@@ -5,7 +5,7 @@
 //! uses a withdrawn region. The caller waits for the workers that have taken an offer.
 #![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
-use super::region::{Next, Region};
+use super::region::{NextPiece, Region};
 use std::{
     panic::resume_unwind,
     ptr,
@@ -22,14 +22,14 @@ use std::{
 
 /// The time that a thread spins for work, or for the end of other threads' work, before it sleeps. It is longer than the pause between two
 /// kernels, and too short to matter on an idle machine.
-const SPIN: Duration = Duration::from_micros(50);
+const SPIN_TIME: Duration = Duration::from_micros(50);
 
 /// The workers. The holder of the lock may offer them a region.
 pub(super) static WORKERS: Mutex<Workers> = Mutex::new(Workers { workers: Vec::new(), shares: Vec::new() });
 
 pub(super) struct Workers {
     workers: Vec<Worker>,
-    shares: Vec<Next>,
+    shares: Vec<NextPiece>,
 }
 
 struct Worker {
@@ -44,8 +44,8 @@ struct Slot {
     asleep: AtomicBool,
 }
 
-const EMPTY: *mut Region<'static> = ptr::null_mut();
-const TAKEN: *mut Region<'static> = ptr::without_provenance_mut(1);
+const NO_OFFER: *mut Region<'static> = ptr::null_mut();
+const TAKEN_OFFER: *mut Region<'static> = ptr::without_provenance_mut(1);
 
 /// Runs all pieces of a region on `threads` threads, the caller's included, or on fewer if the system cannot start as many.
 pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usize, job: &(dyn Fn(usize) + Sync)) {
@@ -64,10 +64,10 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
         }
     }
     // Nothing between the offer and the wait below may unwind; a panic in the job stays in the region.
-    region.work(0);
+    region.run_share(0);
     for worker in workers {
-        let withdrawn = worker.slot.offer.compare_exchange(offer, EMPTY, Acquire, Acquire);
-        if withdrawn.is_err_and(|now| now == TAKEN) {
+        let withdrawn = worker.slot.offer.compare_exchange(offer, NO_OFFER, Acquire, Acquire);
+        if withdrawn.is_err_and(|now| now == TAKEN_OFFER) {
             COMPLETION.wait_for(&worker.slot);
         }
     }
@@ -82,42 +82,42 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
 impl Workers {
     fn grow(&mut self, workers: usize) {
         while self.workers.len() < workers {
-            let slot = Arc::new(Slot { offer: AtomicPtr::new(EMPTY), asleep: AtomicBool::new(false) });
+            let slot = Arc::new(Slot { offer: AtomicPtr::new(NO_OFFER), asleep: AtomicBool::new(false) });
             let (own, share) = (slot.clone(), self.workers.len() + 1);
             let thread = thread::Builder::new().name(format!("kernels-cpu-{share}"));
-            match thread.spawn(move || own.serve(share)) {
+            match thread.spawn(move || own.run_offers(share)) {
                 Ok(handle) => self.workers.push(Worker { slot, thread: handle.thread().clone() }),
                 // The region runs on the workers that exist.
                 Err(_) => break,
             }
         }
-        self.shares.resize_with(self.shares.len().max(self.workers.len() + 1), Next::default);
+        self.shares.resize_with(self.shares.len().max(self.workers.len() + 1), NextPiece::default);
     }
 }
 
 impl Slot {
-    fn serve(&self, share: usize) -> ! {
+    fn run_offers(&self, share: usize) -> ! {
         loop {
-            let offer = self.watch();
-            if self.offer.compare_exchange(offer, TAKEN, AcqRel, Relaxed).is_ok() {
+            let offer = self.wait_for_offer();
+            if self.offer.compare_exchange(offer, TAKEN_OFFER, AcqRel, Relaxed).is_ok() {
                 // SAFETY: the offer was valid when it was taken, so its caller is inside `run` and has not withdrawn it. From now on the
                 // caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same address
-                // has replaced the one that `watch` saw, it is just as valid.
-                unsafe { (*offer).work(share) };
-                self.offer.store(EMPTY, SeqCst);
+                // has replaced the one that `wait_for_offer` saw, it is just as valid.
+                unsafe { (*offer).run_share(share) };
+                self.offer.store(NO_OFFER, SeqCst);
                 COMPLETION.notify();
             }
         }
     }
 
     /// Waits for an offer.
-    fn watch(&self) -> *mut Region<'static> {
+    fn wait_for_offer(&self) -> *mut Region<'static> {
         loop {
-            if let Some(offer) = spin(|| self.offered()) {
+            if let Some(offer) = spin_until(|| self.current_offer()) {
                 return offer;
             }
             self.asleep.store(true, SeqCst);
-            if self.offered().is_none() {
+            if self.current_offer().is_none() {
                 thread::park();
             }
             // After waking, even if too late for an offer, the worker spins: the next region is likely to follow.
@@ -125,58 +125,58 @@ impl Slot {
         }
     }
 
-    fn offered(&self) -> Option<*mut Region<'static>> {
+    fn current_offer(&self) -> Option<*mut Region<'static>> {
         let offer = self.offer.load(SeqCst);
-        (offer != EMPTY).then_some(offer)
+        (offer != NO_OFFER).then_some(offer)
     }
 }
 
 /// The place where the caller sleeps until its workers are done. It is static, as a worker that reports completion must not access memory
 /// that the caller may free at once.
 struct Completion {
-    sleeper: AtomicBool,
+    is_waiting: AtomicBool,
     lock: Mutex<()>,
-    left: Condvar,
+    condvar: Condvar,
 }
 
 static COMPLETION: Completion =
-    Completion { sleeper: AtomicBool::new(false), lock: Mutex::new(()), left: Condvar::new() };
+    Completion { is_waiting: AtomicBool::new(false), lock: Mutex::new(()), condvar: Condvar::new() };
 
 impl Completion {
     fn wait_for(&self, slot: &Slot) {
-        let done = || (slot.offer.load(SeqCst) == EMPTY).then_some(());
-        if spin(done).is_some() {
+        let done = || (slot.offer.load(SeqCst) == NO_OFFER).then_some(());
+        if spin_until(done).is_some() {
             return;
         }
         let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.sleeper.store(true, SeqCst);
+        self.is_waiting.store(true, SeqCst);
         while done().is_none() {
-            lock = self.left.wait(lock).unwrap_or_else(PoisonError::into_inner);
+            lock = self.condvar.wait(lock).unwrap_or_else(PoisonError::into_inner);
         }
-        self.sleeper.store(false, Relaxed);
+        self.is_waiting.store(false, Relaxed);
     }
 
     fn notify(&self) {
-        if self.sleeper.load(SeqCst) {
+        if self.is_waiting.load(SeqCst) {
             // Under the lock, the sleeper either has not checked its slot yet or is waiting.
             let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.left.notify_one();
+            self.condvar.notify_one();
         }
     }
 }
 
-fn spin<T>(look: impl Fn() -> Option<T>) -> Option<T> {
-    const LOOKS: u32 = 16;
-    let mut until = None;
+fn spin_until<T>(check: impl Fn() -> Option<T>) -> Option<T> {
+    const CHECKS_PER_CLOCK_READ: u32 = 16;
+    let mut deadline = None;
     loop {
-        for _ in 0..LOOKS {
-            if let Some(found) = look() {
-                return Some(found);
+        for _ in 0..CHECKS_PER_CLOCK_READ {
+            if let Some(result) = check() {
+                return Some(result);
             }
             std::hint::spin_loop();
         }
         let now = Instant::now();
-        if now > *until.get_or_insert(now + SPIN) {
+        if now > *deadline.get_or_insert(now + SPIN_TIME) {
             return None;
         }
     }

@@ -6,27 +6,27 @@ use aten::{Interpolation, PaddingMode, Sampling};
 use dispatch_runtime::prelude::*;
 
 use super::coordinate::Coordinate;
-use crate::upsample::curve;
-use engine::allocation::usized;
+use crate::upsample::cubic_weights;
+use engine::allocation::to_usize;
 
 /// The elements along one dimension that a sample is made of.
 #[derive(Clone, Copy)]
-pub(super) struct Along<T> {
+pub(super) struct AxisTaps<T> {
     /// The indices of the elements, or `None` outside of the image.
-    pub(super) at: [Option<usize>; 4],
-    pub(super) weight: [T; 4],
+    pub(super) indices: [Option<usize>; 4],
+    pub(super) weights: [T; 4],
     /// The derivative of each weight by the position.
-    pub(super) slope: [T; 4],
+    pub(super) derivatives: [T; 4],
     /// The derivative of the position by the coordinate.
     pub(super) scale: T,
     pub(super) count: usize,
 }
 
-impl<T: Coordinate> Along<T> {
+impl<T: Coordinate> AxisTaps<T> {
     /// Returns the single element of a dimension that the image does not have.
-    pub(super) fn none() -> Self {
-        let (zero, one) = (T::near(0.0), T::near(1.0));
-        Self { at: [Some(0), None, None, None], weight: [one; 4], slope: [zero; 4], scale: zero, count: 1 }
+    pub(super) fn missing_dim() -> Self {
+        let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
+        Self { indices: [Some(0), None, None, None], weights: [one; 4], derivatives: [zero; 4], scale: zero, count: 1 }
     }
 }
 
@@ -35,18 +35,18 @@ pub(super) struct Sampler<'a> {
     pub(super) sampling: &'a Sampling,
     pub(super) sizes: Vec<usize>,
     /// The number of elements of the image that a sample is made of.
-    pub(super) each: usize,
+    pub(super) taps_per_sample: usize,
 }
 
 impl<'a> Sampler<'a> {
     pub(super) fn new(sampling: &'a Sampling, input: &Tensor) -> Self {
-        let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| usized(size)).collect();
+        let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| to_usize(size)).collect();
         let along: usize = match sampling.interpolation {
             Interpolation::Nearest => 1,
             Interpolation::Linear => 2,
             Interpolation::Cubic => 4,
         };
-        Self { sampling, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
+        Self { sampling, taps_per_sample: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
     }
 
     /// Returns the number of elements of an image.
@@ -55,28 +55,28 @@ impl<'a> Sampler<'a> {
     }
 
     /// Returns the elements at a coordinate, in a dimension of this size.
-    pub(super) fn along<T: Coordinate>(&self, coordinate: T, size: usize) -> Along<T> {
-        let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
-        let ends = Ends::<T>::new(self.sampling, size);
-        let scale = if self.sampling.align_corners { ends.last } else { ends.whole } * half;
+    pub(super) fn axis_taps<T: Coordinate>(&self, coordinate: T, size: usize) -> AxisTaps<T> {
+        let (zero, one, half) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(0.5));
+        let bounds = AxisBounds::<T>::new(self.sampling, size);
+        let scale = if self.sampling.align_corners { bounds.last } else { bounds.size } * half;
         let mut middle = (coordinate + one) * scale;
         if !self.sampling.align_corners {
             middle = middle - half;
         }
-        let mut along = Along { at: [None; 4], weight: [zero; 4], slope: [zero; 4], scale, count: 1 };
+        let mut along = AxisTaps { indices: [None; 4], weights: [zero; 4], derivatives: [zero; 4], scale, count: 1 };
         if self.sampling.interpolation == Interpolation::Cubic {
             let first = middle.floor();
             along.count = 4;
-            for (number, (weight, slope)) in curve(middle - first).into_iter().enumerate() {
+            for (number, (weight, derivative)) in cubic_weights(middle - first).into_iter().enumerate() {
                 let offset = [-1.0, 0.0, 1.0, 2.0][number];
-                along.at[number] = inside(ends.kept(first + T::near(offset)).0, size);
-                (along.weight[number], along.slope[number]) = (weight, slope);
+                along.indices[number] = to_index(bounds.pad_position(first + T::from_f64(offset)).0, size);
+                (along.weights[number], along.derivatives[number]) = (weight, derivative);
             }
             return along;
         }
-        let (middle, sign) = ends.kept(middle);
+        let (middle, sign) = bounds.pad_position(middle);
         if self.sampling.interpolation == Interpolation::Nearest {
-            (along.at[0], along.weight[0]) = (inside(middle.nearest(), size), one);
+            (along.indices[0], along.weights[0]) = (to_index(middle.round_to_nearest(), size), one);
             return along;
         }
         let first = middle.floor();
@@ -84,36 +84,36 @@ impl<'a> Sampler<'a> {
         along.count = 2;
         along.scale = scale * sign;
         // The second position is computed in `f64`: a narrow type may not represent the next integer.
-        (along.at[0], along.at[1]) = (inside(first, size), inside(first.into() + 1.0, size));
-        (along.weight[0], along.weight[1]) = (one - right, right);
-        (along.slope[0], along.slope[1]) = (-one, one);
+        (along.indices[0], along.indices[1]) = (to_index(first, size), to_index(first.into() + 1.0, size));
+        (along.weights[0], along.weights[1]) = (one - right, right);
+        (along.derivatives[0], along.derivatives[1]) = (-one, one);
         along
     }
 }
 
 /// The ends of an image along one dimension, and the options of the sampling.
-struct Ends<'a, T> {
+struct AxisBounds<'a, T> {
     sampling: &'a Sampling,
     /// The size.
-    whole: T,
+    size: T,
     /// The last index.
     last: T,
 }
 
-impl<'a, T: Coordinate> Ends<'a, T> {
+impl<'a, T: Coordinate> AxisBounds<'a, T> {
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
     fn new(sampling: &'a Sampling, size: usize) -> Self {
-        Self { sampling, whole: T::near(size as f64), last: T::near(size as f64 - 1.0) }
+        Self { sampling, size: T::from_f64(size as f64), last: T::from_f64(size as f64 - 1.0) }
     }
 
     /// Moves a position into the image, unless the padding is zeros. Also returns the derivative of the moved position by the original one.
-    fn kept(&self, position: T) -> (T, T) {
-        let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
+    fn pad_position(&self, position: T) -> (T, T) {
+        let (zero, one, half) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(0.5));
         let (position, sign) = match self.sampling.padding_mode {
             PaddingMode::Zeros => return (position, one),
             PaddingMode::Border => (position, one),
-            PaddingMode::Mirror if self.sampling.align_corners => mirrored(position, zero, self.last),
-            PaddingMode::Mirror => mirrored(position, -half, self.whole),
+            PaddingMode::Mirror if self.sampling.align_corners => mirror(position, zero, self.last),
+            PaddingMode::Mirror => mirror(position, -half, self.size),
         };
         if position <= zero {
             (zero, zero)
@@ -126,8 +126,8 @@ impl<'a, T: Coordinate> Ends<'a, T> {
 }
 
 /// Mirrors a position into a span. Also returns the sign of the derivative.
-fn mirrored<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
-    let (zero, one, two) = (T::near(0.0), T::near(1.0), T::near(2.0));
+fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
+    let (zero, one, two) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(2.0));
     if span == zero {
         return (zero, zero);
     }
@@ -138,8 +138,8 @@ fn mirrored<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
 }
 
 /// Returns the position as an index, if it is inside of the image.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is inside of the image")]
-fn inside(position: impl Into<f64>, size: usize) -> Option<usize> {
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position is inside of the image")]
+fn to_index(position: impl Into<f64>, size: usize) -> Option<usize> {
     let position: f64 = position.into();
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
     (position >= 0.0 && position < size as f64).then_some(position as usize)

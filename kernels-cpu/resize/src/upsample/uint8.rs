@@ -8,79 +8,84 @@ use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
 use super::taps::{Taps, UpsampleMode};
-use engine::contiguous::{fill, packed};
+use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::thread_pool::{self, Lines};
 
 /// Resizes uint8 images. The sizes of both tensors are batch, channels, height and width.
 pub(super) fn resize(
     this: &Tensor,
     out: &mut Tensor,
-    (way, align_corners): (UpsampleMode, bool),
+    (mode, align_corners): (UpsampleMode, bool),
     scales: &[Option<f64>; 2],
 ) -> Result<()> {
-    let (elements, from, to) = (packed::<i32>(this)?, this.sizes(), Dims::from_slice(out.sizes()));
-    fill(out, |out: &mut [i32]| {
-        let whole = |at: usize| -> Result<Whole> {
-            let taps = Taps::<f64>::new(way, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
-            Ok(Whole::of(&taps))
+    let (elements, from, to) = (contiguous_elements::<i32>(this)?, this.sizes(), Dims::from_slice(out.sizes()));
+    write_contiguous(out, |out: &mut [i32]| {
+        let integer_taps = |at: usize| -> Result<IntegerTaps> {
+            let taps = Taps::<f64>::new(mode, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
+            Ok(IntegerTaps::new(&taps))
         };
-        let (down, across) = (whole(0)?, whole(1)?);
-        let (area, wide) = (down.from * across.from, across.from);
-        let images = Lines::new(out, down.to() * across.to());
-        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(down.to() * across.to()), |range| {
-            let mut blend = vec![0; down.from * across.to()];
-            for index in range {
-                let rows = elements[index * area..][..area].chunks_exact(wide);
-                for (row, blend) in rows.zip(blend.chunks_exact_mut(across.to())) {
-                    blend.iter_mut().enumerate().for_each(|(x, to)| *to = across.blended(x, |at| row[at]));
+        let (down, across) = (integer_taps(0)?, integer_taps(1)?);
+        let (area, wide) = (down.input_size * across.input_size, across.input_size);
+        let images = Lines::new(out, down.output_size() * across.output_size());
+        thread_pool::parallel_for(
+            0..images.len(),
+            GRAIN.div_ceil(down.output_size() * across.output_size()),
+            |range| {
+                let mut blend = vec![0; down.input_size * across.output_size()];
+                for index in range {
+                    let rows = elements[index * area..][..area].chunks_exact(wide);
+                    for (row, blend) in rows.zip(blend.chunks_exact_mut(across.output_size())) {
+                        blend.iter_mut().enumerate().for_each(|(x, to)| *to = across.interpolate(x, |at| row[at]));
+                    }
+                    // SAFETY: every image is in one piece.
+                    let image = unsafe { images.get(index) };
+                    for (y, row) in image.chunks_exact_mut(across.output_size()).enumerate() {
+                        let column = |x: usize| down.interpolate(y, |at| blend[at * across.output_size() + x]);
+                        row.iter_mut().enumerate().for_each(|(x, to)| *to = column(x));
+                    }
                 }
-                // SAFETY: every image is in one piece.
-                let image = unsafe { images.get(index) };
-                for (y, row) in image.chunks_exact_mut(across.to()).enumerate() {
-                    let column = |x: usize| down.blended(y, |at| blend[at * across.to() + x]);
-                    row.iter_mut().enumerate().for_each(|(x, to)| *to = column(x));
-                }
-            }
-        });
+            },
+        );
         Ok(())
     })
 }
 
 /// Taps along one dimension with integer weights.
-struct Whole {
-    from: usize,
+struct IntegerTaps {
+    input_size: usize,
     /// The taps of each element of the result.
     taps: Vec<Vec<(usize, i32)>>,
     /// The number of fractional bits of a weight.
     bits: u32,
 }
 
-impl Whole {
-    fn of(taps: &Taps<f64>) -> Self {
-        let merged: Vec<Vec<(usize, f64)>> = (0..taps.to).map(|place| merged(taps.of(place))).collect();
+impl IntegerTaps {
+    fn new(taps: &Taps<f64>) -> Self {
+        let merged: Vec<Vec<(usize, f64)>> =
+            (0..taps.output_size).map(|output_index| merge_taps(taps.taps_of(output_index))).collect();
         let largest = merged.iter().flatten().fold(0.0, |largest: f64, &(_, weight)| largest.max(weight));
         let fits = |bits: &u32| 0.5 + largest * f64::from(1 << (bits + 1)) < f64::from(1 << 15);
         let bits = (0..22).find(|bits| !fits(bits)).unwrap_or(22);
-        #[expect(clippy::cast_possible_truncation, reason = "weights that fit were looked for")]
-        let whole = |(at, weight): (usize, f64)| (at, (weight * f64::from(1 << bits)).round() as i32);
-        let whole = merged.into_iter().map(|taps| taps.into_iter().map(whole).collect()).collect();
-        Self { from: taps.from, taps: whole, bits }
+        #[expect(clippy::cast_possible_truncation, reason = "`bits` was chosen so that the weights fit")]
+        let integer_taps = |(at, weight): (usize, f64)| (at, (weight * f64::from(1 << bits)).round() as i32);
+        let integer_taps = merged.into_iter().map(|taps| taps.into_iter().map(integer_taps).collect()).collect();
+        Self { input_size: taps.input_size, taps: integer_taps, bits }
     }
 
-    fn to(&self) -> usize {
+    fn output_size(&self) -> usize {
         self.taps.len()
     }
 
     /// Computes an element of the result.
-    fn blended(&self, place: usize, element: impl Fn(usize) -> i32) -> i32 {
+    fn interpolate(&self, output_index: usize, element: impl Fn(usize) -> i32) -> i32 {
         let half = 1 << (self.bits - 1);
-        let sum = self.taps[place].iter().fold(half, |sum, &(at, weight)| sum + weight * element(at));
+        let sum = self.taps[output_index].iter().fold(half, |sum, &(at, weight)| sum + weight * element(at));
         (sum >> self.bits).clamp(0, u8::MAX.into())
     }
 }
 
 /// Merges the taps of the same index, and adds their weights.
-fn merged(taps: &[(usize, f64)]) -> Vec<(usize, f64)> {
+fn merge_taps(taps: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let mut merged: Vec<(usize, f64)> = Vec::with_capacity(taps.len());
     for &(at, weight) in taps {
         match merged.last_mut().filter(|(last, _)| *last == at) {

@@ -7,27 +7,27 @@ use dispatch_runtime::{Chain, Device, Given, Step, Tensor, broadcast};
 
 /// Returns whether a chain is valid. Each call uses only earlier values, and its result has the sizes to which its arguments broadcast,
 /// which are equal for all calls. The chain's results are distinct results of calls.
-pub(super) fn is_sound(chain: &Chain) -> bool {
+pub(super) fn is_valid(chain: &Chain) -> bool {
     let known = chain.inputs.len();
     let all = known + chain.steps.len();
-    let mut wanted = vec![false; chain.steps.len()];
+    let mut is_result = vec![false; chain.steps.len()];
     let is_new =
-        |&result: &usize| (known..all).contains(&result) && !std::mem::replace(&mut wanted[result - known], true);
+        |&result: &usize| (known..all).contains(&result) && !std::mem::replace(&mut is_result[result - known], true);
     let mut steps = chain.steps.iter().enumerate();
     !chain.results.is_empty()
         && chain.results.iter().all(is_new)
-        && chain.inputs.iter().all(is_shape)
-        && steps.all(|(at, step)| is_shape(&step.result) && gives_what_it_says(chain, at, step))
+        && chain.inputs.iter().all(is_meta)
+        && steps.all(|(at, step)| is_meta(&step.result) && has_stated_sizes(chain, at, step))
 }
 
-fn is_shape(tensor: &Tensor) -> bool {
+fn is_meta(tensor: &Tensor) -> bool {
     tensor.device() == Device::META && !tensor.is_number()
 }
 
 /// Returns whether a step's result has the sizes to which its arguments broadcast, and those of the first step's result.
-fn gives_what_it_says(chain: &Chain, at: usize, step: &Step) -> bool {
+fn has_stated_sizes(chain: &Chain, at: usize, step: &Step) -> bool {
     let sizes = step.arguments.iter().filter_map(|given| match given {
-        Given::Value(value) => Some(value_before(chain, at, *value).map(Tensor::sizes)),
+        Given::Value(value) => Some(earlier_value(chain, at, *value).map(Tensor::sizes)),
         Given::Fixed(value) => value.as_tensor().map(|tensor| Some(tensor.sizes())),
     });
     let Some(sizes) = sizes.collect::<Option<Vec<_>>>() else { return false };
@@ -36,7 +36,7 @@ fn gives_what_it_says(chain: &Chain, at: usize, step: &Step) -> bool {
 }
 
 /// Returns a value that a step can use: an input, or the result of an earlier step.
-fn value_before(chain: &Chain, at: usize, value: usize) -> Option<&Tensor> {
+fn earlier_value(chain: &Chain, at: usize, value: usize) -> Option<&Tensor> {
     match value.checked_sub(chain.inputs.len()) {
         None => chain.inputs.get(value),
         Some(step) if step < at => Some(&chain.steps[step].result),

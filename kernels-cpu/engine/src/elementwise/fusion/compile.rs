@@ -2,22 +2,25 @@
 
 use dispatch_runtime::{Chain, DType, Geometry, Given, Scalar, Spec, Step, Storage, Tensor, Value};
 
-use super::check::is_sound;
-use super::registers::{self, Operation};
-use super::{Call, Element, End, From, INPUTS, Pass, Place, Spread, TILE, Tile, Uniform};
+use super::check::is_valid;
+use super::registers::{self, RunStep};
+use super::{
+    BroadcastInput, Call, CallOperand, ElementBytes, FusedPass, Location, MAX_INPUTS, TILE, TileOffset, UniformInput,
+    UniformSource,
+};
 use crate::compute::Compute;
-use crate::convert::computed_in;
-use crate::elementwise::Cheap;
-use crate::elementwise::fusible::{Bound, Fusible, Loop};
+use crate::convert::compute_dtype;
+use crate::elementwise::CheapOperation;
+use crate::elementwise::fusible::{BoundLoop, FusionRule, Loop};
 use crate::elementwise::operands::ElementPath;
 
 /// The most memory for the tiles of one thread.
-const MOST: usize = 16 << 20;
+const MAX_TILE_BYTES: usize = 16 << 20;
 
 /// Compiles a chain to a pass. Returns `None` if a call has no loop, or if the chain states a wrong result for it.
-pub(super) fn pass(chain: &Chain) -> Option<Pass> {
+pub(super) fn compile_pass(chain: &Chain) -> Option<FusedPass> {
     let [first, ..] = &chain.steps[..] else { return None };
-    if !is_sound(chain) {
+    if !is_valid(chain) {
         return None;
     }
     let sizes = first.result.sizes().to_vec();
@@ -25,33 +28,33 @@ pub(super) fn pass(chain: &Chain) -> Option<Pass> {
     let mut compiler = Compiler {
         chain,
         count,
-        last: last_uses(chain),
-        places: vec![None; chain.inputs.len() + chain.steps.len()],
-        free: Vec::new(),
-        open: None,
-        pass: Pass {
+        last_uses: last_uses(chain),
+        locations: vec![None; chain.inputs.len() + chain.steps.len()],
+        free_tiles: Vec::new(),
+        open_run: None,
+        pass: FusedPass {
             sizes,
-            inputs: chain.inputs.iter().map(spec).collect(),
-            uniform: Vec::new(),
-            spread: Vec::new(),
+            inputs: chain.inputs.iter().map(contiguous_spec).collect(),
+            uniform_inputs: Vec::new(),
+            broadcast_inputs: Vec::new(),
             calls: Vec::new(),
-            results: chain.results.iter().map(|&value| dtype(chain, value)).collect::<Option<_>>()?,
-            bytes: 0,
+            results: chain.results.iter().map(|&value| result_dtype(chain, value)).collect::<Option<_>>()?,
+            tile_bytes: 0,
         },
     };
     for at in 0..chain.steps.len() {
-        compiler.step(at)?;
+        compiler.compile_step(at)?;
     }
-    compiler.close()?;
-    Some(compiler.pass).filter(|pass| pass.bytes <= MOST)
+    compiler.close_run()?;
+    Some(compiler.pass).filter(|pass| pass.tile_bytes <= MAX_TILE_BYTES)
 }
 
-fn spec(tensor: &Tensor) -> Spec {
+fn contiguous_spec(tensor: &Tensor) -> Spec {
     Spec::contiguous(tensor.dtype(), tensor.sizes())
 }
 
 /// Returns the dtype of a step's result.
-fn dtype(chain: &Chain, value: usize) -> Option<DType> {
+fn result_dtype(chain: &Chain, value: usize) -> Option<DType> {
     Some(chain.steps.get(value.checked_sub(chain.inputs.len())?)?.result.dtype())
 }
 
@@ -59,31 +62,31 @@ fn dtype(chain: &Chain, value: usize) -> Option<DType> {
 fn last_uses(chain: &Chain) -> Vec<usize> {
     let mut last = vec![0; chain.inputs.len() + chain.steps.len()];
     for (at, step) in chain.steps.iter().enumerate() {
-        for value in values(step) {
+        for value in argument_values(step) {
             last[value] = at;
         }
     }
     last
 }
 
-fn values(step: &Step) -> impl Iterator<Item = usize> {
+fn argument_values(step: &Step) -> impl Iterator<Item = usize> {
     step.arguments.iter().filter_map(|given| if let Given::Value(value) = given { Some(*value) } else { None })
 }
 
 /// The most inputs of one operation.
-const INPUTS_OF_ONE: usize = 4;
+const MAX_OPERATION_INPUTS: usize = 4;
 
 /// Returns whether runs in registers compute with a dtype.
-fn is_held(dtype: DType) -> bool {
+fn has_register_runs(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::BF16 | DType::F16)
 }
 
 /// Replaces `a + 1 * b` by `a + b`, which is equal to the bit. Nearly all sums have the factor 1.
-fn without_unit_factor((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Scalar>) {
+fn without_unit_factor((cheap, numbers): (CheapOperation, Vec<Scalar>)) -> (CheapOperation, Vec<Scalar>) {
     let of_one = numbers.first().is_some_and(|factor| factor.to_f64() == Some(1.0));
     match cheap {
-        Cheap::plus_times if of_one => (Cheap::plus, Vec::new()),
-        Cheap::minus_times if of_one => (Cheap::minus, Vec::new()),
+        CheapOperation::add_scaled if of_one => (CheapOperation::plus, Vec::new()),
+        CheapOperation::sub_scaled if of_one => (CheapOperation::minus, Vec::new()),
         _ => (cheap, numbers),
     }
 }
@@ -92,123 +95,138 @@ struct Compiler<'a> {
     chain: &'a Chain,
     /// The number of elements of the results.
     count: i64,
-    last: Vec<usize>,
+    last_uses: Vec<usize>,
     /// The location of each value computed so far, and the size of its elements.
-    places: Vec<Option<(Place, usize)>>,
+    locations: Vec<Option<(Location, usize)>>,
     /// Unused tiles, with the size of their elements.
-    free: Vec<(Tile, usize)>,
+    free_tiles: Vec<(TileOffset, usize)>,
     /// The last step, if it is not yet a call: the next step may continue it in registers.
-    open: Option<Open>,
-    pass: Pass,
+    open_run: Option<OpenRun>,
+    pass: FusedPass,
 }
 
 /// One step, or several steps that form a run.
-struct Open {
+struct OpenRun {
     /// The result of the last step.
     value: usize,
     dtype: DType,
     /// The loop of the first step.
-    row: Box<dyn Loop>,
+    kernel_loop: Box<dyn Loop>,
     /// The operations of the run; empty if runs do not know the first step.
-    operations: Vec<Operation>,
-    inputs: Vec<End>,
+    steps: Vec<RunStep>,
+    inputs: Vec<CallOperand>,
     out: ElementPath,
     /// Tiles that are free once this call is done.
-    done: Vec<(Tile, usize)>,
+    released_tiles: Vec<(TileOffset, usize)>,
 }
 
 impl Compiler<'_> {
-    fn step(&mut self, at: usize) -> Option<()> {
+    fn compile_step(&mut self, at: usize) -> Option<()> {
         let step = &self.chain.steps[at];
-        let mut arguments = step.arguments.iter().map(|given| self.stand_in(given)).collect::<Option<Vec<_>>>()?;
-        let Bound { mut row, inputs: ways, out, dtype } = Fusible::bound(step.operator, &mut arguments)?;
+        let mut arguments = step.arguments.iter().map(|given| self.placeholder(given)).collect::<Option<Vec<_>>>()?;
+        let BoundLoop { mut kernel_loop, inputs: paths, out, dtype } = FusionRule::bind(step.operator, &mut arguments)?;
         let tensors =
             step.arguments.iter().filter(|given| !matches!(given, Given::Fixed(value) if value.as_tensor().is_none()));
         let tensors: Vec<&Given> = tensors.collect();
-        if dtype != step.result.dtype() || tensors.len() != ways.len() || ways.len() > INPUTS {
+        if dtype != step.result.dtype() || tensors.len() != paths.len() || paths.len() > MAX_INPUTS {
             return None;
         }
-        let cheap =
-            row.cheap.take().filter(|_| is_held(dtype) && row.results == computed_in(dtype)).map(without_unit_factor);
-        let place = cheap.as_ref().and_then(|(cheap, _)| self.goes_on(at, *cheap, dtype, &tensors));
-        if place.is_none() {
-            self.close()?;
+        let cheap = kernel_loop
+            .cheap
+            .take()
+            .filter(|_| has_register_runs(dtype) && kernel_loop.result_dtype == compute_dtype(dtype))
+            .map(without_unit_factor);
+        let register_argument =
+            cheap.as_ref().and_then(|(cheap, _)| self.continued_argument(at, *cheap, dtype, &tensors));
+        if register_argument.is_none() {
+            self.close_run()?;
         }
         let mut inputs = Vec::new();
-        for (i, (given, way)) in tensors.into_iter().zip(ways).enumerate() {
-            if place != Some(i) {
-                inputs.push(self.input(given, way)?);
+        for (i, (given, path)) in tensors.into_iter().zip(paths).enumerate() {
+            if register_argument != Some(i) {
+                inputs.push(self.input_operand(given, path)?);
             }
         }
-        let asides = inputs.iter().filter(|end| !end.way.direct).map(|end| (end.aside, end.way.size));
-        let mut done: Vec<(Tile, usize)> = asides.collect();
-        let mut last: Vec<usize> = values(step).filter(|&value| self.last[value] == at).collect();
-        last.sort_unstable();
-        last.dedup();
-        for value in last {
-            if let Some((Place::Tile(tile), size)) = self.places[value] {
-                done.push((tile, size));
+        let conversion_tiles = inputs
+            .iter()
+            .filter(|operand| !operand.path.direct)
+            .map(|operand| (operand.conversion_tile, operand.path.size));
+        let mut released_tiles: Vec<(TileOffset, usize)> = conversion_tiles.collect();
+        let mut ended: Vec<usize> = argument_values(step).filter(|&value| self.last_uses[value] == at).collect();
+        ended.sort_unstable();
+        ended.dedup();
+        for value in ended {
+            if let Some((Location::Tile(tile), size)) = self.locations[value] {
+                released_tiles.push((tile, size));
             }
         }
         let value = self.chain.inputs.len() + at;
-        let open = self.open.take().unwrap_or_else(|| {
-            let (row, operations, inputs, done) = (row.run, Vec::new(), Vec::new(), Vec::new());
-            Open { value, dtype, row, operations, inputs, out, done }
+        let open_run = self.open_run.take().unwrap_or_else(|| {
+            let (kernel_loop, steps, inputs, released_tiles) = (kernel_loop.run, Vec::new(), Vec::new(), Vec::new());
+            OpenRun { value, dtype, kernel_loop, steps, inputs, out, released_tiles }
         });
-        let operands = open.inputs.len().max(1);
-        let mut open = Open { value, ..open };
-        open.inputs.append(&mut inputs);
-        open.done.append(&mut done);
+        let first_operand = open_run.inputs.len().max(1);
+        let mut open_run = OpenRun { value, ..open_run };
+        open_run.inputs.append(&mut inputs);
+        open_run.released_tiles.append(&mut released_tiles);
         if let Some((cheap, numbers)) = cheap {
             for number in numbers {
-                open.inputs.push(self.number(number, dtype)?);
+                open_run.inputs.push(self.scalar_operand(number, dtype)?);
             }
-            open.operations.push(Operation { cheap, place: place.unwrap_or(0), operands });
+            open_run.steps.push(RunStep { cheap, register_argument: register_argument.unwrap_or(0), first_operand });
         }
-        self.open = Some(open);
+        self.open_run = Some(open_run);
         Some(())
     }
 
     /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
     /// and runs know both.
-    fn goes_on(&self, at: usize, cheap: Cheap, dtype: DType, tensors: &[&Given]) -> Option<usize> {
-        let open = self.open.as_ref()?;
-        let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open.value);
-        let place = tensors.iter().position(|given| is_open(&given))?;
-        let only_here = self.last[open.value] == at
+    fn continued_argument(&self, at: usize, cheap: CheapOperation, dtype: DType, tensors: &[&Given]) -> Option<usize> {
+        let open_run = self.open_run.as_ref()?;
+        let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open_run.value);
+        let argument = tensors.iter().position(|given| is_open(&given))?;
+        let only_here = self.last_uses[open_run.value] == at
             && tensors.iter().filter(is_open).count() == 1
-            && !self.chain.results.contains(&open.value);
-        let both = !open.operations.is_empty() && open.dtype == dtype && cheap.takes(place);
-        (only_here && both && open.inputs.len() + INPUTS_OF_ONE <= INPUTS).then_some(place)
+            && !self.chain.results.contains(&open_run.value);
+        let both = !open_run.steps.is_empty() && open_run.dtype == dtype && cheap.accepts_register_at(argument);
+        (only_here && both && open_run.inputs.len() + MAX_OPERATION_INPUTS <= MAX_INPUTS).then_some(argument)
     }
 
     /// Makes a call of the open steps.
-    fn close(&mut self) -> Option<()> {
-        let Some(Open { value, dtype, row, operations, inputs, out, done }) = self.open.take() else {
+    fn close_run(&mut self) -> Option<()> {
+        let Some(OpenRun { value, dtype, kernel_loop, steps, inputs, out, released_tiles }) = self.open_run.take()
+        else {
             return Some(());
         };
         let size = dtype.size();
-        let place = match self.chain.results.iter().position(|result| *result == value) {
-            Some(result) => Place::Result(result),
-            None => Place::Tile(self.tile(size)),
+        let location = match self.chain.results.iter().position(|result| *result == value) {
+            Some(result) => Location::Result(result),
+            None => Location::Tile(self.allocate_tile(size)),
         };
-        self.places[value] = Some((place, size));
-        let aside = if out.direct { 0 } else { self.tile(out.size) };
-        self.free.extend(done);
+        self.locations[value] = Some((location, size));
+        let conversion_tile = if out.direct { 0 } else { self.allocate_tile(out.size) };
+        self.free_tiles.extend(released_tiles);
         if !out.direct {
-            self.free.push((aside, out.size));
+            self.free_tiles.push((conversion_tile, out.size));
         }
-        let is_uniform = |end: &End| {
-            self.pass.uniform.iter().any(|uniform| matches!(end.at, Place::Tile(tile) if tile == uniform.to))
+        let is_uniform = |operand: &CallOperand| {
+            self.pass
+                .uniform_inputs
+                .iter()
+                .any(|uniform| matches!(operand.location, Location::Tile(tile) if tile == uniform.tile))
         };
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
-        let row = if operations.len() < 2 { row } else { registers::run(dtype, operations, &uniform)? };
-        self.pass.calls.push(Call { row, inputs, out: End { at: place, size, way: out, aside } });
+        let kernel_loop = if steps.len() < 2 { kernel_loop } else { registers::run_loop(dtype, steps, &uniform)? };
+        self.pass.calls.push(Call {
+            kernel_loop,
+            inputs,
+            out: CallOperand { location, size, path: out, conversion_tile },
+        });
         Some(())
     }
 
     /// Returns an argument with the later dtype and rank, for binding a loop. Its elements are zeros.
-    fn stand_in(&self, given: &Given) -> Option<Value> {
+    fn placeholder(&self, given: &Given) -> Option<Value> {
         let value = match given {
             Given::Fixed(value) => return Some(value.clone()),
             Given::Value(value) => *value,
@@ -224,69 +242,77 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input(&mut self, given: &Given, way: ElementPath) -> Option<End> {
+    fn input_operand(&mut self, given: &Given, path: ElementPath) -> Option<CallOperand> {
         let value = match given {
             Given::Value(value) => *value,
             Given::Fixed(Value::Tensor(number)) => {
-                return Some(self.uniform(From::Number(Element::of(number)?), way));
+                return Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::of_tensor(number)?), path));
             }
             Given::Fixed(_) => return None,
         };
         let Some(input) = self.chain.inputs.get(value) else {
-            let (at, size) = self.places[value]?;
-            let aside = if way.direct { 0 } else { self.tile(way.size) };
-            return Some(End { at, size, way, aside });
+            let (location, size) = self.locations[value]?;
+            let conversion_tile = if path.direct { 0 } else { self.allocate_tile(path.size) };
+            return Some(CallOperand { location, size, path, conversion_tile });
         };
         let size = input.dtype().size();
         Some(match input.geometry().count() {
             count if count == self.count => {
-                let aside = if way.direct { 0 } else { self.tile(way.size) };
-                End { at: Place::Input(value), size, way, aside }
+                let conversion_tile = if path.direct { 0 } else { self.allocate_tile(path.size) };
+                CallOperand { location: Location::Input(value), size, path, conversion_tile }
             }
-            1 => self.uniform(From::Input(value), way),
+            1 => self.uniform_operand(UniformSource::Input(value), path),
             _ => {
-                let (end, to) = self.ahead(&way);
-                self.pass.spread.push(Spread { input: value, size, way, to });
-                end
+                let (operand, tile) = self.preloaded(&path);
+                self.pass.broadcast_inputs.push(BroadcastInput { input: value, size, path, tile });
+                operand
             }
         })
     }
 
     /// Returns a scalar argument of the call as an input of its loop.
-    fn number(&mut self, number: Scalar, dtype: DType) -> Option<End> {
-        let computed = computed_in(dtype);
+    fn scalar_operand(&mut self, number: Scalar, dtype: DType) -> Option<CallOperand> {
+        let computed = compute_dtype(dtype);
         let number = match computed {
             DType::F32 => Tensor::from([f32::from_scalar(number)]),
             DType::F64 => Tensor::from([f64::from_scalar(number)]),
             _ => return None,
         };
-        let way = ElementPath::of_input(computed, computed, None, false);
-        Some(self.uniform(From::Number(Element::of(&number)?), way))
+        let path = ElementPath::of_input(computed, computed, None, false);
+        Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::of_tensor(&number)?), path))
     }
 
-    fn uniform(&mut self, from: From, way: ElementPath) -> End {
-        let (end, to) = self.ahead(&way);
-        self.pass.uniform.push(Uniform { from, way, to });
-        end
+    fn uniform_operand(&mut self, source: UniformSource, path: ElementPath) -> CallOperand {
+        let (operand, tile) = self.preloaded(&path);
+        self.pass.uniform_inputs.push(UniformInput { source, path, tile });
+        operand
     }
 
     /// Returns an input that is converted for the loop before any call, in a tile of its own.
-    fn ahead(&mut self, way: &ElementPath) -> (End, Tile) {
-        let to = self.own_tile(way.size);
-        (End { at: Place::Tile(to), size: way.size, way: way.in_the_loop(), aside: 0 }, to)
+    fn preloaded(&mut self, path: &ElementPath) -> (CallOperand, TileOffset) {
+        let tile = self.new_tile(path.size);
+        (
+            CallOperand {
+                location: Location::Tile(tile),
+                size: path.size,
+                path: path.without_conversion(),
+                conversion_tile: 0,
+            },
+            tile,
+        )
     }
 
     /// Returns an unused tile for elements of this size.
-    fn tile(&mut self, size: usize) -> Tile {
-        match self.free.iter().position(|(_, free)| *free == size) {
-            Some(at) => self.free.swap_remove(at).0,
-            None => self.own_tile(size),
+    fn allocate_tile(&mut self, size: usize) -> TileOffset {
+        match self.free_tiles.iter().position(|(_, free)| *free == size) {
+            Some(at) => self.free_tiles.swap_remove(at).0,
+            None => self.new_tile(size),
         }
     }
 
-    fn own_tile(&mut self, size: usize) -> Tile {
-        let tile = self.pass.bytes;
-        self.pass.bytes += TILE * size;
+    fn new_tile(&mut self, size: usize) -> TileOffset {
+        let tile = self.pass.tile_bytes;
+        self.pass.tile_bytes += TILE * size;
         tile
     }
 }

@@ -12,7 +12,7 @@ use dispatch_runtime::{Arithmetic, DType};
 use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::compute::{Compute, Field, Fraction, Ordered};
+use crate::compute::{Compute, Field, Ordered, RealFloat};
 use crate::convert::{rounded_to_bf16, rounded_to_f16};
 use crate::elementwise::fusible::Loop;
 use crate::inlined::inlined;
@@ -20,15 +20,15 @@ use crate::math::Real;
 
 /// Defines the operations of runs: functions of elements and scalars, with the arguments that can be in registers.
 macro_rules! cheap {
-    ($($name:ident<$bound:path>[$($element:ident),+] at $($place:literal)+ => $body:expr;)*) => {
+    ($($name:ident<$bound:path>[$($element:ident),+] at $($register_argument:literal)+ => $body:expr;)*) => {
         /// An operation of runs. Its tensor arguments come first, then its scalars.
         #[derive(Clone, Copy, PartialEq)]
-        #[expect(non_camel_case_types, reason = "named as the functions in `lane` are")]
-        pub enum Cheap { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
+        #[expect(non_camel_case_types, reason = "the names of the functions in `scalar_functions`")]
+        pub enum CheapOperation { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
 
         /// Functions of elements, for runs and for the operators' own loops.
-        #[allow(dead_code, reason = "sums of one times a tensor have no loop of their own")]
-        pub mod lane {
+        #[allow(dead_code, reason = "`plus` and `minus` are operations of runs only")]
+        pub mod scalar_functions {
             use super::*;
 
             $(#[doc = concat!("`", stringify!($name), "` of elements and numbers")]
@@ -36,19 +36,19 @@ macro_rules! cheap {
             pub fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
-        /// Functions of vectors, with the expressions of [`lane`].
-        mod vectors {
+        /// Functions of vectors, with the expressions of [`scalar_functions`].
+        mod vector_functions {
             use super::*;
 
             $(#[inline(always)]
             pub(super) fn $name<T: Vector>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
-        impl Cheap {
-            /// Returns whether the argument number `place` can be in registers.
-            pub(super) fn takes(self, place: usize) -> bool {
+        impl CheapOperation {
+            /// Returns whether the argument number `register_argument` can be in registers.
+            pub(super) fn accepts_register_at(self, register_argument: usize) -> bool {
                 match self {
-                    $(Self::$name => [$($place),+].contains(&place),)*
+                    $(Self::$name => [$($register_argument),+].contains(&register_argument),)*
                 }
             }
 
@@ -60,20 +60,20 @@ macro_rules! cheap {
             }
         }
 
-        impl<T: Number> Work<'_, T> {
+        impl<T: RunElement> RunCall<'_, T> {
             /// Applies an operation to a block.
             ///
             /// # Safety
             ///
-            /// The safety conditions of [`block`](Self::block) hold.
+            /// The safety conditions of [`run_block`](Self::run_block) hold.
             #[inline(always)]
-            unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, T, W>, operation: &Operation, start: usize) {
-                match (operation.cheap, operation.place) {
+            unsafe fn apply_step<S: Simd, const W: usize>(&self, x: &mut VectorBlock<S, T, W>, step: &RunStep, start: usize) {
+                match (step.cheap, step.register_argument) {
                     $($(
                         // SAFETY: guaranteed by the caller.
-                        (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, vectors::$name) },
+                        (CheapOperation::$name, $register_argument) => unsafe { self.apply_function::<S, _, W, $register_argument>(x, step.first_operand, start, vector_functions::$name) },
                     )+)*
-                    _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
+                    _ => debug_assert!(false, "an operation accepts this argument in registers"),
                 }
             }
         }
@@ -83,41 +83,41 @@ macro_rules! cheap {
 cheap! {
     plus<Arithmetic>[a, b] at 0 1 => a.plus(b);
     minus<Arithmetic>[a, b] at 0 1 => a.minus(b);
-    plus_times<Arithmetic>[a, b, factor] at 0 1 => a.plus(b.times(factor));
-    minus_times<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
-    times_from<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
+    add_scaled<Arithmetic>[a, b, factor] at 0 1 => a.plus(b.times(factor));
+    sub_scaled<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
+    rsub_scaled<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
     times<Arithmetic>[a, b] at 0 1 => a.times(b);
-    over<Field>[a, b] at 0 1 => a.over(b);
+    divide<Field>[a, b] at 0 1 => a.divide(b);
     negated<Compute>[x] at 0 => x.negated();
     magnitude<Ordered>[x] at 0 => x.magnitude();
-    root<Real>[x] at 0 => x.sqrt();
+    sqrt<Real>[x] at 0 => x.sqrt();
     reciprocal<Real>[x] at 0 => x.reciprocal();
     larger<Ordered>[a, b] at 0 1 => a.larger(b);
     smaller<Ordered>[a, b] at 0 1 => a.smaller(b);
-    between<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
-    positive<Ordered>[x] at 0 => x.positive();
-    leaky_relu<Fraction>[x, slope] at 0 => x.leaky_relu(slope);
-    beyond<Ordered>[x, threshold, value] at 0 => x.beyond(threshold, value);
+    clamp<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
+    relu<Ordered>[x] at 0 => x.relu();
+    leaky_relu<RealFloat>[x, slope] at 0 => x.leaky_relu(slope);
+    threshold<Ordered>[x, threshold, value] at 0 => x.threshold(threshold, value);
 }
 
 /// One operation of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Operation {
-    pub(super) cheap: Cheap,
+pub(super) struct RunStep {
+    pub(super) cheap: CheapOperation,
     /// The index of the argument that is in registers.
-    pub(super) place: usize,
+    pub(super) register_argument: usize,
     /// The index of its first other argument among the inputs of the run.
-    pub(super) operands: usize,
+    pub(super) first_operand: usize,
 }
 
 /// Returns the loop of a run, which begins with the elements of input 0; `None` if runs do not compute with the dtype. A `uniform` input is
 /// one element, repeated.
-pub(super) fn run(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
+pub(super) fn run_loop(dtype: DType, run_steps: Vec<RunStep>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
     Some(match dtype {
-        DType::F32 => Box::new(Run::<f32>::new(operations, uniform, Rounding::None)),
-        DType::F64 => Box::new(Run::<f64>::new(operations, uniform, Rounding::None)),
-        DType::BF16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::BF16)),
-        DType::F16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::F16)),
+        DType::F32 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::None)),
+        DType::F64 => Box::new(RunLoop::<f64>::new(run_steps, uniform, Rounding::None)),
+        DType::BF16 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::BF16)),
+        DType::F16 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::F16)),
         _ => return None,
     })
 }
@@ -131,54 +131,56 @@ enum Rounding {
 }
 
 /// The loop of a run: operations whose operands are among the inputs of a call.
-struct Run<T> {
-    operations: Vec<Operation>,
+struct RunLoop<T> {
+    run_steps: Vec<RunStep>,
     /// The stride of each input in bytes; 0 if it is uniform.
-    steps: Vec<usize>,
+    strides: Vec<usize>,
     rounding: Rounding,
-    numbers: PhantomData<fn() -> T>,
+    element: PhantomData<fn() -> T>,
 }
 
-impl<T: Number> Run<T> {
-    fn new(operations: Vec<Operation>, uniform: &[bool], rounding: Rounding) -> Self {
-        let are_inputs = |operation: &Operation| {
-            let Operation { cheap, place, operands } = *operation;
-            cheap.takes(place) && operands > 0 && operands + cheap.arity() <= uniform.len() + 1
+impl<T: RunElement> RunLoop<T> {
+    fn new(run_steps: Vec<RunStep>, uniform: &[bool], rounding: Rounding) -> Self {
+        let are_valid = |step: &RunStep| {
+            let RunStep { cheap, register_argument, first_operand } = *step;
+            cheap.accepts_register_at(register_argument)
+                && first_operand > 0
+                && first_operand + cheap.arity() <= uniform.len() + 1
         };
-        assert!(!uniform.is_empty() && operations.iter().all(are_inputs), "an operand is no input of the run");
+        assert!(!uniform.is_empty() && run_steps.iter().all(are_valid), "each operand of a run is one of its inputs");
         let step = |uniform: &bool| if *uniform { 0 } else { size_of::<T>() };
-        Self { operations, steps: uniform.iter().map(step).collect(), rounding, numbers: PhantomData }
+        Self { run_steps, strides: uniform.iter().map(step).collect(), rounding, element: PhantomData }
     }
 }
 
-impl<T: Number> Loop for Run<T> {
+impl<T: RunElement> Loop for RunLoop<T> {
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
-        assert_eq!(inputs.len(), self.steps.len(), "a run has one step for each input");
-        Arch::new().dispatch(Work { run: self, inputs, out, count });
+        assert_eq!(inputs.len(), self.strides.len(), "a run has one stride for each input");
+        Arch::new().dispatch(RunCall { run: self, inputs, out, count });
     }
 }
 
 /// A scalar type with vectors.
-trait Number: Pod {
+trait RunElement: Pod {
     type Vector<S: Simd>: Vector;
 
     /// Rounds to a narrow dtype.
-    fn narrow(self, rounding: Rounding) -> Self;
+    fn round_to(self, rounding: Rounding) -> Self;
 }
 
 inlined! {
-    impl Number for f32 {
+    impl RunElement for f32 {
         type Vector[S: Simd] = Floats<S>;
-        fn narrow(self, rounding: Rounding) -> Self = match rounding {
+        fn round_to(self, rounding: Rounding) -> Self = match rounding {
             Rounding::None => self,
             Rounding::BF16 => rounded_to_bf16(self),
             Rounding::F16 => rounded_to_f16(self),
         };
     }
 
-    impl Number for f64 {
+    impl RunElement for f64 {
         type Vector[S: Simd] = Doubles<S>;
-        fn narrow(self, _rounding: Rounding) -> Self = self;
+        fn round_to(self, _rounding: Rounding) -> Self = self;
     }
 }
 
@@ -187,20 +189,20 @@ trait Vector: Copy {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    fn over(self, divisor: Self) -> Self;
+    fn divide(self, divisor: Self) -> Self;
     fn negated(self) -> Self;
     fn magnitude(self) -> Self;
     fn sqrt(self) -> Self;
     fn reciprocal(self) -> Self;
     fn larger(self, other: Self) -> Self;
     fn smaller(self, other: Self) -> Self;
-    fn positive(self) -> Self;
+    fn relu(self) -> Self;
     fn leaky_relu(self, slope: Self) -> Self;
-    fn beyond(self, threshold: Self, value: Self) -> Self;
+    fn threshold(self, threshold: Self, value: Self) -> Self;
 }
 
 /// Defines vector types by the names of their instructions.
-macro_rules! vectors {
+macro_rules! vector_types {
     ($($name:ident of $vectors:ident: $one:literal $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident $abs:ident $sqrt:ident
         $equal:ident $greater:ident $less:ident $at_most:ident $select:ident;)+) => {
         $(#[derive(Clone, Copy)]
@@ -212,47 +214,47 @@ macro_rules! vectors {
 
         impl<S: Simd> $name<S> {
             #[inline(always)]
-            fn with(self, vector: S::$vectors) -> Self {
-                const { assert!(size_of::<S>() == 0, "a vector is loaded as it lies in memory") };
+            fn with_vector(self, vector: S::$vectors) -> Self {
+                const { assert!(size_of::<S>() == 0, "a vector type has the layout of its elements") };
                 Self { vector, ..self }
             }
         })+
 
         inlined! {
             $(impl [S: Simd] Vector for $name<S> {
-                fn plus(self, other: Self) -> Self = self.with(self.simd.$add(self.vector, other.vector));
-                fn minus(self, other: Self) -> Self = self.with(self.simd.$sub(self.vector, other.vector));
-                fn times(self, other: Self) -> Self = self.with(self.simd.$mul(self.vector, other.vector));
-                fn over(self, divisor: Self) -> Self = self.with(self.simd.$div(self.vector, divisor.vector));
-                fn negated(self) -> Self = self.with(self.simd.$neg(self.vector));
-                fn magnitude(self) -> Self = self.with(self.simd.$abs(self.vector));
-                fn sqrt(self) -> Self = self.with(self.simd.$sqrt(self.vector));
-                fn reciprocal(self) -> Self = self.with(self.simd.$div(self.simd.$splat($one), self.vector));
+                fn plus(self, other: Self) -> Self = self.with_vector(self.simd.$add(self.vector, other.vector));
+                fn minus(self, other: Self) -> Self = self.with_vector(self.simd.$sub(self.vector, other.vector));
+                fn times(self, other: Self) -> Self = self.with_vector(self.simd.$mul(self.vector, other.vector));
+                fn divide(self, divisor: Self) -> Self = self.with_vector(self.simd.$div(self.vector, divisor.vector));
+                fn negated(self) -> Self = self.with_vector(self.simd.$neg(self.vector));
+                fn magnitude(self) -> Self = self.with_vector(self.simd.$abs(self.vector));
+                fn sqrt(self) -> Self = self.with_vector(self.simd.$sqrt(self.vector));
+                fn reciprocal(self) -> Self = self.with_vector(self.simd.$div(self.simd.$splat($one), self.vector));
                 fn larger(self, other: Self) -> Self = {
                     let (simd, a, b) = (self.simd, self.vector, other.vector);
                     let number = simd.$select(simd.$greater(a, b), a, b);
-                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                    self.with_vector(simd.$select(simd.$equal(a, a), number, a))
                 };
                 fn smaller(self, other: Self) -> Self = {
                     let (simd, a, b) = (self.simd, self.vector, other.vector);
                     let number = simd.$select(simd.$less(a, b), a, b);
-                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                    self.with_vector(simd.$select(simd.$equal(a, a), number, a))
                 };
-                fn positive(self) -> Self = self.larger(self.with(self.simd.$splat(0.0)));
+                fn relu(self) -> Self = self.larger(self.with_vector(self.simd.$splat(0.0)));
                 fn leaky_relu(self, slope: Self) -> Self = {
                     let is_positive = self.simd.$greater(self.vector, self.simd.$splat(0.0));
-                    self.with(self.simd.$select(is_positive, self.vector, self.times(slope).vector))
+                    self.with_vector(self.simd.$select(is_positive, self.vector, self.times(slope).vector))
                 };
-                fn beyond(self, threshold: Self, value: Self) -> Self = {
+                fn threshold(self, threshold: Self, value: Self) -> Self = {
                     let is_below = self.simd.$at_most(self.vector, threshold.vector);
-                    self.with(self.simd.$select(is_below, value.vector, self.vector))
+                    self.with_vector(self.simd.$select(is_below, value.vector, self.vector))
                 };
             })+
         }
     };
 }
 
-vectors! {
+vector_types! {
     Floats of f32s: 1.0 splat_f32s add_f32s sub_f32s mul_f32s div_f32s neg_f32s abs_f32s sqrt_f32s
         equal_f32s greater_than_f32s less_than_f32s less_than_or_equal_f32s select_f32s;
     Doubles of f64s: 1.0 splat_f64s add_f64s sub_f64s mul_f64s div_f64s neg_f64s abs_f64s sqrt_f64s
@@ -260,47 +262,47 @@ vectors! {
 }
 
 /// The number of vectors in a block: enough to hide the latency of an operation, few enough to leave registers for operands.
-const WIDTH: usize = 8;
+const BLOCK_VECTORS: usize = 8;
 
-type Block<S, T, const W: usize> = [<T as Number>::Vector<S>; W];
+type VectorBlock<S, T, const W: usize> = [<T as RunElement>::Vector<S>; W];
 
 /// A run on the elements of one call: `count` elements at every input, or one if the input is uniform, and room for as many results. The
 /// operands of all operations are among the inputs.
-struct Work<'a, T> {
-    run: &'a Run<T>,
+struct RunCall<'a, T> {
+    run: &'a RunLoop<T>,
     inputs: &'a [*const u8],
     out: *mut u8,
     count: usize,
 }
 
-impl<T: Number> WithSimd for Work<'_, T> {
+impl<T: RunElement> WithSimd for RunCall<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let length = size_of::<Block<S, T, WIDTH>>() / size_of::<T>();
+        let length = size_of::<VectorBlock<S, T, BLOCK_VECTORS>>() / size_of::<T>();
         let Some(last) = self.count.checked_sub(length) else {
-            return self.few();
+            return self.run_short();
         };
         let mut start = 0;
         while start < last {
             // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-            unsafe { self.block::<S, WIDTH>(start) };
+            unsafe { self.run_block::<S, BLOCK_VECTORS>(start) };
             start += length;
         }
         // The last block may overlap the block before it. Results overlap no input, so they are just computed again.
         // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-        unsafe { self.block::<S, WIDTH>(last) };
+        unsafe { self.run_block::<S, BLOCK_VECTORS>(last) };
     }
 }
 
-impl<T: Number> Work<'_, T> {
+impl<T: RunElement> RunCall<'_, T> {
     /// Computes fewer elements than a block has, one at a time.
     #[inline(never)]
-    fn few(&self) {
+    fn run_short(&self) {
         for start in 0..self.count {
             // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-            unsafe { self.block::<pulp::Scalar, 1>(start) };
+            unsafe { self.run_block::<pulp::Scalar, 1>(start) };
         }
     }
 
@@ -308,24 +310,24 @@ impl<T: Number> Work<'_, T> {
     ///
     /// Every input and the result have a block of elements from `start` on, and all operands are among the inputs.
     #[inline(always)]
-    unsafe fn block<S: Simd, const W: usize>(&self, start: usize) {
+    unsafe fn run_block<S: Simd, const W: usize>(&self, start: usize) {
         // SAFETY: guaranteed by the caller; the results overlap no input.
         unsafe {
-            let from = self.input(0, start).cast::<T::Vector<S>>();
+            let from = self.input_pointer(0, start).cast::<T::Vector<S>>();
             let mut x = [from.read_unaligned(); W];
-            unrolled::<W>(
+            unroll::<W>(
                 #[inline(always)]
                 |at| x[at] = from.add(at).read_unaligned(),
             );
-            for operation in &self.run.operations {
-                self.operate::<S, W>(&mut x, operation, start);
+            for step in &self.run.run_steps {
+                self.apply_step::<S, W>(&mut x, step, start);
                 match self.run.rounding {
                     Rounding::None => {}
-                    rounding => narrow::<S, T, W>(&mut x, rounding),
+                    rounding => round_block::<S, T, W>(&mut x, rounding),
                 }
             }
             let out = self.out.add(start * size_of::<T>()).cast::<T::Vector<S>>();
-            unrolled::<W>(
+            unroll::<W>(
                 #[inline(always)]
                 |at| out.add(at).write_unaligned(x[at]),
             );
@@ -336,21 +338,21 @@ impl<T: Number> Work<'_, T> {
     ///
     /// # Safety
     ///
-    /// The safety conditions of [`block`](Self::block) hold.
+    /// The safety conditions of [`run_block`](Self::run_block) hold.
     #[inline(always)]
-    unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
+    unsafe fn apply_function<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
         &self,
-        x: &mut Block<S, T, W>,
-        operands: usize,
+        x: &mut VectorBlock<S, T, W>,
+        first_operand: usize,
         start: usize,
         f: impl Fn([T::Vector<S>; N]) -> T::Vector<S>,
     ) {
         let mut from = [std::ptr::null::<T::Vector<S>>(); N];
         for (i, from) in from.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
             // SAFETY: guaranteed by the caller.
-            *from = unsafe { self.input(operands + i - usize::from(i > PLACE), start) }.cast();
+            *from = unsafe { self.input_pointer(first_operand + i - usize::from(i > PLACE), start) }.cast();
         }
-        unrolled::<W>(
+        unroll::<W>(
             #[inline(always)]
             |at| {
                 let mut all = [x[at]; N];
@@ -367,18 +369,18 @@ impl<T: Number> Work<'_, T> {
     ///
     /// `input` is the index of an input.
     #[inline(always)]
-    unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
+    unsafe fn input_pointer(&self, input: usize, start: usize) -> *const u8 {
         // SAFETY: guaranteed by the caller, and there are as many steps.
-        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.steps.get_unchecked(input)) }
+        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.strides.get_unchecked(input)) }
     }
 }
 
 /// Calls `f` with the indices of a block's vectors. The compiler would unroll a loop too late to keep the block in registers.
 #[inline(always)]
-fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
-    const { assert!(W == 1 || W == WIDTH) };
+fn unroll<const W: usize>(mut f: impl FnMut(usize)) {
+    const { assert!(W == 1 || W == BLOCK_VECTORS) };
     f(0);
-    if W == WIDTH {
+    if W == BLOCK_VECTORS {
         f(1);
         f(2);
         f(3);
@@ -391,16 +393,16 @@ fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
 
 /// Rounds the elements of a block, in a loop that the compiler vectorises.
 #[inline(always)]
-fn narrow<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, rounding: Rounding) {
+fn round_block<S: Simd, T: RunElement, const W: usize>(block: &mut VectorBlock<S, T, W>, rounding: Rounding) {
     // A copy, so that the block itself stays in registers.
     let mut copy = *block;
     // SAFETY: a block of vectors consists of contiguous numbers.
-    let numbers =
+    let element =
         unsafe { slice::from_raw_parts_mut((&raw mut copy).cast::<T>(), size_of_val(&copy) / size_of::<T>()) };
     match rounding {
         Rounding::None => {}
-        Rounding::BF16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::BF16)),
-        Rounding::F16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::F16)),
+        Rounding::BF16 => element.iter_mut().for_each(|x| *x = x.round_to(Rounding::BF16)),
+        Rounding::F16 => element.iter_mut().for_each(|x| *x = x.round_to(Rounding::F16)),
     }
     *block = copy;
 }

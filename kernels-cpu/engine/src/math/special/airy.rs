@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::Complex64;
 
-use super::bessel::{distances, excess_acosh, scaled_k};
+use super::bessel::{acosh_of_one_plus, scaled_k, trapezoid_steps};
 
 /// Returns the Airy function `Ai`: by its power series near zero, by Bessel functions of order one third for large `x`, and by an integral
 /// for negative `x`.
@@ -13,18 +13,18 @@ pub fn ai(x: f64) -> f64 {
         let zeta = 2.0 / 3.0 * x * x.sqrt();
         (x / 3.0).sqrt() / PI * (-zeta).exp() * scaled_k(1.0 / 3.0, zeta)
     } else if x > -2.0 {
-        series(x)
+        power_series(x)
     } else {
-        waves(-x)
+        oscillating_part(-x)
     }
 }
 
 /// Returns the power series: the sum of two solutions, one with the terms 1, `x^3`, `x^6`, .., the other with `x`, `x^4`, `x^7`, ..
-fn series(x: f64) -> f64 {
-    const AT_ZERO: f64 = 0.355_028_053_887_817_2;
-    const SLOPE_AT_ZERO: f64 = -0.258_819_403_792_806_8;
+fn power_series(x: f64) -> f64 {
+    const VALUE_AT_ZERO: f64 = 0.355_028_053_887_817_2;
+    const DERIVATIVE_AT_ZERO: f64 = -0.258_819_403_792_806_8;
     let cube = x * x * x;
-    let (mut even, mut odd) = (AT_ZERO, SLOPE_AT_ZERO * x);
+    let (mut even, mut odd) = (VALUE_AT_ZERO, DERIVATIVE_AT_ZERO * x);
     let mut sum = even + odd;
     for n in 1..25 {
         let n = 3.0 * f64::from(n);
@@ -36,11 +36,12 @@ fn series(x: f64) -> f64 {
 }
 
 /// Returns the function of `-z`, as an integral over the path of steepest descent, on which the integrand does not oscillate.
-fn waves(z: f64) -> f64 {
+fn oscillating_part(z: f64) -> f64 {
     const ORDER: f64 = 1.0 / 3.0;
     let zeta = 2.0 * z * z.sqrt() / 3.0;
     let size = 45.0 / zeta;
-    let (step, steps) = distances(excess_acosh(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
+    let (step, steps) =
+        trapezoid_steps(acosh_of_one_plus(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
     let at = |i: u32| {
         let s = f64::from(i) * step;
         // The imaginary part of the path.
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values() {
+    fn functions_have_their_known_values() {
         let known = [
             (0.0, 0.355_028_053_887_817_2),
             (1.5, 0.071_749_497_008_105_4),
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn its_parts_meet() {
+    fn formulas_agree_where_they_change() {
         for x in [1.0_f64, -2.0] {
             let (left, right) = (ai(x.next_down()), ai(x.next_up()));
             assert!((left - right).abs() < 1e-15, "{left} {right}");
@@ -86,11 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn its_second_slope_is_itself_times_the_argument() {
+    fn ai_satisfies_the_airy_equation() {
         for i in -80..20 {
             let (x, h) = (f64::from(i) * 0.25, 1e-3);
-            let bend = (ai(x + h) - 2.0 * ai(x) + ai(x - h)) / (h * h);
-            assert!((bend - x * ai(x)).abs() < 1e-4, "{x}: {bend}");
+            let second_derivative = (ai(x + h) - 2.0 * ai(x) + ai(x - h)) / (h * h);
+            assert!((second_derivative - x * ai(x)).abs() < 1e-4, "{x}: {second_derivative}");
         }
     }
 }

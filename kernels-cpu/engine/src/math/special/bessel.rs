@@ -8,22 +8,22 @@ use std::f64::consts::{LN_2, PI};
 
 /// Returns the modified Bessel function of the first kind, of order zero.
 pub fn i0(x: f64) -> f64 {
-    first_kind(0.0, x.abs(), false)
+    modified_first_kind(0.0, x.abs(), false)
 }
 
 /// Returns the modified Bessel function of the first kind, of order one.
 pub fn i1(x: f64) -> f64 {
-    first_kind(1.0, x.abs(), false).copysign(x)
+    modified_first_kind(1.0, x.abs(), false).copysign(x)
 }
 
 /// Returns `e^-|x|` times [`i0`].
 pub fn scaled_i0(x: f64) -> f64 {
-    first_kind(0.0, x.abs(), true)
+    modified_first_kind(0.0, x.abs(), true)
 }
 
 /// Returns `e^-|x|` times [`i1`].
 pub fn scaled_i1(x: f64) -> f64 {
-    first_kind(1.0, x.abs(), true).copysign(x)
+    modified_first_kind(1.0, x.abs(), true).copysign(x)
 }
 
 /// Returns the modified Bessel function of the second kind.
@@ -40,8 +40,8 @@ pub fn scaled_k(order: f64, x: f64) -> f64 {
         _ => {}
     }
     // The neglected rest of the integral is less than e^-45 of the whole.
-    let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { excess_acosh(45.0 / x) };
-    let (step, steps) = distances(end);
+    let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { acosh_of_one_plus(45.0 / x) };
+    let (step, steps) = trapezoid_steps(end);
     let at = |i: u32| {
         let t = f64::from(i) * step;
         let half = (0.5 * t).sinh();
@@ -51,7 +51,7 @@ pub fn scaled_k(order: f64, x: f64) -> f64 {
 }
 
 /// Returns `acosh(1 + x)`, accurate also for an `x` that is negligible against 1.
-pub(super) fn excess_acosh(x: f64) -> f64 {
+pub(super) fn acosh_of_one_plus(x: f64) -> f64 {
     (x + (x * (x + 2.0)).sqrt()).ln_1p()
 }
 
@@ -61,7 +61,7 @@ pub fn nan_at_infinity(x: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Returns `sin(x) / x`.
-pub fn spherical(x: f64) -> f64 {
+pub fn spherical_j0(x: f64) -> f64 {
     match x.abs() {
         0.0 => 1.0,
         f64::INFINITY => 0.0,
@@ -70,7 +70,7 @@ pub fn spherical(x: f64) -> f64 {
 }
 
 /// Returns the step and the number of steps of the trapezoidal rule for an integrand that ends at `end`.
-pub(super) fn distances(end: f64) -> (f64, u32) {
+pub(super) fn trapezoid_steps(end: f64) -> (f64, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the end is at most 750")]
     let steps = (end / 0.11).ceil().max(40.0) as u32;
     (end / f64::from(steps), steps)
@@ -78,7 +78,7 @@ pub(super) fn distances(end: f64) -> (f64, u32) {
 
 /// Returns the modified Bessel function of the first kind of order 0 or 1, for an argument that is not negative; times `e^-x` if `scaled`
 /// is true.
-fn first_kind(order: f64, x: f64, scaled: bool) -> f64 {
+fn modified_first_kind(order: f64, x: f64, scaled: bool) -> f64 {
     if x < 20.0 {
         let square = 0.25 * x * x;
         let (mut term, mut sum, mut n) = (1.0, 1.0, 1.0);
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_two_kinds_are_independent_solutions(x in 1e-6_f64..600.0) {
+        fn functions_of_both_kinds_have_the_known_wronskian(x in 1e-6_f64..600.0) {
             // Wronski's determinant.
             let found = scaled_i0(x) * scaled_k(1.0, x) + scaled_i1(x) * scaled_k(0.0, x);
             prop_assert!((found * x - 1.0).abs() < 1e-14);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values() {
+    fn functions_have_their_known_values() {
         let near = |found: f64, known: f64| assert!((found / known - 1.0).abs() < 4e-15, "{found}, not {known}");
         near(i0(1.0), 1.266_065_877_752_008_4);
         near(i1(-3.5), -6.205_834_922_258_364);

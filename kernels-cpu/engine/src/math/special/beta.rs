@@ -1,6 +1,6 @@
 //! Derivative of samples of the beta distribution.
 
-use super::gamma::slope;
+use super::gamma::derivative;
 
 /// Returns the derivative of a component `x` of a Dirichlet sample by its concentration `weight`, divided by `1 - x`, which is the sum of
 /// the other components. The component has a beta distribution; the sum of the other concentrations, `total - weight`, is constant.
@@ -8,16 +8,16 @@ use super::gamma::slope;
 pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     let others = total - weight;
     let mean = weight / total;
-    let slope = if x < mean {
-        slope(weight, |weight| cdf(x, weight, others))
+    let derivative = if x < mean {
+        derivative(weight, |weight| cdf(x, weight, others))
     } else {
-        -slope(weight, |weight| cdf(1.0 - x, others, weight))
+        -derivative(weight, |weight| cdf(1.0 - x, others, weight))
     };
-    -slope * x / density(x, weight, others)
+    -derivative * x / scaled_density(x, weight, others)
 }
 
 /// Returns `x^a (1 - x)^b / beta(a, b)`, the probability density times `x (1 - x)`.
-fn density(x: f64, a: f64, b: f64) -> f64 {
+fn scaled_density(x: f64, a: f64, b: f64) -> f64 {
     (a * x.ln() + b * (-x).ln_1p() + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)).exp()
 }
 
@@ -25,23 +25,23 @@ fn density(x: f64, a: f64, b: f64) -> f64 {
 fn cdf(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut under = or_tiny(1.0 - (a + b) * x / (a + 1.0)).recip();
-    let (mut over, mut product) = (1.0, under);
+    let mut denominator = or_tiny(1.0 - (a + b) * x / (a + 1.0)).recip();
+    let (mut numerator, mut product) = (1.0, denominator);
     for n in 1..10_000 {
         let n = f64::from(n);
         let even = n * (b - n) * x / ((a + 2.0 * n - 1.0) * (a + 2.0 * n));
         let odd = -(a + n) * (a + b + n) * x / ((a + 2.0 * n) * (a + 2.0 * n + 1.0));
         let before = product;
         for factor in [even, odd] {
-            under = or_tiny(1.0 + factor * under).recip();
-            over = or_tiny(1.0 + factor / over);
-            product *= under * over;
+            denominator = or_tiny(1.0 + factor * denominator).recip();
+            numerator = or_tiny(1.0 + factor / numerator);
+            product *= denominator * numerator;
         }
         if (product - before).abs() <= 1e-16 * product.abs() || product.is_nan() {
             break;
         }
     }
-    density(x, a, b) / a * product
+    scaled_density(x, a, b) / a * product
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_have_the_values_that_are_known() {
+    fn cdf_has_its_known_values() {
         // For the parameters two and three the function is a polynomial.
         let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
         for x in [0.1, 0.3, 0.39] {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_one_other_follows_its_weight() {
+    fn implicit_gradient_equals_the_closed_form() {
         // For the parameters `a` and one, the cumulative distribution function is a power.
         for (x, weight) in [(0.3_f64, 0.7), (0.9, 2.0)] {
             let expected = -x.powf(weight) * x.ln() / (weight * x.powf(weight - 1.0)) / (1.0 - x);

@@ -7,7 +7,7 @@ use super::bessel::scaled_i0;
 
 /// A kind of Chebyshev polynomials. The kinds differ in the polynomial of degree one.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ChebyshevKind {
     /// `T`, whose polynomial of degree one is `x`.
     First,
     /// `U`, whose polynomial of degree one is `2x`.
@@ -19,15 +19,15 @@ pub enum Kind {
 }
 
 /// The degrees above which recurrences are not used.
-const FAR: f64 = 1000.0;
-const FARTHEST: f64 = 1e6;
+const MAX_RECURRENCE_DEGREE: f64 = 1000.0;
+const MAX_LONG_RECURRENCE_DEGREE: f64 = 1e6;
 
-impl Kind {
+impl ChebyshevKind {
     /// Returns the polynomial of a degree at `x`.
-    pub fn at(self, x: f64, degree: f64) -> f64 {
-        let Some(n) = whole(degree) else { return 0.0 };
+    pub fn evaluate(self, x: f64, degree: f64) -> f64 {
+        let Some(n) = truncated_degree(degree) else { return 0.0 };
         if x < 0.0 {
-            return if n % 2.0 == 0.0 { self.mirrored().at(-x, n) } else { -self.mirrored().at(-x, n) };
+            return if n % 2.0 == 0.0 { self.mirror().evaluate(-x, n) } else { -self.mirror().evaluate(-x, n) };
         }
         if x == 1.0 {
             return match self {
@@ -37,9 +37,9 @@ impl Kind {
             };
         }
         if x < 1.0 && n > 8.0 {
-            self.at_angle(n, x.acos(), f64::cos, f64::sin)
-        } else if n > FAR {
-            self.at_angle(n, x.acosh(), f64::cosh, f64::sinh)
+            self.evaluate_at_angle(n, x.acos(), f64::cos, f64::sin)
+        } else if n > MAX_RECURRENCE_DEGREE {
+            self.evaluate_at_angle(n, x.acosh(), f64::cosh, f64::sinh)
         } else {
             let first = match self {
                 Self::First => x,
@@ -47,12 +47,12 @@ impl Kind {
                 Self::Third => 2.0 * x - 1.0,
                 Self::Fourth => 2.0 * x + 1.0,
             };
-            climb(n, first, |_, p, before| 2.0 * x * p - before)
+            evaluate_recurrence(n, first, |_, p, before| 2.0 * x * p - before)
         }
     }
 
     /// Returns the kind `K` with `self(-x) = K(x)` up to the sign.
-    fn mirrored(self) -> Self {
+    fn mirror(self) -> Self {
         match self {
             Self::Third => Self::Fourth,
             Self::Fourth => Self::Third,
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    fn at_angle(self, n: f64, angle: f64, cos: fn(f64) -> f64, sin: fn(f64) -> f64) -> f64 {
+    fn evaluate_at_angle(self, n: f64, angle: f64, cos: fn(f64) -> f64, sin: fn(f64) -> f64) -> f64 {
         match self {
             Self::First => cos(n * angle),
             Self::Second => sin((n + 1.0) * angle) / sin(angle),
@@ -70,29 +70,29 @@ impl Kind {
     }
 }
 
-/// Returns a Hermite polynomial, whose leading coefficient is a power of `scale`, 1 or 2. Degrees above `FAR` overflow, so the result is
-/// NaN.
+/// Returns a Hermite polynomial, whose leading coefficient is a power of `scale`, 1 or 2. Degrees above `MAX_RECURRENCE_DEGREE` overflow,
+/// so the result is NaN.
 pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
-    match whole(degree) {
+    match truncated_degree(degree) {
         None => 0.0,
-        Some(n) if n > FAR => f64::NAN,
-        Some(n) => climb(n, scale * x, |k, p, before| scale * (x * p - k * before)),
+        Some(n) if n > MAX_RECURRENCE_DEGREE => f64::NAN,
+        Some(n) => evaluate_recurrence(n, scale * x, |k, p, before| scale * (x * p - k * before)),
     }
 }
 
 /// Returns the Laguerre polynomial of a degree at `x`.
 pub fn laguerre(x: f64, degree: f64) -> f64 {
-    let Some(n) = whole(degree) else { return 0.0 };
-    if n > FARTHEST {
-        return (0.5 * x).exp() * bessel((n + 0.5) * x);
+    let Some(n) = truncated_degree(degree) else { return 0.0 };
+    if n > MAX_LONG_RECURRENCE_DEGREE {
+        return (0.5 * x).exp() * bessel_j0_or_i0((n + 0.5) * x);
     }
-    climb(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
+    evaluate_recurrence(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
 }
 
 /// Returns the Legendre polynomial of a degree at `x`.
 pub fn legendre(x: f64, degree: f64) -> f64 {
-    let Some(n) = whole(degree) else { return 0.0 };
-    if n > FARTHEST {
+    let Some(n) = truncated_degree(degree) else { return 0.0 };
+    if n > MAX_LONG_RECURRENCE_DEGREE {
         let size = x.abs();
         let sign = if x < 0.0 && n % 2.0 != 0.0 { -1.0 } else { 1.0 };
         let (angle, stretch, square) = if size < 1.0 {
@@ -103,24 +103,24 @@ pub fn legendre(x: f64, degree: f64) -> f64 {
             (angle, angle.sinh(), -angle * angle)
         };
         let scale = if angle == 0.0 { 1.0 } else { (angle / stretch).sqrt() };
-        return sign * scale * bessel(0.25 * (n + 0.5) * (n + 0.5) * square);
+        return sign * scale * bessel_j0_or_i0(0.25 * (n + 0.5) * (n + 0.5) * square);
     }
-    climb(n, x, |k, p, before| ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0))
+    evaluate_recurrence(n, x, |k, p, before| ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0))
 }
 
 /// Returns the Bessel function `J0` of `2 sqrt(square)`; the modified one, `I0`, if `square` is negative.
-fn bessel(square: f64) -> f64 {
+fn bessel_j0_or_i0(square: f64) -> f64 {
     let x = 2.0 * square.abs().sqrt();
     if square < 0.0 { scaled_i0(x) * x.exp() } else { libm::j0(x) }
 }
 
-fn whole(degree: f64) -> Option<f64> {
+fn truncated_degree(degree: f64) -> Option<f64> {
     let n = degree.trunc();
     (n >= 0.0).then_some(n)
 }
 
 /// Evaluates a recurrence from the polynomials of degree 0, which is 1, and 1 up to degree `n`.
-fn climb(n: f64, first: f64, next: impl Fn(f64, f64, f64) -> f64) -> f64 {
+fn evaluate_recurrence(n: f64, first: f64, next: impl Fn(f64, f64, f64) -> f64) -> f64 {
     if n == 0.0 {
         return 1.0;
     }
@@ -139,9 +139,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chebyshev_has_one_recurrence_in_all_its_forms(x in -1.5_f64..1.5, n in 1_u32..40) {
-            for kind in [Kind::First, Kind::Second, Kind::Third, Kind::Fourth] {
-                let at = |n: u32| kind.at(x, f64::from(n));
+        fn chebyshev_polynomials_satisfy_their_recurrence(x in -1.5_f64..1.5, n in 1_u32..40) {
+            for kind in [ChebyshevKind::First, ChebyshevKind::Second, ChebyshevKind::Third, ChebyshevKind::Fourth] {
+                let at = |n: u32| kind.evaluate(x, f64::from(n));
                 let (next, found) = (at(n + 1), 2.0 * x * at(n) - at(n - 1));
                 prop_assert!((next - found).abs() <= 1e-10 * (1.0 + next.abs()), "{next} {found}");
             }
@@ -149,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn low_degrees() {
-        assert_eq!(Kind::First.at(0.5, 2.9), -0.5);
-        assert_eq!(Kind::Third.at(-1.0, 3.0), -7.0);
-        assert_eq!(Kind::Fourth.at(1.0, 3.0), 7.0);
+    fn polynomials_of_low_degree_have_known_values() {
+        assert_eq!(ChebyshevKind::First.evaluate(0.5, 2.9), -0.5);
+        assert_eq!(ChebyshevKind::Third.evaluate(-1.0, 3.0), -7.0);
+        assert_eq!(ChebyshevKind::Fourth.evaluate(1.0, 3.0), 7.0);
         assert_eq!(hermite(2.0, 2.0, 2.0), 14.0);
         assert_eq!(hermite(2.0, 3.0, 1.0), 2.0);
         assert_eq!(laguerre(2.0, 2.0), -1.0);
@@ -163,15 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn forms_for_high_degrees_join_the_recurrences() {
+    fn forms_for_high_degrees_agree_with_recurrences() {
         for x in [0.3, -0.9, 1.0, 1.0 + 1e-13, -1.0] {
-            let [before, last, far] = [-1.0, 0.0, 1.0].map(|more| legendre(x, FARTHEST + more));
-            let next = ((2.0 * FARTHEST + 1.0) * x * last - FARTHEST * before) / (FARTHEST + 1.0);
+            let [before, last, far] = [-1.0, 0.0, 1.0].map(|more| legendre(x, MAX_LONG_RECURRENCE_DEGREE + more));
+            let next = ((2.0 * MAX_LONG_RECURRENCE_DEGREE + 1.0) * x * last - MAX_LONG_RECURRENCE_DEGREE * before)
+                / (MAX_LONG_RECURRENCE_DEGREE + 1.0);
             assert!((next - far).abs() < 1e-2 * next.abs() + 1e-5, "{x}: {next} {far}");
         }
-        let (near, far) = (Kind::Second.at(1.001, FAR), Kind::Second.at(1.001, FAR + 1.0));
+        let (near, far) = (
+            ChebyshevKind::Second.evaluate(1.001, MAX_RECURRENCE_DEGREE),
+            ChebyshevKind::Second.evaluate(1.001, MAX_RECURRENCE_DEGREE + 1.0),
+        );
         assert!((far / near - 1.045_7).abs() < 1e-3, "{near} {far}");
-        assert!(Kind::First.at(1.5, 1e18).is_infinite());
+        assert!(ChebyshevKind::First.evaluate(1.5, 1e18).is_infinite());
         assert!(laguerre(1.0, 1e18).is_finite() && hermite(1.0, 1e18, 2.0).is_nan());
     }
 }

@@ -6,7 +6,7 @@
 //! decisions are made here that the crates cannot make. Packing is left out if the operand's columns are close enough to be read in place.
 //! And a small result is transposed instead of a large operand.
 
-use super::{GRAIN, Matrix, MatrixMut, entry::Sum};
+use super::{GRAIN, Matrix, MatrixMut, entry::Accumulator};
 use crate::thread_pool;
 use gemm_common::Parallelism;
 use gemm_common::gemm as settings;
@@ -14,7 +14,7 @@ use gemm_common::gemm as settings;
 /// A micro-kernel: computes `C = beta C + alpha A B` for a column-major `C`. The parameters are the sizes of `C` and the number of terms of
 /// a sum; `C` with its column and row strides, and whether it is read; `A` and `B` with theirs; `beta` and `alpha`; whether `C`, `A` and
 /// `B` are conjugated (always false here); and the threads.
-type Micro<T> = unsafe fn(
+type MicroKernel<T> = unsafe fn(
     usize,
     usize,
     usize,
@@ -37,61 +37,64 @@ type Micro<T> = unsafe fn(
 );
 
 /// A floating-point type with micro-kernels.
-pub(super) trait Real: Sum {
+pub(super) trait HasMicroKernel: Accumulator {
     /// Returns the micro-kernel for this machine.
-    fn micro() -> Micro<Self>;
+    fn micro_kernel() -> MicroKernel<Self>;
 }
 
-impl Real for f32 {
+impl HasMicroKernel for f32 {
     #[inline]
-    fn micro() -> Micro<Self> {
+    fn micro_kernel() -> MicroKernel<Self> {
         gemm_f32::gemm::f32::get_gemm_fn()
     }
 }
 
-impl Real for f64 {
+impl HasMicroKernel for f64 {
     #[inline]
-    fn micro() -> Micro<Self> {
+    fn micro_kernel() -> MicroKernel<Self> {
         gemm_f64::gemm::f64::get_gemm_fn()
     }
 }
 
 /// The size of a piece is a multiple of this: the longest side of a micro-kernel's tile, for the smallest entries.
-const STEP: usize = 64;
+const PIECE_MULTIPLE: usize = 64;
 
 /// The number of pieces per thread: more than one, so that other threads can help a delayed one.
-const PIECES: usize = 4;
+const PIECES_PER_THREAD: usize = 4;
 
 /// The largest operand, in bytes, that stays in the L2 cache if every piece reads it.
-const NEAR: usize = 1 << 20;
+const L2_BYTES: usize = 1 << 20;
 
 /// The fewest rows of a piece if the operand that every piece reads does not fit the L2 cache.
-const WIDE: usize = 256;
+const MIN_ROWS_BEYOND_L2: usize = 256;
 
 /// The largest distance between columns, in bytes, at which an operand is read in place. At larger distances the columns share too few sets
 /// of the caches.
-const CLOSE: usize = 3072;
+const MAX_UNPACKED_STRIDE: usize = 3072;
 
 /// The fewest columns of a piece if `C` is cut along its columns: a multiple of the shorter sides of the micro-kernels' tiles.
-const COLUMNS: usize = 48;
+const MIN_COLUMNS: usize = 48;
 
-pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+pub(super) fn product<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
-    if turning(a) / 2 > turning(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2)) {
+    if elements_to_transpose(a) / 2
+        > elements_to_transpose(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2))
+    {
         transposed_result(alpha, a, b, beta, &c);
     } else {
-        upright(alpha, a, b, beta, &c);
+        column_major_product(alpha, a, b, beta, &c);
     }
 }
 
 /// Computes the transposed product and transposes the result, if that is cheaper than transposing the left operand.
-fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn transposed_result<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);
     let mut sums = vec![T::ZERO; rows * columns];
-    let into = MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("as many sums as entries");
-    upright(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
+    let into =
+        MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("the buffer has an element for each entry");
+    column_major_product(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
     thread_pool::parallel_for(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
@@ -102,7 +105,7 @@ fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
                         let sum = line[column];
                         // SAFETY: the indices are below the sizes, and every column is in one piece.
                         unsafe {
-                            let entry = c.at(block * TILE + row, column);
+                            let entry = c.entry_pointer(block * TILE + row, column);
                             *entry = if beta == T::ZERO { sum } else { sum.plus(beta.times(*entry)) };
                         }
                     }
@@ -113,13 +116,13 @@ fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
 }
 
 /// Returns the number of elements of a left operand that packing transposes.
-fn turning<T>(a: Matrix<'_, T>) -> usize {
+fn elements_to_transpose<T>(a: Matrix<'_, T>) -> usize {
     if a.row_stride == 1 { 0 } else { a.rows.saturating_mul(a.columns) }
 }
 
 /// Tells the `gemm` crates whether to pack the left operand. The setting is global to the process and affects only speed.
-fn pack<T>(a: Matrix<'_, T>) {
-    let close = a.column_stride.unsigned_abs().saturating_mul(size_of::<T>()) <= CLOSE;
+fn configure_packing<T>(a: Matrix<'_, T>) {
+    let close = a.column_stride.unsigned_abs().saturating_mul(size_of::<T>()) <= MAX_UNPACKED_STRIDE;
     let columns = if close { 256 } else { settings::DEFAULT_LHS_PACKING_THRESHOLD_SINGLE_THREAD };
     if settings::get_lhs_packing_threshold_single_thread() != columns {
         settings::set_lhs_packing_threshold_single_thread(columns);
@@ -127,23 +130,32 @@ fn pack<T>(a: Matrix<'_, T>) {
 }
 
 /// Computes the product for a `C` with contiguous columns.
-fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn column_major_product<T: HasMicroKernel>(
+    alpha: T,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    beta: T,
+    c: &MatrixMut<'_, T>,
+) {
     let inner = a.columns;
     let threads = thread_pool::threads_here();
-    let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
+    let useful_pieces = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
-    let again = if b.row_stride == 1 { PIECES } else { 1 };
-    let pieces = if threads == 1 { 1 } else { (threads * again).min(worth.max(1)) };
-    let near = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= NEAR;
-    let by_rows = c.rows >= threads * STEP || c.rows >= c.columns;
-    let (length, least) = match (by_rows, near) {
-        (true, true) => (c.rows, STEP),
-        (true, false) => (c.rows, WIDE),
-        (false, _) => (c.columns, COLUMNS),
+    let again = if b.row_stride == 1 { PIECES_PER_THREAD } else { 1 };
+    let pieces = if threads == 1 { 1 } else { (threads * again).min(useful_pieces.max(1)) };
+    let fits_l2 = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= L2_BYTES;
+    let by_rows = c.rows >= threads * PIECE_MULTIPLE || c.rows >= c.columns;
+    let (length, min_length) = match (by_rows, fits_l2) {
+        (true, true) => (c.rows, PIECE_MULTIPLE),
+        (true, false) => (c.rows, MIN_ROWS_BEYOND_L2),
+        (false, _) => (c.columns, MIN_COLUMNS),
     };
-    let step = length.div_ceil(pieces).max(least.min(length.div_ceil(threads))).next_multiple_of(STEP.min(least));
+    let step = length
+        .div_ceil(pieces)
+        .max(min_length.min(length.div_ceil(threads)))
+        .next_multiple_of(PIECE_MULTIPLE.min(min_length));
     let step = if pieces == 1 { length } else { step };
-    pack(a);
+    configure_packing(a);
     thread_pool::parallel_each(length.div_ceil(step), |piece| {
         let start = piece * step;
         let length = step.min(length - start);
@@ -153,7 +165,7 @@ fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &M
         let read = beta != T::ZERO;
         // SAFETY: the pointers are those of the first entries of blocks of the given sizes, which are the views or blocks of them.
         unsafe {
-            T::micro()(
+            T::micro_kernel()(
                 c.rows,
                 c.columns,
                 inner,
@@ -161,10 +173,10 @@ fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &M
                 c.column_stride,
                 c.row_stride,
                 read,
-                a.at(row, 0),
+                a.entry_pointer(row, 0),
                 a.column_stride,
                 a.row_stride,
-                b.at(0, column),
+                b.entry_pointer(0, column),
                 b.column_stride,
                 b.row_stride,
                 beta,

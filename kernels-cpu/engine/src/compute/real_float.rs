@@ -7,13 +7,13 @@ use crate::inlined::inlined;
 use crate::math::Real;
 
 /// `f32` or `f64`, for formulas that are written once for both.
-pub trait Fraction: Compute + Real + Precision {
+pub trait RealFloat: Compute + Real + Precision {
     /// Returns the next representable value in the direction of `other`.
-    fn towards(self, other: Self) -> Self;
+    fn next_after(self, other: Self) -> Self;
 
     /// Returns whether the value is NaN.
     #[inline(always)]
-    #[expect(clippy::eq_op, reason = "that is what NaN is")]
+    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
         self != self
     }
@@ -38,8 +38,8 @@ pub trait Fraction: Compute + Real + Precision {
 }
 
 inlined! {
-    impl Fraction for f32, f64 {
-        fn towards(self, other: Self) -> Self = match self.partial_cmp(&other) {
+    impl RealFloat for f32, f64 {
+        fn next_after(self, other: Self) -> Self = match self.partial_cmp(&other) {
             None => Self::NAN,
             Some(Ordering::Equal) => other,
             Some(Ordering::Less) => self.next_up(),
