@@ -1,6 +1,6 @@
 //! Reductions into elements that have the same index: sums, products, means, minima and maxima.
 
-use aten::Reduce;
+use aten::ReductionType;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
@@ -85,7 +85,7 @@ pub(super) fn reduced(
     this: &Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    how: Reduce,
+    how: ReductionType,
     include: bool,
 ) -> Result<()> {
     let computed = computed_in(out.dtype());
@@ -101,7 +101,7 @@ pub(super) fn reduced(
 
 /// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`ready`].
 pub fn summed(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduced(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
+    reduced(out, this, from, &CombineTarget::Along(axes), ReductionType::Sum, true)
 }
 
 /// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
@@ -114,25 +114,25 @@ fn reduce<T: Reducible>(
     out: &mut Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    how: Reduce,
+    how: ReductionType,
     include: bool,
 ) -> Result<()> {
     if !include {
         let neutral = match how {
-            Reduce::Sum | Reduce::Mean => T::ZERO,
-            Reduce::Product => T::from_scalar(Scalar::Int(1)),
-            Reduce::Greatest => T::LEAST,
-            Reduce::Least => T::GREATEST,
+            ReductionType::Sum | ReductionType::Mean => T::ZERO,
+            ReductionType::Product => T::from_scalar(Scalar::Int(1)),
+            ReductionType::Max => T::LEAST,
+            ReductionType::Min => T::GREATEST,
         };
         target.combine_one(out, neutral, |_, neutral| neutral)?;
     }
     match how {
-        Reduce::Sum | Reduce::Mean => target.combine(out, from, T::plus)?,
-        Reduce::Product => target.combine(out, from, T::times)?,
-        Reduce::Greatest => target.combine(out, from, T::greater)?,
-        Reduce::Least => target.combine(out, from, T::lesser)?,
+        ReductionType::Sum | ReductionType::Mean => target.combine(out, from, T::plus)?,
+        ReductionType::Product => target.combine(out, from, T::times)?,
+        ReductionType::Max => target.combine(out, from, T::greater)?,
+        ReductionType::Min => target.combine(out, from, T::lesser)?,
     }
-    if how == Reduce::Mean {
+    if how == ReductionType::Mean {
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;

@@ -85,7 +85,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
     let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = usized(weight.sizes()[1]);
     let counts = bags.counts();
-    let mut most = vec![0_i64; if mode == BagMode::Most { counts.len() * width } else { 0 }];
+    let mut most = vec![0_i64; if mode == BagMode::Max { counts.len() * width } else { 0 }];
     computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
         let shares = per_sample_weights.map(packed::<T>).transpose()?;
         // If the table needs a conversion, only the selected rows are converted.
@@ -94,13 +94,13 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
         let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         fill(out, |out: &mut [T]| {
-            if mode == BagMode::Most {
+            if mode == BagMode::Max {
                 Lines::new(&mut most, width).each(grain, |bag, line| largest(bags.places(bag), row, line));
             }
             let most = &most;
             Lines::new(out, width).each(grain, |bag, line| {
                 line.fill(T::default());
-                if mode == BagMode::Most {
+                if mode == BagMode::Max {
                     // An empty bag has no maximum.
                     let winners = most[bag * width..][..width].iter().map(|&place| usized(place));
                     let winners = line.iter_mut().zip(winners).enumerate();
@@ -130,7 +130,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
         return aten::zero_(maximum);
     }
     fill_in_order(bag_size, &counts)?;
-    if mode == BagMode::Most {
+    if mode == BagMode::Max {
         fill_in_order(maximum, &rows.collect::<Vec<_>>())
     } else {
         fill_in_order(maximum, &counts)
@@ -190,7 +190,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         }
         let shown = PositionsByRow::by(&rows, count)?;
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
-        if mode == BagMode::Most {
+        if mode == BagMode::Max {
             let winners = PositionsByRow::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
             return fill(out, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {

@@ -1,6 +1,6 @@
 //! Kernels of scatter operators.
 
-use aten::{Reduce, ReduceAt};
+use aten::{ReductionType, ScatterReducePlan};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
@@ -29,7 +29,7 @@ pub(super) fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
 
 fn scattered(
     out: &mut Tensor,
-    (at, how): (usize, Reduce),
+    (at, how): (usize, ReductionType),
     [this, index, src]: [&Tensor; 3],
     include: bool,
 ) -> Result<()> {
@@ -57,23 +57,35 @@ fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
 }
 
 #[op_impl(aten::scatter_reduce, CPU)]
-fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+fn scatter_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    src: &Tensor,
+) -> Result<()> {
     scattered(out, (plan.dim, plan.reduce), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_value_reduce, CPU)]
-fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+fn scatter_value_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    value: Scalar,
+) -> Result<()> {
     let number = ready(&one(value, this.dtype())?)?;
     reduced(out, this, &repeated(&number, index)?, &CombineTarget::Index(plan.dim, index), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CPU)]
 fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    scattered(out, (*plan, Reduce::Sum), [this, index, src], true)
+    scattered(out, (*plan, ReductionType::Sum), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_reduce_two, CPU)]
-fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+fn scatter_reduce_two(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 

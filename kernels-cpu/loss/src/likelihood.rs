@@ -1,6 +1,6 @@
 //! Kernels of negative log-likelihood. Only one element of each row is needed, so they gather elements and do not read rows.
 
-use aten::{Likelihood, Reduction};
+use aten::{NllLossPlan, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
 use engine::allocation::usized;
@@ -14,7 +14,7 @@ use engine::thread_pool::Lines;
 const GRAIN: usize = 1 << 15;
 
 /// Returns the true class of each row and its weight. Ignored rows have weight zero.
-fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
+fn picks(likelihood: &NllLossPlan, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
     let weights = weight.map(elements::<f64>).transpose()?;
     let pick = |class: i64| {
         if class == ignored {
@@ -29,7 +29,7 @@ fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, igno
 }
 
 /// Returns the true classes as an index along the class dimension.
-fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result<Tensor> {
+fn index(likelihood: &NllLossPlan, this: &Tensor, picks: &[(i64, f64)]) -> Result<Tensor> {
     let mut sizes = this.sizes().to_vec();
     sizes[likelihood.dim] = 1;
     Ok(Tensor::from_vec(picks.iter().map(|pick| pick.0).collect::<Vec<_>>(), &sizes)?)
@@ -37,7 +37,7 @@ fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 #[op_impl(aten::nll_loss2d_forward, CPU)]
-fn forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn forward(plan: &NllLossPlan, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let picks = picks(plan, target, weight, ignore_index)?;
     let dim = i64::from(plan.dim == 1);
     let picked = if plan.classes == 0 {
@@ -58,7 +58,7 @@ fn forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) 
 
 #[op_impl(aten::nll_loss_backward, CPU)]
 #[op_impl(aten::nll_loss2d_backward, CPU)]
-fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
+fn backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let picks = picks(plan, target, weight, ignore_index)?;
     let grads = elements::<f64>(grad_output)?;
     let scale = match plan.reduction {

@@ -1,6 +1,6 @@
 //! Kernels of margin losses: each row separately, in double precision.
 
-use aten::{Margins, Reduction};
+use aten::{MarginLossPlan, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
 use engine::contiguous::{elements, write};
@@ -13,13 +13,13 @@ const GRAIN: usize = 1 << 13;
 /// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn forward(
-    margins: &Margins,
+    margins: &MarginLossPlan,
     out: &mut Tensor,
     this: &Tensor,
     loss: impl Fn(usize, &[f64]) -> f64 + Sync,
 ) -> Result<()> {
     let rows = packed::<f64>(this)?;
-    let mut losses = vec![0.0; margins.lines];
+    let mut losses = vec![0.0; margins.rows];
     Lines::new(&mut losses, 1).each(GRAIN.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
@@ -27,7 +27,7 @@ fn forward(
         match margins.reduction {
             Reduction::None => out.copy_from_slice(&losses),
             Reduction::Sum => out.fill(losses.iter().sum()),
-            Reduction::Mean => out.fill(losses.iter().sum::<f64>() / margins.lines.max(1) as f64),
+            Reduction::Mean => out.fill(losses.iter().sum::<f64>() / margins.rows.max(1) as f64),
         }
         Ok(())
     })
@@ -36,14 +36,14 @@ fn forward(
 /// Computes the gradient of every row. `slopes` adds the derivatives of a row's loss to zeros, not yet multiplied with the loss's gradient.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn backward(
-    margins: &Margins,
+    margins: &MarginLossPlan,
     out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     slopes: impl Fn(usize, &[f64], &mut [f64]) + Sync,
 ) -> Result<()> {
     let (rows, grads) = (packed::<f64>(this)?, elements::<f64>(grad_output)?);
-    let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+    let shared = if margins.reduction == Reduction::Mean { margins.rows.max(1) } else { 1 };
     let scale = ((shared * margins.classes) as f64).recip();
     fill(out, |out: &mut [f64]| {
         Lines::new(out, margins.classes).each(GRAIN.div_ceil(margins.classes), |line, out| {
@@ -65,7 +65,13 @@ struct One {
 }
 
 impl One {
-    fn of(target: &Tensor, p: Scalar, margin: Scalar, weight: Option<&Tensor>, margins: &Margins) -> Result<Self> {
+    fn of(
+        target: &Tensor,
+        p: Scalar,
+        margin: Scalar,
+        weight: Option<&Tensor>,
+        margins: &MarginLossPlan,
+    ) -> Result<Self> {
         let classes = elements::<i64>(target)?.into_iter().map(|class| class_of(class, margins));
         Ok(Self {
             classes: classes.collect::<Result<_>>()?,
@@ -87,7 +93,7 @@ impl One {
     }
 }
 
-fn class_of(class: i64, margins: &Margins) -> Result<usize> {
+fn class_of(class: i64, margins: &MarginLossPlan) -> Result<usize> {
     match usize::try_from(class) {
         Ok(at) if at < margins.classes => Ok(at),
         _ => {
@@ -98,7 +104,7 @@ fn class_of(class: i64, margins: &Margins) -> Result<usize> {
 }
 
 #[op_impl(aten::multi_margin_loss, CPU)]
-fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let one = One::of(target, p, margin, weight, plan)?;
     forward(plan, out, this, |line, row| {
         let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
@@ -107,7 +113,7 @@ fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
-fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let one = One::of(target, p, margin, weight, plan)?;
     backward(plan, out, grad_output, this, |line, row, out| {
         for (at, into) in one.others(line, row) {
@@ -119,7 +125,7 @@ fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Resul
 }
 
 /// Returns the true classes of each row: the targets before the first -1.
-fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
+fn several(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
     let classes = elements::<i64>(target)?;
     let line = |line: &[i64]| {
         let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
@@ -129,9 +135,9 @@ fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
-fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let several = several(target, plan)?;
-    let mut marks = vec![0.0; plan.lines * plan.classes];
+    let mut marks = vec![0.0; plan.rows * plan.classes];
     for (line, classes) in several.iter().enumerate() {
         classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
     }
@@ -144,7 +150,7 @@ fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Ten
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
-fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let (several, is_target) = (several(target, plan)?, packed::<f64>(is_target)?);
     backward(plan, out, grad_output, this, |line, row, out| {
         for &class in &several[line] {

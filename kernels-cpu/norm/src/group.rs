@@ -1,6 +1,6 @@
 //! Kernels of group normalisation: rows are groups of channels, and every channel has a weight and a bias.
 
-use aten::GroupNorm;
+use aten::GroupNormPlan;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::channel_gradients::{Part, add_up};
@@ -23,10 +23,10 @@ fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
 
 #[op_impl(aten::native_group_norm, CPU)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm(plan: &GroupNorm, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm(plan: &GroupNormPlan, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let view = grouped(input, group)?;
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels) = (usized(group), usized(plan.channels));
+    let (groups, channels) = (usized(group), usized(plan.group_channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
     let out = [&mut grouped(out, group)?, mean, rstd];
     forward::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
@@ -34,12 +34,13 @@ fn group_norm(plan: &GroupNorm, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> 
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);
     let (grads, inputs) = (grouped(grad_out, group)?, grouped(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels, area) = (usized(group), usized(plan.channels), usized(HxW));
-    let planes: Vec<i64> = [N, group, plan.channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
+    let (groups, channels, area) = (usized(group), usized(plan.group_channels), usized(HxW));
+    let planes: Vec<i64> =
+        [N, group, plan.group_channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
     let mut slopes = sums.fresh_like(DType::F64)?;
     computed!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {

@@ -1,6 +1,6 @@
 //! Kernels of layer normalisation: rows are the last dimensions, and every element of a row has a weight and a bias.
 
-use aten::LayerNorm;
+use aten::LayerNormPlan;
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
 use super::{float, forward, pair, parameter, rounded, totals};
@@ -11,19 +11,19 @@ use engine::math::vectorised;
 use engine::reduce::{computed, lines};
 
 /// Returns a flag for each dimension that is normalised over.
-fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
-    (0..input.sizes().len()).map(|dim| dim >= plan.outer).collect()
+fn inner(plan: &LayerNormPlan, input: &Tensor) -> Vec<bool> {
+    (0..input.sizes().len()).map(|dim| dim >= plan.leading_dims).collect()
 }
 
 #[op_impl(aten::native_layer_norm, CPU)]
-fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (dims, count) = (inner(plan, input), plan.columns);
     let all = 0..usized(count);
     forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm_backward(plan: &LayerNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let dims = inner(plan, input);
     let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
     let (mean, rstd) = (elements::<f64>(mean)?, elements::<f64>(rstd)?);

@@ -3,7 +3,7 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use aten::Integers;
+use aten::IntegerRange;
 
 use super::{GROUP, Words, filled, on_cpu};
 use engine::math::vectorised;
@@ -14,8 +14,8 @@ const NARROW: u64 = 1 << 28;
 #[op_impl(aten::random, CPU, in_place, strided)]
 #[op_impl(aten::random_from, CPU, in_place, strided)]
 #[op_impl(aten::random_to, CPU, in_place, strided)]
-fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
-    let Integers { first, last } = *plan;
+fn integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let IntegerRange { min: first, max: last } = *plan;
     let beyond = last.wrapping_sub(first).cast_unsigned();
     let different = u128::from(beyond) + 1;
     if beyond < NARROW {

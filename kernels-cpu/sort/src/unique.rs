@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use aten::Slices;
+use aten::UniquePlan;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
 use crate::sort_select::{Direction, Ranked, with_order};
@@ -103,18 +103,18 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<T
 }
 
 #[op_impl(aten::_unique2, CPU)]
-fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+fn unique(plan: &UniquePlan, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
     let along = Along { dim: plan.dim, sorted: true, inverse: return_inverse };
     distinct::<aten::_unique2>(this, along, return_counts)
 }
 
 #[op_impl(aten::unique_dim, CPU)]
-fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+fn unique_dim(plan: &UniquePlan, this: &Tensor) -> Result<Three> {
     distinct::<aten::unique_dim>(this, Along { dim: plan.dim, sorted: true, inverse: true }, true)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
-fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
+fn unique_consecutive(plan: &UniquePlan, _: ...) -> Result<Three> {
     // For slices, the inverse and the counts are always returned.
     let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
     distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())

@@ -113,7 +113,7 @@ fn what_weighs_nothing_comes_after_all_that_weighs_something() {
 fn what_is_kept_is_scaled_and_a_gradient_goes_the_same_way() {
     let input = aten::full(&[64], 2.0.into(), None, None, None, None).unwrap();
     let (result, mask) = aten::native_dropout(&input, 0.5, Some(true)).unwrap();
-    let back = aten::native_dropout_backward(&input, &mask, aten::kept_scale(0.5)).unwrap();
+    let back = aten::native_dropout_backward(&input, &mask, aten::dropout_scale(0.5)).unwrap();
     assert_eq!(result.to_vec::<f32>().unwrap(), back.to_vec::<f32>().unwrap());
     let (whole, mask) = aten::native_dropout(&input, 0.5, Some(false)).unwrap();
     assert_eq!(whole.to_vec::<f32>().unwrap(), input.to_vec::<f32>().unwrap());

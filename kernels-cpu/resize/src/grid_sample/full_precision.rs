@@ -3,7 +3,7 @@
 //! A sample is a weighted sum of a few elements of the image, its taps. Along each dimension a tap has a weight, and the derivative of that
 //! weight by the coordinate. The weight of the tap is the product over all dimensions. The gradients of image and grid use the same taps.
 
-use aten::Sampling;
+use aten::GridSamplePlan;
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
@@ -54,7 +54,7 @@ fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
 }
 
 pub(super) fn sampled<T: Coordinate + Compute>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
@@ -82,7 +82,7 @@ pub(super) fn sampled<T: Coordinate + Compute>(
 }
 
 pub(super) fn gradients<T: Coordinate + Compute>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,

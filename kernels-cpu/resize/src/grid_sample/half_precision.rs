@@ -3,7 +3,7 @@
 //! The order of operations shows in the result, so it is PyTorch's. The elements of a row are summed before the rows, the weights along the
 //! last dimension come first, and gradients of two-dimensional grids are computed from differences of neighbours.
 
-use aten::{Interpolation, Sampling};
+use aten::{GridSamplePlan, Interpolation};
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
@@ -72,7 +72,7 @@ fn narrowed<T: Coordinate>(elements: &[T::Packed]) -> Vec<T> {
 }
 
 pub(super) fn sampled<T: Coordinate>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
@@ -108,7 +108,7 @@ pub(super) fn sampled<T: Coordinate>(
 }
 
 pub(super) fn gradients<T: Coordinate>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
