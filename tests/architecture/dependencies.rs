@@ -72,7 +72,7 @@ impl CrateRole {
         known.contains(&other)
     }
 
-    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of these.
+    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of them.
     fn tests_may_depend_on(self, other: Self) -> bool {
         let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::UserCode);
         self.may_depend_on(other) || !from_all

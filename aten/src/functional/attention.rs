@@ -147,8 +147,8 @@ pub fn multi_head_attention_forward(
     let mask = combined_mask(options, [items, heads, targets, sources], added, query.dtype())?;
     let by_head = |all: &Tensor| all.reshape(&[items, heads, all.sizes()[1], -1]);
     let merge_heads = |heads: &Tensor| -> Result<Tensor> {
-        let head_batch = heads.transpose_int(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
-        linear(&head_batch, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
+        let flat = heads.transpose_int(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
+        linear(&flat, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
     };
     if options.weights == ReturnedWeights::None {
         let mask = mask.as_ref().map(|mask| mask.expand(&[head_batch, targets, key.sizes()[1]])).transpose()?;
@@ -174,8 +174,8 @@ pub fn multi_head_attention_forward(
 }
 
 /// Projects query, key and value for the heads. A packed weight needs only one product if all three are the same tensor.
-fn project_inputs(head_batch: [&Tensor; 3], layer: &MultiHeadAttention<'_>) -> Result<[Tensor; 3]> {
-    let features = head_batch[0].sizes()[2];
+fn project_inputs(inputs: [&Tensor; 3], layer: &MultiHeadAttention<'_>) -> Result<[Tensor; 3]> {
+    let features = inputs[0].sizes()[2];
     let parts = |packed: &Tensor| -> Result<[Tensor; 3]> {
         if packed.sizes().first().copied() != features.checked_mul(3) {
             return Err(BadArgument::size("in_projection", packed.sizes(), 0, features.saturating_mul(3)).into());
@@ -185,7 +185,7 @@ fn project_inputs(head_batch: [&Tensor; 3], layer: &MultiHeadAttention<'_>) -> R
     };
     let biases = layer.in_bias.map(parts).transpose()?;
     let bias = |at: usize| biases.as_ref().map(|biases| &biases[at]);
-    let [query, key, value] = head_batch;
+    let [query, key, value] = inputs;
     if let InProjection::Packed(weight) = layer.in_projection
         && query.same(key)
         && key.same(value)

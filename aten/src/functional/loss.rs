@@ -10,7 +10,8 @@ use crate::prelude::*;
 
 /// Computes the negative log-likelihood of the target for a normal distribution with the mean `input` and the variance `var`.
 ///
-/// The variance is at least `eps`. It has the sizes of the input, or a last dimension of size 1, or no last dimension. `full` adds the constant term.
+/// The variance is at least `eps`. It has the sizes of the input, or a last dimension of size 1, or no last dimension. `full` adds
+/// the constant term.
 ///
 /// ```
 /// # use kernels_cpu as _;

@@ -201,7 +201,7 @@ impl From<RangeFull> for Index {
     }
 }
 
-/// Returns the excluded end of a range with the included end `to_i64`. After the last index, -1, this is `None`: the end of the
+/// Returns the excluded end of a range with the included end `position`. After the last index, -1, this is `None`: the end of the
 /// dimension.
 fn exclusive_end(position: i64) -> Option<i64> {
     position.checked_add(1).filter(|&end| end != 0)

@@ -67,8 +67,8 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
     masked_fill_(this, mask, &scalar_tensor_for(this, value))
 }
 
-/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast would
-/// make it false.
+/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
+/// would make it false.
 fn scalar_tensor_for(this: &Tensor, value: Scalar) -> Tensor {
     Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })
 }

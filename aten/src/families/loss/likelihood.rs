@@ -142,8 +142,8 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     if Reduction::parse(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
 }
 
-/// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If `cross_entropy_of_probabilities` is true,
-/// the target may have the sizes of `self` instead: it then holds probabilities.
+/// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If
+/// `allow_probabilities` is true, the target may have the sizes of `self` instead: it then holds probabilities.
 fn check_target(
     this: &Tensor,
     target: &Tensor,
@@ -249,8 +249,8 @@ fn cross_entropy_of_probabilities(
         Reduction::None => neg(&sum_dim_intlist(&product, Some(&[dim]), false, None)?),
         Reduction::Sum => neg(&sum(&product, None)?),
         Reduction::Mean => {
-            let row_sizes = to_f64(logs.geometry().count()) / to_f64(classes);
-            crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(row_sizes))
+            let row_count = to_f64(logs.geometry().count()) / to_f64(classes);
+            crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(row_count))
         }
     }
 }

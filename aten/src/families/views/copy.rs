@@ -203,7 +203,7 @@ fn as_bytes(storage: &Storage) -> Result<Tensor> {
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-/// Returns a spec with the sizes of `spec_like`, in the given memory format or else in that of `spec_like`.
+/// Returns a spec with the sizes of `like`, in the given memory format or else in that of `like`.
 fn spec_like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
     match format {
         None | Some(MemoryFormat::Preserve) => Ok(Spec::like(like, dtype)),
