@@ -138,8 +138,8 @@ fn factories_use_the_given_device() {
 
 #[test]
 fn like_factories_use_the_given_device_or_the_tensors() {
-    type Like = fn(&Tensor, Option<Device>) -> Result<Tensor>;
-    let factories: [(&str, Like); 9] = [
+    type LikeFactory = fn(&Tensor, Option<Device>) -> Result<Tensor>;
+    let factories: [(&str, LikeFactory); 9] = [
         ("empty_like", |x, device| aten::empty_like(x, None, None, device, None, None)),
         ("full_like", |x, device| aten::full_like(x, 1.into(), None, None, device, None, None)),
         ("zeros_like", |x, device| aten::zeros_like(x, None, None, device, None, None)),
@@ -160,7 +160,7 @@ fn like_factories_use_the_given_device_or_the_tensors() {
             assert_eq!(like(&x, None).unwrap().device(), from, "{name}");
         }
     }
-    let random: [Like; 2] = [
+    let random: [LikeFactory; 2] = [
         |x, device| aten::rand_like(x, None, None, device, None, None),
         |x, device| aten::randn_like(x, None, None, device, None, None),
     ];

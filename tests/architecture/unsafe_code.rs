@@ -30,7 +30,7 @@ impl Crate {
     }
 
     /// Returns the differences between the crate and the modules that are listed for it.
-    fn problems(&self, listed: Option<&[&str]>) -> Vec<String> {
+    fn violations(&self, listed: Option<&[&str]>) -> Vec<String> {
         let mut found = Vec::new();
         let name = &self.name;
         if !self.has_lints {
@@ -78,7 +78,7 @@ fn exactly_the_listed_files_have_unsafe_code() {
     let mut found = Vec::new();
     for member in &members {
         let read = Crate::read(&root.join(&member.folder), &member.name, member.inherits_workspace_lints());
-        found.extend(read.problems(listed_modules(list, &member.folder, &member.name).as_deref()));
+        found.extend(read.violations(listed_modules(list, &member.folder, &member.name).as_deref()));
     }
     assert!(found.is_empty(), "{found:#?}");
     for section in list.split("\n### ").skip(1) {
@@ -97,36 +97,36 @@ fn violations_of_the_rule_are_found() {
     let (forbids, plain, block) = ("#![forbid(unsafe_code)]", "fn f() {}", "fn f() { unsafe { g() } }");
     let allows = ["#![allow(unsafe_code)]", "  #[expect(unsafe_code, reason = \"\")]"];
 
-    assert_eq!(sample_crate(true, &[("lib.rs", forbids), ("a.rs", plain)]).problems(None), [""; 0]);
+    assert_eq!(sample_crate(true, &[("lib.rs", forbids), ("a.rs", plain)]).violations(None), [""; 0]);
     let listed = [("lib.rs", plain), ("a.rs", block), ("b/c.rs", block)];
-    assert_eq!(sample_crate(true, &listed).problems(Some(&["a.rs", "b/"])), [""; 0]);
+    assert_eq!(sample_crate(true, &listed).violations(Some(&["a.rs", "b/"])), [""; 0]);
 
     let assert_problems = |found: Vec<String>, expected: &[&str]| assert_eq!(found, expected);
     assert_problems(
-        sample_crate(false, &[("lib.rs", forbids)]).problems(None),
+        sample_crate(false, &[("lib.rs", forbids)]).violations(None),
         &["made-up does not have the lints of the workspace, which deny unsafe code"],
     );
     assert_problems(
-        sample_crate(true, &[("lib.rs", plain)]).problems(None),
+        sample_crate(true, &[("lib.rs", plain)]).violations(None),
         &["made-up: lib.rs does not forbid unsafe code"],
     );
     assert_problems(
-        sample_crate(true, &[("bin/x.rs", plain)]).problems(None),
+        sample_crate(true, &[("bin/x.rs", plain)]).violations(None),
         &["made-up: bin/x.rs does not forbid unsafe code"],
     );
     for allow in allows {
         let files = [("lib.rs", forbids), ("tests/a.rs", allow)];
         assert_problems(
-            sample_crate(true, &files).problems(None),
+            sample_crate(true, &files).violations(None),
             &["made-up: tests/a.rs allows unsafe code, and is not listed"],
         );
     }
     assert_problems(
-        sample_crate(true, &listed).problems(Some(&["a.rs"])),
+        sample_crate(true, &listed).violations(Some(&["a.rs"])),
         &["made-up: b/c.rs has unsafe code, and is not listed"],
     );
     assert_problems(
-        sample_crate(true, &listed).problems(Some(&["a.rs", "b/", "lib.rs"])),
+        sample_crate(true, &listed).violations(Some(&["a.rs", "b/", "lib.rs"])),
         &["made-up: lib.rs is listed, and has no unsafe code"],
     );
 }

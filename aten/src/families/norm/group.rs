@@ -22,7 +22,7 @@ pub struct GroupNormPlan {
 
 #[op_plan(native_group_norm)]
 fn group_norm_plan(_: ...) -> Result<Plan<GroupNormPlan, 3>, BadArgument> {
-    let groups = check_groups(input, weight, bias, [N, C, HxW, group])?;
+    let groups = check_group_norm(input, weight, bias, [N, C, HxW, group])?;
     let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &[N, group]);
     Ok(Plan::new(groups, [image_spec_like(input, input.sizes()), stats.clone(), stats]))
 }
@@ -54,14 +54,14 @@ pub fn native_group_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_group_norm_backward)]
 fn group_norm_backward_plan(_: ...) -> Result<Plan<GroupNormPlan, 3>, BadArgument> {
-    let groups = check_groups(input, weight, None, [N, C, HxW, group])?;
+    let groups = check_group_norm(input, weight, None, [N, C, HxW, group])?;
     check_statistics([("mean", mean), ("rstd", rstd)], N.saturating_mul(group))?;
     Ok(Plan::new(groups, gradient_specs(grad_out, input, &[C], weight, output_mask)?))
 }
 
 /// Checks the arguments of a group normalisation and returns its plan. The array holds the numbers of images, channels, elements of a
 /// channel, and groups.
-fn check_groups(
+fn check_group_norm(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,

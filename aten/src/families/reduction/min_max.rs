@@ -61,9 +61,9 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduce
     Ok(plan)
 }
 
-/// Checks if each result is a reduction of no elements.
-pub(super) fn reduces_empty(this: &Tensor, gone: &[bool]) -> bool {
-    this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
+/// Whether each result is a reduction of no elements.
+pub(super) fn reduces_empty(this: &Tensor, reduced_dims: &[bool]) -> bool {
+    this.sizes().iter().zip(reduced_dims).any(|(&size, &is_reduced)| is_reduced && size == 0)
 }
 
 /// Returns the largest elements along a dimension, and their indices.
