@@ -85,5 +85,5 @@ fn integer_range(this: &Tensor, from: i64, to: Option<i64>) -> Result<IntegerRan
         None => max_exact.max(from),
     };
     check_bound("to", to.unwrap_or(max), max)?;
-    Ok(IntegerRange { min: from, max: max })
+    Ok(IntegerRange { min: from, max })
 }
