@@ -70,14 +70,14 @@ pub fn jacrev(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<T
 ///
 /// Returns an error if the function or a derivative fails, and a [`JacobianError`] if an input or a result is complex.
 pub fn jacobians(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<Vec<Vec<Tensor>>> {
-    check("input", inputs.iter().copied())?;
+    check_not_complex("input", inputs.iter().copied())?;
     let (outputs, pullback) = vjp(f, inputs)?;
-    check("result", &outputs)?;
-    (0..outputs.len()).map(|i| rows(&pullback, &outputs, i, inputs)).collect()
+    check_not_complex("result", &outputs)?;
+    (0..outputs.len()).map(|i| jacobian_rows(&pullback, &outputs, i, inputs)).collect()
 }
 
 /// Returns the Jacobians of result `i`. Each element of the result gives a row, and the rows are computed as a batch.
-fn rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
+fn jacobian_rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
     let output = &outputs[i];
     let count = output.sizes().iter().product();
     let sizes = |of: &Tensor| [output.sizes(), of.sizes()].concat();
@@ -86,19 +86,22 @@ fn rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -
     }
     let units = Tensor::eye(count, output)?.reshape(&[&[count], output.sizes()].concat())?;
     let zeros = outputs.iter().map(Methods::zeros_like).collect::<Result<Vec<_>>>()?;
-    let back = |unit: &Tensor| {
+    let pull_back = |unit: &Tensor| {
         let mut seeds: Vec<&Tensor> = zeros.iter().collect();
         seeds[i] = unit;
         pullback.call(&seeds)
     };
-    let found = vmap(back, &units)?;
+    let found = vmap(pull_back, &units)?;
     found.iter().zip(inputs).map(|(rows, input)| rows.reshape(&sizes(input))).collect()
 }
 
-fn check<'a>(what: &'static str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<(), JacobianError> {
+fn check_not_complex<'a>(
+    role: &'static str,
+    tensors: impl IntoIterator<Item = &'a Tensor>,
+) -> Result<(), JacobianError> {
     for (position, tensor) in tensors.into_iter().enumerate() {
         if tensor.dtype().is_complex() {
-            return Err(JacobianError::Complex { what, position, dtype: tensor.dtype() });
+            return Err(JacobianError::Complex { role, position, dtype: tensor.dtype() });
         }
     }
     Ok(())
@@ -111,7 +114,7 @@ pub enum JacobianError {
     /// A tensor is complex: the derivative of a complex number by another is no single complex number.
     Complex {
         /// Whether the tensor is an `input` or a `result`.
-        what: &'static str,
+        role: &'static str,
         /// The index of the tensor among the inputs or results.
         position: usize,
         /// The dtype of the tensor.
@@ -122,9 +125,9 @@ pub enum JacobianError {
 impl fmt::Display for JacobianError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Complex { what, position, dtype } => write!(
+            Self::Complex { role, position, dtype } => write!(
                 f,
-                "{what} {position} is of {dtype}, and the derivative of a complex number by another is no single number; take the \
+                "{role} {position} is of {dtype}, and the derivative of a complex number by another is no single number; take the \
                  Jacobian of its real and its imaginary part, `view_as_real`"
             ),
         }

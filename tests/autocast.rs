@@ -9,34 +9,34 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 use opdispatch::{autocast, autograd, bf16};
 
-/// Locks out the other tests of this file: cached casts are dropped when any thread's outermost autocast region ends.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the tests of this file against each other: cached casts are dropped when any thread's outermost autocast region ends.
+fn lock_test() -> MutexGuard<'static, ()> {
+    static TEST_LOCK: Mutex<()> = Mutex::new(());
+    TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The key of a layer that counts casts. It is below autocast, which makes them, and above autograd, which records them.
 #[dispatch_key(layer, above = Autograd)]
-static Casts: Key;
+static CastCounter: Key;
 
 thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
+    static CAST_COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-#[op_fallback(Casts)]
-fn count(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_fallback(CastCounter)]
+fn count_casts(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     if *op == *aten::_to_copy::operator() {
-        COUNT.set(COUNT.get() + 1);
+        CAST_COUNT.set(CAST_COUNT.get() + 1);
     }
-    op.redispatch_boxed(keys.below(Casts), stack)
+    op.redispatch_boxed(keys.below(CastCounter), stack)
 }
 
 /// Runs `f`, and returns its result and the number of casts.
-fn casts<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
-    let _counting = guard::include(Casts.into());
-    let before = COUNT.get();
+fn with_cast_count<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
+    let _counting = guard::include(CastCounter.into());
+    let before = CAST_COUNT.get();
     let result = f()?;
-    Ok((COUNT.get() - before, result))
+    Ok((CAST_COUNT.get() - before, result))
 }
 
 /// Returns a tensor of values such as `1/3`, which `bfloat16` rounds.
@@ -49,14 +49,14 @@ fn weight() -> Result<Tensor> {
 }
 
 /// Returns the gradient of `sum(x @ w)` with respect to `w`, computed in `bfloat16`, as `f32`.
-fn expected(x: &Tensor) -> Result<Vec<f32>> {
+fn expected_gradient(x: &Tensor) -> Result<Vec<f32>> {
     let ones = Tensor::ones(&[2, 2], DType::BF16)?;
     x.to(DType::BF16)?.t()?.mm(&ones)?.to(DType::F32)?.to_vec()
 }
 
 #[test]
-fn a_gradient_has_the_precision_of_its_weight() -> Result<()> {
-    let _alone = alone();
+fn gradient_has_the_dtype_of_its_weight() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let y = {
         let _on = autocast::enable(Device::CPU, None)?;
@@ -65,23 +65,23 @@ fn a_gradient_has_the_precision_of_its_weight() -> Result<()> {
     assert_eq!(y.dtype(), DType::BF16);
     y.sum()?.backward()?;
     let grad = w.grad().unwrap();
-    assert_eq!((grad.dtype(), grad.to_vec::<f32>()?), (DType::F32, expected(&x)?));
+    assert_eq!((grad.dtype(), grad.to_vec::<f32>()?), (DType::F32, expected_gradient(&x)?));
     Ok(())
 }
 
 #[test]
-fn going_back_inside_of_the_region_gives_the_same() -> Result<()> {
-    let _alone = alone();
+fn backward_inside_the_region_gives_the_same_gradient() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let _on = autocast::enable(Device::CPU, None)?;
     x.mm(&w)?.sum()?.backward()?;
-    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected(&x)?);
+    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
     Ok(())
 }
 
 #[test]
-fn an_input_that_requires_no_gradient_gets_none_and_one_that_does_gets_its_own_precision() -> Result<()> {
-    let _alone = alone();
+fn only_inputs_that_require_gradients_get_them_in_their_dtype() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?.detach()?);
     let x = x.requires_grad_(true)?;
     let _on = autocast::enable(Device::CPU, DType::F16)?;
@@ -92,40 +92,40 @@ fn an_input_that_requires_no_gradient_gets_none_and_one_that_does_gets_its_own_p
 }
 
 #[test]
-fn a_weight_is_cast_once_in_a_region_and_its_gradient_comes_through_that_cast() -> Result<()> {
-    let _alone = alone();
+fn weight_is_cast_once_per_region() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
-    let (count, loss) = casts(|| {
+    let (count, loss) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
         let (first, second) = (x.mm(&w)?, x.mm(&w)?);
         (first + second)?.sum()
     })?;
     assert_eq!(count, 3, "the input twice, the weight once");
-    let (count, ()) = casts(|| loss.backward())?;
-    assert_eq!(count, 1, "back through one cast");
-    let twice: Vec<f32> = expected(&x)?.into_iter().map(|x| 2.0 * x).collect();
+    let (count, ()) = with_cast_count(|| loss.backward())?;
+    assert_eq!(count, 1, "the gradient passes one cast");
+    let twice: Vec<f32> = expected_gradient(&x)?.into_iter().map(|x| 2.0 * x).collect();
     assert_eq!(w.grad().unwrap().to_vec::<f32>()?, twice);
     Ok(())
 }
 
 #[test]
-fn the_next_region_casts_a_weight_anew() -> Result<()> {
-    let _alone = alone();
+fn next_region_casts_the_weight_again() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let forward = || {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)
     };
     forward()?;
-    assert_eq!(casts(forward)?.0, 2);
+    assert_eq!(with_cast_count(forward)?.0, 2);
     Ok(())
 }
 
 #[test]
-fn what_is_computed_from_a_weight_is_cast_at_every_use() -> Result<()> {
-    let _alone = alone();
+fn computed_tensor_is_cast_at_every_use() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, (weight()? * 2.0)?);
-    let (count, _) = casts(|| {
+    let (count, _) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)?;
         x.mm(&w)
@@ -135,11 +135,11 @@ fn what_is_computed_from_a_weight_is_cast_at_every_use() -> Result<()> {
 }
 
 #[test]
-fn a_view_of_a_weight_is_cast_at_every_use_and_the_gradient_reaches_the_weight() -> Result<()> {
-    let _alone = alone();
+fn view_of_a_weight_is_cast_at_every_use() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let view = w.t()?.t()?;
-    let (count, loss) = casts(|| {
+    let (count, loss) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
         (x.mm(&view)? + x.mm(&view)?)?.sum()
     })?;
@@ -150,8 +150,8 @@ fn a_view_of_a_weight_is_cast_at_every_use_and_the_gradient_reaches_the_weight()
 }
 
 #[test]
-fn what_was_cast_without_recording_does_not_cost_a_gradient_later() -> Result<()> {
-    let _alone = alone();
+fn cast_under_no_grad_does_not_prevent_later_gradients() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let _on = autocast::enable(Device::CPU, None)?;
     {
@@ -159,13 +159,13 @@ fn what_was_cast_without_recording_does_not_cost_a_gradient_later() -> Result<()
         assert!(!x.mm(&w)?.requires_grad());
     }
     x.mm(&w)?.sum()?.backward()?;
-    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected(&x)?);
+    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
     Ok(())
 }
 
 #[test]
-fn a_cast_from_inference_mode_does_not_cost_a_gradient_later() -> Result<()> {
-    let _alone = alone();
+fn cast_in_inference_mode_does_not_prevent_later_gradients() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let _on = autocast::enable(Device::CPU, None)?;
     {
@@ -178,8 +178,8 @@ fn a_cast_from_inference_mode_does_not_cost_a_gradient_later() -> Result<()> {
 }
 
 #[test]
-fn a_weight_that_was_stepped_inside_of_a_region_is_used_as_it_is_now() -> Result<()> {
-    let _alone = alone();
+fn weight_updated_in_a_region_is_cast_again() -> Result<()> {
+    let _alone = lock_test();
     let mut w = Tensor::from([[1.0_f32]]).requires_grad_(true)?;
     let x = Tensor::from([[1.0_f32]]);
     let _on = autocast::enable(Device::CPU, None)?;
@@ -193,23 +193,23 @@ fn a_weight_that_was_stepped_inside_of_a_region_is_used_as_it_is_now() -> Result
 }
 
 #[test]
-fn gradients_may_be_asked_for_without_a_backward() -> Result<()> {
-    let _alone = alone();
+fn autograd_grad_returns_gradients_under_autocast() -> Result<()> {
+    let _alone = lock_test();
     let (x, w) = (input()?, weight()?);
     let y = {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)?.sum()?
     };
     let grads = autograd::grad(&[&y], &[&w])?;
-    assert_eq!(grads[0].as_ref().unwrap().to_vec::<f32>()?, expected(&x)?);
+    assert_eq!(grads[0].as_ref().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
     assert!(w.grad().is_none());
     Ok(())
 }
 
 /// Mixed-precision training as users write it: layers in low precision; loss, weights and updates in single precision.
 #[test]
-fn training_under_autocast_learns() -> Result<()> {
-    let _alone = alone();
+fn training_under_autocast_reduces_the_loss() -> Result<()> {
+    let _alone = lock_test();
     opdispatch::manual_seed(1);
     let x = Tensor::randn(&[64, 8], DType::F32)?;
     let target = x.mm(&Tensor::randn(&[8, 1], DType::F32)?)?;

@@ -8,7 +8,7 @@ use opdispatch::autograd::Differentiable;
 use opdispatch::prelude::*;
 
 #[test]
-fn an_operator_that_is_left_out_is_reported_with_its_feature() {
+fn error_for_a_disabled_operator_names_its_feature() {
     let operators = [
         ("conv", cfg!(feature = "conv"), "aten::convolution"),
         ("loss", cfg!(feature = "loss"), "aten::nll_loss.out"),
@@ -18,7 +18,7 @@ fn an_operator_that_is_left_out_is_reported_with_its_feature() {
     ];
     for (feature, is_on, name) in operators {
         match Operator::find(name) {
-            Ok(_) => assert!(is_on, "{name} is there without `{feature}`"),
+            Ok(_) => assert!(is_on, "{name} exists without the feature `{feature}`"),
             Err(error) => {
                 let expected = format!(
                     "no operator is called `{name}`; the feature `{feature}` brings it: turn it on in Cargo.toml"
@@ -30,7 +30,7 @@ fn an_operator_that_is_left_out_is_reported_with_its_feature() {
 }
 
 #[test]
-fn a_family_that_is_there_computes_and_goes_back_whatever_is_left_out() {
+fn enabled_families_compute_forward_and_backward() {
     let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]).requires_grad_(true).unwrap();
     x.mm(&x).unwrap().relu().unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [7.0, 11.0, 9.0, 13.0]);

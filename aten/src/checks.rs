@@ -3,9 +3,9 @@
 mod arguments;
 mod composites;
 mod limits;
-mod numbers;
+mod scalars;
 
 pub(crate) use arguments::*;
 pub(crate) use composites::*;
 pub use limits::*;
-pub use numbers::*;
+pub use scalars::*;

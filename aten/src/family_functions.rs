@@ -1,7 +1,7 @@
-//! The operators of the families that can be left out. Made from the registry by the test `generated`; not for editing.
+//! The operators of the optional families. Generated from the registry by the test `generated`; do not edit.
 
-/// Hands each family to a macro.
-macro_rules! of_families {
+/// Calls a macro for each optional family.
+macro_rules! for_each_family {
     ($family:ident) => {
         $family! { "attention" attention:
             _fused_sdp_choice _scaled_dot_product_attention_math _scaled_dot_product_flash_attention_for_cpu
@@ -132,4 +132,4 @@ macro_rules! of_families {
     };
 }
 
-pub(crate) use of_families;
+pub(crate) use for_each_family;

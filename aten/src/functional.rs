@@ -19,7 +19,9 @@ mod random;
 mod resize;
 
 #[cfg(feature = "attention")]
-pub use attention::{AttentionMask, InProjection, MultiHead, ReturnedWeights, multi_head_attention_forward};
+pub use attention::{
+    AttentionOptions, InProjection, MultiHeadAttention, ReturnedWeights, multi_head_attention_forward,
+};
 #[cfg(feature = "conv")]
 pub use conv::{fold, unfold};
 pub use elementwise::{softsign, tanhshrink};
@@ -37,4 +39,4 @@ pub use pooling::{lp_pool1d, lp_pool2d, lp_pool3d};
 #[cfg(feature = "random")]
 pub use random::{dropout1d, dropout2d, dropout3d};
 #[cfg(feature = "resize")]
-pub use resize::{InterpolationMode, Size, interpolate};
+pub use resize::{InterpolationMode, OutputSize, interpolate};

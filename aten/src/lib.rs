@@ -6,7 +6,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(
     non_snake_case,
-    reason = "an operator is called by its name and that of its overload, and both may have underscores"
+    reason = "a function is named after its operator and overload, and both names may have underscores"
 )]
 
 #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "the families that use an item may be left out"))]
@@ -48,13 +48,13 @@ pub use geometry::*;
 pub use is_random::is_random;
 pub use methods::Methods;
 pub use tensor_api::{
-    Convert, DefaultDevice, Ellipsis, Factories, Index, Indexing, Indices, Item, NewAxis, Options, Slice,
+    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, Item, NewAxis, Options, Slice,
     default_device,
 };
 
 /// Exports the operators of an optional family if its cargo feature is enabled. The list names every operator, because the compiler's error
 /// for a missing operator names the feature only if the disabled `use` spells the operator's name.
-macro_rules! family {
+macro_rules! export_family {
     ($feature:tt $family:ident: $($function:ident)*) => {
         #[cfg(feature = $feature)]
         pub use crate::families::$family::operators::{$($function),*};
@@ -63,7 +63,7 @@ macro_rules! family {
     };
 }
 
-family_functions::of_families!(family);
+family_functions::for_each_family!(export_family);
 
 /// The traits that add methods to tensors: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
 ///

@@ -1403,7 +1403,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// One half of a dimension, times the sigmoid of the other.
+    /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
     fn glu(&self, dim: i64) -> Result<Tensor>;
 
     /// `glu`, into a tensor of the caller's.
@@ -2573,7 +2573,7 @@ pub trait Methods {
     #[cfg(feature = "loss")]
     fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
-    /// Computes the negative log-likelihood with any number of dimensions beside the class dimension.
+    /// Computes the negative log-likelihood with any number of dimensions besides the class dimension.
     #[cfg(feature = "loss")]
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
@@ -3801,7 +3801,7 @@ pub trait Methods {
     /// Returns `self`, or a copy on this device in this dtype.
     fn to_device(&self, device: Device, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// Returns `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
+    /// Returns `self`, or a copy in this dtype. An integer that the dtype cannot represent wraps.
     fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
     /// Returns `self`, or a copy with these properties.

@@ -11,4 +11,4 @@ mod options;
 pub use convert::{Convert, Item};
 pub use factories::Factories;
 pub use index::{Ellipsis, Index, Indexing, Indices, NewAxis, Slice};
-pub use options::{DefaultDevice, Options, default_device};
+pub use options::{DefaultDeviceGuard, Options, default_device};

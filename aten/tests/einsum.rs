@@ -11,7 +11,7 @@ fn ones(sizes: &[i64]) -> Tensor {
 }
 
 #[test]
-fn equations_that_do_not_fit_are_refused() {
+fn invalid_equations_are_refused() {
     let cases: [(&str, &[&[i64]]); 14] = [
         ("ij", &[]),
         ("ij", &[&[2, 2], &[2, 2]]),
@@ -36,7 +36,7 @@ fn equations_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_path_that_names_no_two_operands_is_refused() {
+fn invalid_paths_are_refused() {
     let tensors = [ones(&[2, 3]), ones(&[3, 4]), ones(&[4, 2])];
     for path in [&[0, 1][..], &[0, 0, 0, 1], &[0, 3, 0, 1], &[0, 1, 1, 2], &[-1, 0, 0, 1]] {
         let error = einsum("ij,jk,kl->il", &tensors, Some(path)).unwrap_err().to_string();
@@ -45,8 +45,8 @@ fn a_path_that_names_no_two_operands_is_refused() {
 }
 
 #[test]
-fn shapes_are_known_without_elements() {
-    let far = |sizes: &[i64]| Tensor::empty(sizes, Device::META).unwrap();
-    let scores = einsum("bqhd,bkhd->bhqk", &[far(&[2, 5, 3, 4]), far(&[2, 7, 3, 4])], None).unwrap();
+fn einsum_of_meta_tensors_returns_the_sizes() {
+    let meta = |sizes: &[i64]| Tensor::empty(sizes, Device::META).unwrap();
+    let scores = einsum("bqhd,bkhd->bhqk", &[meta(&[2, 5, 3, 4]), meta(&[2, 7, 3, 4])], None).unwrap();
     assert_eq!((scores.sizes(), scores.device()), (&[2, 3, 5, 7][..], Device::META));
 }

@@ -18,21 +18,21 @@ fn npu() -> Device {
     Device::new(NPU).unwrap()
 }
 
-struct Bytes {
-    on: Device,
+struct HostBuffer {
+    device: Device,
     bytes: Mutex<Vec<u8>>,
 }
 
-impl Bytes {
-    fn of(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
-        let bytes = storage.buffer::<Self>().ok_or("not of this backend")?;
+impl HostBuffer {
+    fn lock_bytes(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
+        let bytes = storage.buffer::<Self>().ok_or("the storage is not of this backend")?;
         Ok(bytes.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Buffer for Bytes {
+impl Buffer for HostBuffer {
     fn device(&self) -> Device {
-        self.on
+        self.device
     }
 
     fn size(&self) -> usize {
@@ -40,20 +40,20 @@ impl Buffer for Bytes {
     }
 }
 
-struct Simulated;
+struct SimulatedBackend;
 
-impl Backend for Simulated {
-    fn allocate(&self, on: Device, size: usize) -> Result<Storage> {
-        Ok(Storage::new(Bytes { on, bytes: vec![0; size].into() }))
+impl Backend for SimulatedBackend {
+    fn allocate(&self, device: Device, size: usize) -> Result<Storage> {
+        Ok(Storage::new(HostBuffer { device, bytes: vec![0; size].into() }))
     }
 
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        Bytes::of(to)?.copy_from_slice(from);
+        HostBuffer::lock_bytes(to)?.copy_from_slice(from);
         Ok(())
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        to.copy_from_slice(&Bytes::of(from)?);
+        to.copy_from_slice(&HostBuffer::lock_bytes(from)?);
         Ok(())
     }
 
@@ -62,10 +62,10 @@ impl Backend for Simulated {
     }
 }
 
-backend!(NPU, Simulated);
+backend!(NPU, SimulatedBackend);
 
 #[op_impl(aten::full, NPU)]
-fn full(
+fn full_npu(
     size: &[i64],
     fill_value: Scalar,
     dtype: Option<DType>,
@@ -75,7 +75,7 @@ fn full(
 ) -> Result<Tensor> {
     let here = aten::full(size, fill_value, dtype, layout, None, pin_memory)?;
     let there = Spec::contiguous(here.dtype(), size).on(device.unwrap_or_else(npu))?;
-    Simulated.copy_in(
+    SimulatedBackend.copy_in(
         &here.to(DType::F32)?.read::<f32>()?.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
         there.storage(),
     )?;
@@ -84,7 +84,7 @@ fn full(
 
 #[op_impl(aten::empty_memory_format, NPU)]
 #[op_impl(aten::empty_strided, NPU)]
-fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
+fn empty_npu(_plan: &(), _out: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
@@ -105,50 +105,50 @@ fn ramp_npu(n: i64, device: Option<Device>) -> Result<Tensor> {
 type Factory = fn(Option<Device>) -> Result<Tensor>;
 
 #[test]
-fn every_factory_goes_where_the_call_says() {
+fn factories_use_the_given_device() {
     let factories: [(&str, Factory); 18] = [
-        ("empty", |on| aten::empty_memory_format(&[2], None, None, on, None, None)),
-        ("empty_strided", |on| aten::empty_strided(&[2], &[1], None, None, on, None)),
-        ("full", |on| aten::full(&[2], 1.into(), None, None, on, None)),
-        ("scalar_tensor", |on| aten::scalar_tensor(1.into(), None, None, on, None)),
-        ("zeros", |on| aten::zeros(&[2], None, None, on, None)),
-        ("ones", |on| aten::ones(&[2], None, None, on, None)),
-        ("eye", |on| aten::eye(2, None, None, on, None)),
-        ("eye.m", |on| aten::eye_m(2, 3, None, None, on, None)),
-        ("arange", |on| aten::arange(2.into(), None, None, on, None)),
-        ("arange.start", |on| aten::arange_start(0.into(), 2.into(), None, None, on, None)),
-        ("linspace", |on| aten::linspace(0.into(), 1.into(), 3, None, None, on, None)),
-        ("rand", |on| aten::rand(&[2], None, None, on, None)),
-        ("randn", |on| aten::randn(&[2], None, None, on, None)),
-        ("randint", |on| aten::randint(5, &[2], None, None, on, None)),
-        ("randint.low", |on| aten::randint_low(1, 5, &[2], None, None, on, None)),
-        ("randperm", |on| aten::randperm(3, None, None, on, None)),
-        ("tril_indices", |on| aten::tril_indices(2, 2, 0, None, None, on, None)),
-        ("triu_indices", |on| aten::triu_indices(2, 2, 0, None, None, on, None)),
+        ("empty", |device| aten::empty_memory_format(&[2], None, None, device, None, None)),
+        ("empty_strided", |device| aten::empty_strided(&[2], &[1], None, None, device, None)),
+        ("full", |device| aten::full(&[2], 1.into(), None, None, device, None)),
+        ("scalar_tensor", |device| aten::scalar_tensor(1.into(), None, None, device, None)),
+        ("zeros", |device| aten::zeros(&[2], None, None, device, None)),
+        ("ones", |device| aten::ones(&[2], None, None, device, None)),
+        ("eye", |device| aten::eye(2, None, None, device, None)),
+        ("eye.m", |device| aten::eye_m(2, 3, None, None, device, None)),
+        ("arange", |device| aten::arange(2.into(), None, None, device, None)),
+        ("arange.start", |device| aten::arange_start(0.into(), 2.into(), None, None, device, None)),
+        ("linspace", |device| aten::linspace(0.into(), 1.into(), 3, None, None, device, None)),
+        ("rand", |device| aten::rand(&[2], None, None, device, None)),
+        ("randn", |device| aten::randn(&[2], None, None, device, None)),
+        ("randint", |device| aten::randint(5, &[2], None, None, device, None)),
+        ("randint.low", |device| aten::randint_low(1, 5, &[2], None, None, device, None)),
+        ("randperm", |device| aten::randperm(3, None, None, device, None)),
+        ("tril_indices", |device| aten::tril_indices(2, 2, 0, None, None, device, None)),
+        ("triu_indices", |device| aten::triu_indices(2, 2, 0, None, None, device, None)),
     ];
     for (name, factory) in factories {
         for device in [Device::CPU, Device::META] {
             assert_eq!(factory(Some(device)).unwrap().device(), device, "{name}");
         }
         assert_eq!(factory(None).unwrap().device(), Device::CPU, "{name}");
-        let nowhere = factory(Device::new(CUDA)).unwrap_err().to_string();
-        assert!(nowhere.contains("linked are cpu, meta, npu"), "{name}: {nowhere}");
+        let unlinked = factory(Device::new(CUDA)).unwrap_err().to_string();
+        assert!(unlinked.contains("linked are cpu, meta, npu"), "{name}: {unlinked}");
     }
 }
 
 #[test]
-fn what_is_like_a_tensor_goes_where_the_call_says_or_to_the_tensor() {
-    type Like = fn(&Tensor, Option<Device>) -> Result<Tensor>;
-    let factories: [(&str, Like); 9] = [
-        ("empty_like", |x, on| aten::empty_like(x, None, None, on, None, None)),
-        ("full_like", |x, on| aten::full_like(x, 1.into(), None, None, on, None, None)),
-        ("zeros_like", |x, on| aten::zeros_like(x, None, None, on, None, None)),
-        ("ones_like", |x, on| aten::ones_like(x, None, None, on, None, None)),
-        ("new_empty", |x, on| aten::new_empty(x, &[2], None, None, on, None)),
-        ("new_full", |x, on| aten::new_full(x, &[2], 1.into(), None, None, on, None)),
-        ("new_zeros", |x, on| aten::new_zeros(x, &[2], None, None, on, None)),
-        ("new_ones", |x, on| aten::new_ones(x, &[2], None, None, on, None)),
-        ("new_empty_strided", |x, on| aten::new_empty_strided(x, &[2], &[1], None, None, on, None)),
+fn like_factories_use_the_given_device_or_the_tensors() {
+    type LikeFactory = fn(&Tensor, Option<Device>) -> Result<Tensor>;
+    let factories: [(&str, LikeFactory); 9] = [
+        ("empty_like", |x, device| aten::empty_like(x, None, None, device, None, None)),
+        ("full_like", |x, device| aten::full_like(x, 1.into(), None, None, device, None, None)),
+        ("zeros_like", |x, device| aten::zeros_like(x, None, None, device, None, None)),
+        ("ones_like", |x, device| aten::ones_like(x, None, None, device, None, None)),
+        ("new_empty", |x, device| aten::new_empty(x, &[2], None, None, device, None)),
+        ("new_full", |x, device| aten::new_full(x, &[2], 1.into(), None, None, device, None)),
+        ("new_zeros", |x, device| aten::new_zeros(x, &[2], None, None, device, None)),
+        ("new_ones", |x, device| aten::new_ones(x, &[2], None, None, device, None)),
+        ("new_empty_strided", |x, device| aten::new_empty_strided(x, &[2], &[1], None, None, device, None)),
     ];
     let devices = [Device::CPU, Device::META, npu()];
     for (name, like) in factories {
@@ -160,9 +160,9 @@ fn what_is_like_a_tensor_goes_where_the_call_says_or_to_the_tensor() {
             assert_eq!(like(&x, None).unwrap().device(), from, "{name}");
         }
     }
-    let random: [Like; 2] = [
-        |x, on| aten::rand_like(x, None, None, on, None, None),
-        |x, on| aten::randn_like(x, None, None, on, None, None),
+    let random: [LikeFactory; 2] = [
+        |x, device| aten::rand_like(x, None, None, device, None, None),
+        |x, device| aten::randn_like(x, None, None, device, None, None),
     ];
     for like in random {
         let x = Tensor::zeros(&[2], Device::META).unwrap();
@@ -172,7 +172,7 @@ fn what_is_like_a_tensor_goes_where_the_call_says_or_to_the_tensor() {
 }
 
 #[test]
-fn a_boxed_call_goes_where_a_typed_one_goes() {
+fn boxed_factory_calls_use_the_given_device() {
     let zeros = |device: Value| {
         aten::zeros::operator().call([vec![2_i64].into(), Value::None, Value::None, device, Value::None])
     };
@@ -187,13 +187,13 @@ fn a_boxed_call_goes_where_a_typed_one_goes() {
 }
 
 #[test]
-fn a_backend_that_is_not_linked_is_named_with_those_that_are() {
+fn error_for_an_unlinked_device_lists_the_linked_devices() {
     let cuda = Device::new(CUDA).unwrap();
     let error = Tensor::full(&[2], 1.0, cuda).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoKernel(_)));
     let text = error.to_string();
     assert!(text.starts_with("no kernel of `aten::full` for CUDA"), "{text}");
-    assert!(text.contains("device -> {CUDA}"), "what brought the key: {text}");
+    assert!(text.contains("device -> {CUDA}"), "the source of the key: {text}");
     assert!(
         text.contains("linked are cpu, meta, npu. If a crate provides that backend, link it: `use my_cuda as _;`"),
         "{text}"
@@ -204,14 +204,14 @@ fn a_backend_that_is_not_linked_is_named_with_those_that_are() {
 }
 
 #[test]
-fn a_backend_that_is_linked_without_this_kernel_is_told_which_one_to_write() {
+fn error_for_a_missing_kernel_of_a_linked_backend_suggests_op_impl() {
     let error = Tensor::eye(2, npu()).unwrap_err().to_string();
     assert!(error.contains("for NPU") && error.contains("Write one with `#[op_impl(aten::"), "{error}");
     assert!(!error.contains("linked"), "{error}");
 }
 
 #[test]
-fn a_number_names_one_of_a_backends_devices() {
+fn device_index_selects_a_device_of_the_backend() {
     let [first, last, beyond] = [0, 1, 2].map(|number| npu().with_index(number).unwrap());
     for device in [first, last] {
         assert_eq!(Tensor::ones(&[2], device).unwrap().device(), device);
@@ -223,7 +223,7 @@ fn a_number_names_one_of_a_backends_devices() {
 }
 
 #[test]
-fn there_is_one_cpu_whatever_its_number() {
+fn device_index_of_cpu_and_meta_is_ignored() {
     for (device, plain) in [("cpu:5", Device::CPU), ("meta:1", Device::META)] {
         let tensor = Tensor::zeros(&[2], device.parse::<Device>().unwrap()).unwrap();
         assert_eq!((tensor.device(), tensor.storage().device()), (plain, plain));
@@ -231,7 +231,7 @@ fn there_is_one_cpu_whatever_its_number() {
 }
 
 #[test]
-fn a_text_that_is_no_device_is_answered_with_those_there_are() {
+fn error_for_an_unknown_device_text_lists_the_linked_devices() {
     let error = |text: &str| text.parse::<Device>().unwrap_err().to_string();
     assert_eq!(
         error("npuu:0"),
@@ -242,7 +242,7 @@ fn a_text_that_is_no_device_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn memory_that_no_backend_has_is_refused_and_its_absence_may_be_said() {
+fn pinned_memory_and_sparse_layouts_are_refused() {
     let zeros = |layout, pinned| aten::zeros(&[2], None, layout, None, pinned);
     assert!(zeros(None, Some(false)).is_ok() && zeros(Some(Layout::Strided), None).is_ok());
     let pinned = zeros(None, Some(true)).unwrap_err().to_string();
@@ -252,7 +252,7 @@ fn memory_that_no_backend_has_is_refused_and_its_absence_may_be_said() {
 }
 
 #[test]
-fn a_users_factory_goes_where_the_call_says_typed_boxed_and_by_name() {
+fn user_defined_factory_uses_the_given_device() {
     assert_eq!(ramp(3, None).unwrap().to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
     assert_eq!(ramp(3, Some(npu())).unwrap().device(), npu());
     assert_eq!(ramp!(3, device = npu()).unwrap().device(), npu());
@@ -263,7 +263,7 @@ fn a_users_factory_goes_where_the_call_says_typed_boxed_and_by_name() {
 }
 
 #[test]
-fn explaining_a_factory_says_what_its_device_adds() {
+fn explanation_of_a_factory_shows_the_key_of_its_device() {
     let account = ramp::operator().explain(&[3_i64.into(), npu().into()]);
     assert_eq!(account.arguments, [("device".to_owned(), KeySet::from(NPU))]);
     assert_eq!((account.key, account.winner.unwrap().kernel), (Some(NPU), "ramp_npu"));
@@ -271,33 +271,33 @@ fn explaining_a_factory_says_what_its_device_adds() {
 }
 
 thread_local! {
-    static CHOSEN: Cell<Option<Device>> = const { Cell::new(None) };
+    static CHOSEN_DEVICE: Cell<Option<Device>> = const { Cell::new(None) };
 }
 
 /// A factory with a kernel for `BackendSelect`, which chooses the device.
-#[op_def("picked(int n, *, Device? device=None) -> Tensor")]
-fn picked(n: i64, device: Option<Device>) -> Result<Tensor>;
+#[op_def("zeros_on_chosen_device(int n, *, Device? device=None) -> Tensor")]
+fn zeros_on_chosen_device(n: i64, device: Option<Device>) -> Result<Tensor>;
 
-#[op_impl(picked, BackendSelect)]
-fn pick(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor> {
-    match CHOSEN.get() {
-        Some(chosen) if device.is_none() => picked(n, Some(chosen)),
-        _ => picked::redispatch(keys.below(BackendSelect), n, device),
+#[op_impl(zeros_on_chosen_device, BackendSelect)]
+fn choose_device(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor> {
+    match CHOSEN_DEVICE.get() {
+        Some(chosen) if device.is_none() => zeros_on_chosen_device(n, Some(chosen)),
+        _ => zeros_on_chosen_device::redispatch(keys.below(BackendSelect), n, device),
     }
 }
 
-#[op_impl(picked, CompositeExplicitAutograd)]
-fn picked_any(n: i64, device: Option<Device>) -> Result<Tensor> {
+#[op_impl(zeros_on_chosen_device, CompositeExplicitAutograd)]
+fn zeros_on_chosen_device_any(n: i64, device: Option<Device>) -> Result<Tensor> {
     Tensor::zeros(&[n], device.unwrap_or(Device::CPU))
 }
 
 #[test]
-fn a_users_kernel_for_backend_select_runs_before_any_backends() {
-    assert_eq!(picked(1, None).unwrap().device(), Device::CPU);
-    CHOSEN.set(Some(npu()));
-    assert_eq!(picked(1, None).unwrap().device(), npu());
-    assert_eq!(picked(1, Some(Device::META)).unwrap().device(), Device::META);
-    let boxed = picked::operator().call([1_i64.into(), Value::None]).unwrap();
+fn user_kernel_for_backend_select_runs_before_backend_kernels() {
+    assert_eq!(zeros_on_chosen_device(1, None).unwrap().device(), Device::CPU);
+    CHOSEN_DEVICE.set(Some(npu()));
+    assert_eq!(zeros_on_chosen_device(1, None).unwrap().device(), npu());
+    assert_eq!(zeros_on_chosen_device(1, Some(Device::META)).unwrap().device(), Device::META);
+    let boxed = zeros_on_chosen_device::operator().call([1_i64.into(), Value::None]).unwrap();
     assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
-    CHOSEN.set(None);
+    CHOSEN_DEVICE.set(None);
 }

@@ -6,30 +6,30 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
 #[test]
-fn a_factory_makes_what_the_tensor_that_it_writes_to_is() {
-    let mut counted = Tensor::empty(&[0], DType::F64).unwrap();
-    aten::arange_start_out(1.into(), 4.into(), 1.into(), &mut counted).unwrap();
-    assert_eq!(counted.to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0]);
-    let mut whole = Tensor::empty(&[2], DType::I64).unwrap();
-    aten::full_out(&[2], 7.into(), &mut whole).unwrap();
-    assert_eq!(whole.to_vec::<i64>().unwrap(), [7, 7]);
-    let mut far = Tensor::empty(&[0], (DType::F64, Device::META)).unwrap();
-    aten::hann_window_out(5, &mut far).unwrap();
-    assert_eq!((far.sizes(), far.dtype(), far.device()), (&[5][..], DType::F64, Device::META));
+fn factory_out_form_uses_dtype_and_device_of_out() {
+    let mut counts = Tensor::empty(&[0], DType::F64).unwrap();
+    aten::arange_start_out(1.into(), 4.into(), 1.into(), &mut counts).unwrap();
+    assert_eq!(counts.to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0]);
+    let mut sevens = Tensor::empty(&[2], DType::I64).unwrap();
+    aten::full_out(&[2], 7.into(), &mut sevens).unwrap();
+    assert_eq!(sevens.to_vec::<i64>().unwrap(), [7, 7]);
+    let mut on_meta = Tensor::empty(&[0], (DType::F64, Device::META)).unwrap();
+    aten::hann_window_out(5, &mut on_meta).unwrap();
+    assert_eq!((on_meta.sizes(), on_meta.dtype(), on_meta.device()), (&[5][..], DType::F64, Device::META));
 }
 
 #[test]
-fn several_results_go_to_tensors_under_names_of_their_own() {
+fn out_form_of_several_results_takes_named_tensors() {
     let x = Tensor::from([[1.0_f64, 5.0], [4.0, 2.0]]);
-    let (mut largest, mut places) =
+    let (mut largest, mut indices) =
         (Tensor::empty(&[2], DType::F64).unwrap(), Tensor::empty(&[0], DType::I64).unwrap());
-    aten::max_dim_max!(&x, 1, max = &mut largest, max_values = &mut places).unwrap();
+    aten::max_dim_max!(&x, 1, max = &mut largest, max_values = &mut indices).unwrap();
     assert_eq!(largest.to_vec::<f64>().unwrap(), [5.0, 4.0]);
-    assert_eq!(places.to_vec::<i64>().unwrap(), [1, 0]);
+    assert_eq!(indices.to_vec::<i64>().unwrap(), [1, 0]);
 }
 
 #[test]
-fn a_list_of_results_goes_to_a_list_of_tensors_of_their_sizes() {
+fn out_form_of_a_list_takes_a_list_of_tensors() {
     let x = Tensor::from([1.0_f64, 2.0, 3.0]);
     let mut parts = [Tensor::zeros(&[2], DType::F64).unwrap(), Tensor::zeros(&[1], DType::F64).unwrap()];
     aten::split_copy_tensor_out(&x, 2, 0, &mut parts).unwrap();

@@ -1,8 +1,10 @@
 //! Tests of `aten::functional` against values from PyTorch.
 
-#![expect(clippy::unreadable_literal, reason = "figures are as they were printed")]
+#![expect(clippy::unreadable_literal, reason = "the figures are copied from PyTorch's output")]
 
-use aten::functional::{self, AttentionMask, InProjection, InterpolationMode, MultiHead, ReturnedWeights, Size};
+use aten::functional::{
+    self, AttentionOptions, InProjection, InterpolationMode, MultiHeadAttention, OutputSize, ReturnedWeights,
+};
 use aten::prelude::*;
 use aten::{Reduction, functional::interpolate};
 use dispatch_runtime::prelude::*;
@@ -10,10 +12,10 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
 /// Returns a tensor of `sin(0.7 f i + f)` for the indices `i` of its elements.
-fn wave(sizes: &[i64], f: f64) -> Tensor {
+fn sine_tensor(sizes: &[i64], f: f64) -> Tensor {
     let count: i64 = sizes.iter().product();
-    let places = Tensor::arange(0..count, DType::F64).unwrap();
-    ((places * (0.7 * f)).unwrap() + f).unwrap().sin().unwrap().reshape(sizes).unwrap()
+    let indices = Tensor::arange(0..count, DType::F64).unwrap();
+    ((indices * (0.7 * f)).unwrap() + f).unwrap().sin().unwrap().reshape(sizes).unwrap()
 }
 
 #[track_caller]
@@ -26,48 +28,55 @@ fn assert_near(found: &Tensor, expected: &[f64]) {
 }
 
 #[test]
-fn images_in_other_sizes_are_those_of_pytorch() {
-    let (line, image, volume) = (wave(&[1, 2, 4], 1.0), wave(&[1, 1, 3, 4], 1.0), wave(&[1, 1, 2, 2, 3], 1.0));
+fn interpolate_matches_pytorch() {
+    let (line, image, volume) =
+        (sine_tensor(&[1, 2, 4], 1.0), sine_tensor(&[1, 1, 3, 4], 1.0), sine_tensor(&[1, 1, 2, 2, 3], 1.0));
     #[rustfmt::skip]
-    let cases: [(&Tensor, Size<'_>, InterpolationMode, &[f64]); 8] = [
-        (&line, Size::To(&[6]), InterpolationMode::Nearest, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
-        (&image, Size::By(&[1.5, 0.5]), InterpolationMode::Nearest, &[0.8414709848, 0.6754631806, 0.8414709848, 0.6754631806, -0.6118578909, -0.8834546557, 0.3115413635, 0.9893582466]),
-        (&line, Size::By(&[1.7]), InterpolationMode::NearestExact, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
-        (&line, Size::By(&[1.6]), InterpolationMode::Linear { align_corners: false }, &[0.8414709848, 0.9071807835, 0.9719022086, 0.7742761899, 0.4773748936, 0.08119831982, -0.6118578909, -0.7718394901, -0.9716504013, -0.9128532376, -0.7242115336, -0.4057252893]),
-        (&image, Size::To(&[4, 2]), InterpolationMode::Linear { align_corners: true }, &[0.8414709848, 0.04158066243, -0.1274149324, -0.2353908891, -0.3040581395, -0.02826136653, 0.3115413635, 0.6629692301]),
-        (&volume, Size::To(&[1, 3, 2]), InterpolationMode::Linear { align_corners: false }, &[0.06147964161, 0.4473502222, 0.2215868336, 0.1882887169, 0.3816940256, -0.07077278838]),
-        (&image, Size::To(&[2, 5]), InterpolationMode::Cubic { align_corners: false }, &[0.4796457655, 0.5056184029, 0.4013682515, 0.135268489, -0.1099827395, 0.0320541667, 0.2631589567, 0.4773329511, 0.4990249735, 0.40757289]),
-        (&image, Size::By(&[0.7]), InterpolationMode::Area, &[0.06093694666, -0.1350718694, -0.1068525061, 0.09874903904]),
+    let cases: [(&Tensor, OutputSize<'_>, InterpolationMode, &[f64]); 8] = [
+        (&line, OutputSize::Sizes(&[6]), InterpolationMode::Nearest, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
+        (&image, OutputSize::ScaleFactors(&[1.5, 0.5]), InterpolationMode::Nearest, &[0.8414709848, 0.6754631806, 0.8414709848, 0.6754631806, -0.6118578909, -0.8834546557, 0.3115413635, 0.9893582466]),
+        (&line, OutputSize::ScaleFactors(&[1.7]), InterpolationMode::NearestExact, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
+        (&line, OutputSize::ScaleFactors(&[1.6]), InterpolationMode::Linear { align_corners: false }, &[0.8414709848, 0.9071807835, 0.9719022086, 0.7742761899, 0.4773748936, 0.08119831982, -0.6118578909, -0.7718394901, -0.9716504013, -0.9128532376, -0.7242115336, -0.4057252893]),
+        (&image, OutputSize::Sizes(&[4, 2]), InterpolationMode::Linear { align_corners: true }, &[0.8414709848, 0.04158066243, -0.1274149324, -0.2353908891, -0.3040581395, -0.02826136653, 0.3115413635, 0.6629692301]),
+        (&volume, OutputSize::Sizes(&[1, 3, 2]), InterpolationMode::Linear { align_corners: false }, &[0.06147964161, 0.4473502222, 0.2215868336, 0.1882887169, 0.3816940256, -0.07077278838]),
+        (&image, OutputSize::Sizes(&[2, 5]), InterpolationMode::Cubic { align_corners: false }, &[0.4796457655, 0.5056184029, 0.4013682515, 0.135268489, -0.1099827395, 0.0320541667, 0.2631589567, 0.4773329511, 0.4990249735, 0.40757289]),
+        (&image, OutputSize::ScaleFactors(&[0.7]), InterpolationMode::Area, &[0.06093694666, -0.1350718694, -0.1068525061, 0.09874903904]),
     ];
-    for (input, size, style, expected) in cases {
-        assert_near(&interpolate(input, size, style).unwrap(), expected);
+    for (input, size, mode, expected) in cases {
+        assert_near(&interpolate(input, size, mode).unwrap(), expected);
     }
 }
 
 #[test]
-fn cubic_lines_and_factors_without_a_dimension_are_refused() {
-    let line = wave(&[1, 2, 4], 1.0);
-    assert!(interpolate(&line, Size::To(&[6]), InterpolationMode::Cubic { align_corners: false }).is_err());
-    assert!(interpolate(&line, Size::By(&[2.0, 2.0]), InterpolationMode::Nearest).is_err());
-    assert!(interpolate(&wave(&[2, 4], 1.0), Size::To(&[6]), InterpolationMode::Nearest).is_err());
+fn interpolate_refuses_unsupported_ranks_and_factors() {
+    let line = sine_tensor(&[1, 2, 4], 1.0);
+    assert!(interpolate(&line, OutputSize::Sizes(&[6]), InterpolationMode::Cubic { align_corners: false }).is_err());
+    assert!(interpolate(&line, OutputSize::ScaleFactors(&[2.0, 2.0]), InterpolationMode::Nearest).is_err());
+    assert!(interpolate(&sine_tensor(&[2, 4], 1.0), OutputSize::Sizes(&[6]), InterpolationMode::Nearest).is_err());
 }
 
 #[test]
-fn norms_and_neighbours_divide_as_in_pytorch() {
+fn normalize_and_local_response_norm_match_pytorch() {
     assert_near(
-        &functional::normalize(&wave(&[2, 3], 1.0), 3.0, 0, 1e-12).unwrap(),
+        &functional::normalize(&sine_tensor(&[2, 3], 1.0), 3.0, 0, 1e-12).unwrap(),
         &[0.9999597838, 0.9320897241, 0.6283416798, 0.04941226848, -0.5751000204, -0.9093358955],
     );
-    let few = functional::local_response_norm(&wave(&[1, 3, 2], 1.0), 2, 0.5, 0.75, 1.0).unwrap();
-    assert_near(&few, &[0.7446491857, 0.8409412268, 0.5576819237, 0.03525162641, -0.531120865, -0.8322266671]);
-    let more = functional::local_response_norm(&wave(&[1, 3, 1, 2], 1.0), 3, 0.5, 0.5, 2.0).unwrap();
-    assert_near(&more, &[0.5680878365, 0.6740892624, 0.4496648284, 0.0272787738, -0.4184102925, -0.6651944456]);
+    let three_dimensional = functional::local_response_norm(&sine_tensor(&[1, 3, 2], 1.0), 2, 0.5, 0.75, 1.0).unwrap();
+    assert_near(
+        &three_dimensional,
+        &[0.7446491857, 0.8409412268, 0.5576819237, 0.03525162641, -0.531120865, -0.8322266671],
+    );
+    let four_dimensional = functional::local_response_norm(&sine_tensor(&[1, 3, 1, 2], 1.0), 3, 0.5, 0.5, 2.0).unwrap();
+    assert_near(
+        &four_dimensional,
+        &[0.5680878365, 0.6740892624, 0.4496648284, 0.0272787738, -0.4184102925, -0.6651944456],
+    );
 }
 
 #[test]
-fn losses_are_those_of_pytorch() {
-    let (input, target) = (wave(&[2, 3], 1.0), wave(&[2, 3], 2.0));
-    let rows = wave(&[2], 3.0).abs().unwrap();
+fn losses_match_pytorch() {
+    let (input, target) = (sine_tensor(&[2, 3], 1.0), sine_tensor(&[2, 3], 2.0));
+    let rows = sine_tensor(&[2], 3.0).abs().unwrap();
     let each = functional::gaussian_nll_loss(&input, &target, &rows, true, 1e-6, Reduction::None).unwrap();
     assert_near(&each, &[-0.0438340864, 5.451212942, 9.840444828, 0.8887919636, 2.228236331, 1.923329788]);
     let column = rows.unsqueeze(1).unwrap();
@@ -75,22 +84,29 @@ fn losses_are_those_of_pytorch() {
     assert_near(&mean, &[2.462425094]);
     let negative = rows.neg().unwrap();
     assert!(functional::gaussian_nll_loss(&input, &target, &negative, false, 1e-6, Reduction::Mean).is_err());
-    let taxi = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dim_intlist(Some(&[-1]), false);
-    let far = wave(&[2, 3], 3.0);
-    let triplet =
-        functional::triplet_margin_with_distance_loss(&input, &target, &far, taxi, 2.0, true, Reduction::None);
+    let manhattan = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dim_intlist(Some(&[-1]), false);
+    let negative = sine_tensor(&[2, 3], 3.0);
+    let triplet = functional::triplet_margin_with_distance_loss(
+        &input,
+        &target,
+        &negative,
+        manhattan,
+        2.0,
+        true,
+        Reduction::None,
+    );
     assert_near(&triplet.unwrap(), &[2.250624991, 2.922437291]);
 }
 
 #[test]
-fn norms_under_a_window_are_those_of_pytorch() {
-    let steps = functional::lp_pool1d(&wave(&[1, 1, 5], 1.0).abs().unwrap(), 3.0, &[2], &[1], false);
+fn lp_pool_matches_pytorch() {
+    let steps = functional::lp_pool1d(&sine_tensor(&[1, 1, 5], 1.0).abs().unwrap(), 3.0, &[2], &[1], false);
     assert_near(&steps.unwrap(), &[1.162503885, 1.086722669, 0.6755156995, 0.6119218948]);
     assert_near(
-        &functional::lp_pool2d(&wave(&[1, 3, 4], 1.0), 2.0, &[2, 3], &[], true).unwrap(),
+        &functional::lp_pool2d(&sine_tensor(&[1, 3, 4], 1.0), 2.0, &[2, 3], &[], true).unwrap(),
         &[2.063528619, 0.6515659107, 1.89690812, 1.623936329],
     );
-    let line = wave(&[1, 1, 4], 1.0);
+    let line = sine_tensor(&[1, 1, 4], 1.0);
     assert_near(&functional::lp_pool1d(&line, f64::INFINITY, &[2], &[], false).unwrap(), &[0.9916648105, 0.6754631806]);
     assert_near(
         &functional::lp_pool1d(&line, f64::NEG_INFINITY, &[2], &[], false).unwrap(),
@@ -100,16 +116,16 @@ fn norms_under_a_window_are_those_of_pytorch() {
 }
 
 #[test]
-fn activations_are_those_of_pytorch() {
-    let x = wave(&[3], 1.0);
+fn activations_match_pytorch() {
+    let x = sine_tensor(&[3], 1.0);
     assert_near(&functional::softmin(&x, 0, None).unwrap(), &[0.3288258456, 0.2829681763, 0.3882059781]);
     assert_near(&functional::softsign(&x).unwrap(), &[0.4569558748, 0.4979074818, 0.403150119]);
     assert_near(&functional::tanhshrink(&x).unwrap(), &[0.1548835778, 0.2335935018, 0.08690110928]);
 }
 
 #[test]
-fn windows_become_columns_and_add_up_again() {
-    let columns = functional::unfold(&wave(&[1, 1, 2, 3], 1.0), &[2], &[1], &[0], &[1]).unwrap();
+fn unfold_and_fold_match_pytorch() {
+    let columns = functional::unfold(&sine_tensor(&[1, 1, 2, 3], 1.0), &[2], &[1], &[0], &[1]).unwrap();
     assert_near(
         &columns,
         &[
@@ -123,25 +139,25 @@ fn windows_become_columns_and_add_up_again() {
             -0.9775301177,
         ],
     );
-    let image = functional::fold(&wave(&[1, 4, 2], 1.0), &[2, 3], &[2], &[1], &[0], &[1]).unwrap();
+    let image = functional::fold(&sine_tensor(&[1, 4, 2], 1.0), &[2, 3], &[2], &[1], &[0], &[1]).unwrap();
     assert_near(&image, &[0.8414709848, 1.667127991, 0.04158066243, -0.6118578909, -1.860984773, -0.3738766648]);
 }
 
 #[test]
-fn samples_of_gumbel_are_shares_and_hard_ones_choices() {
+fn gumbel_softmax_samples_sum_to_one() {
     let _own = Generator::new(Device::CPU, 3).make_default();
-    let logits = wave(&[64, 5], 1.0);
+    let logits = sine_tensor(&[64, 5], 1.0);
     let soft = functional::gumbel_softmax(&logits, 0.5, false, -1).unwrap();
     assert_near(&soft.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
     let hard = functional::gumbel_softmax(&logits, 0.5, true, -1).unwrap();
     assert_near(&hard.amax(&[-1], false).unwrap(), &[1.0; 64]);
     assert_near(&hard.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
     let counts = hard.sum_dim_intlist(Some(&[0]), false).unwrap();
-    assert!(counts.amin(&[], false).unwrap().item::<f64>().unwrap() > 0.0, "each is chosen at times");
+    assert!(counts.amin(&[], false).unwrap().item::<f64>().unwrap() > 0.0, "every class is sampled");
 }
 
 #[test]
-fn whole_channels_are_left_out() {
+fn channel_dropout_drops_whole_channels() {
     let _own = Generator::new(Device::CPU, 3).make_default();
     let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
     let rows = kept.sum_dim_intlist(Some(&[1]), false).unwrap().to_vec::<f64>().unwrap();
@@ -150,30 +166,30 @@ fn whole_channels_are_left_out() {
 }
 
 /// The parameters of an attention layer with four features.
-struct Learnt {
+struct AttentionWeights {
     packed: Tensor,
     in_bias: Tensor,
     out_weight: Tensor,
     out_bias: Tensor,
 }
 
-impl Learnt {
+impl AttentionWeights {
     fn new() -> Self {
         Self {
-            packed: wave(&[12, 4], 0.9),
-            in_bias: wave(&[12], 0.4),
-            out_weight: wave(&[4, 4], 1.1),
-            out_bias: wave(&[4], 0.2),
+            packed: sine_tensor(&[12, 4], 0.9),
+            in_bias: sine_tensor(&[12], 0.4),
+            out_weight: sine_tensor(&[4, 4], 1.1),
+            out_bias: sine_tensor(&[4], 0.2),
         }
     }
 
-    fn layer(&self) -> MultiHead<'_> {
-        MultiHead {
+    fn layer(&self) -> MultiHeadAttention<'_> {
+        MultiHeadAttention {
             heads: 2,
             in_projection: InProjection::Packed(&self.packed),
             in_bias: Some(&self.in_bias),
-            extra: None,
-            extra_zero: false,
+            extra_key_value: None,
+            add_zero_attn: false,
             dropout: 0.0,
             out_weight: &self.out_weight,
             out_bias: Some(&self.out_bias),
@@ -181,7 +197,7 @@ impl Learnt {
     }
 }
 
-const MASKED: [f64; 16] = [
+const MASKED_RESULT: [f64; 16] = [
     1.352170243,
     -0.7573416411,
     1.48579881,
@@ -201,17 +217,20 @@ const MASKED: [f64; 16] = [
 ];
 
 #[test]
-fn attention_of_several_heads_looks_past_what_is_masked_with_weights_and_without() {
-    let learnt = Learnt::new();
-    let (query, key) = (wave(&[2, 2, 4], 1.0), wave(&[3, 2, 4], 1.3));
+fn multi_head_attention_with_masks_matches_pytorch() {
+    let parameters = AttentionWeights::new();
+    let (query, key) = (sine_tensor(&[2, 2, 4], 1.0), sine_tensor(&[3, 2, 4], 1.3));
     let (pairs, padding) =
         (Tensor::from([[false, true, false], [false, false, true]]), Tensor::from([[false, false, true], [false; 3]]));
-    let viewed =
-        AttentionMask { key_padding_mask: Some(&padding), attn_mask: Some(&pairs), weights: ReturnedWeights::Averaged };
+    let options = AttentionOptions {
+        key_padding_mask: Some(&padding),
+        attn_mask: Some(&pairs),
+        weights: ReturnedWeights::Averaged,
+    };
     let attend =
-        |viewed| functional::multi_head_attention_forward(&query, &key, &key, &learnt.layer(), viewed).unwrap();
-    let (result, weights) = attend(viewed);
-    assert_near(&result, &MASKED);
+        |options| functional::multi_head_attention_forward(&query, &key, &key, &parameters.layer(), options).unwrap();
+    let (result, weights) = attend(options);
+    assert_near(&result, &MASKED_RESULT);
     assert_near(
         &weights.unwrap(),
         &[
@@ -229,24 +248,28 @@ fn attention_of_several_heads_looks_past_what_is_masked_with_weights_and_without
             0.0,
         ],
     );
-    let (result, weights) = attend(AttentionMask { weights: ReturnedWeights::None, ..viewed });
-    assert_near(&result, &MASKED);
+    let (result, weights) = attend(AttentionOptions { weights: ReturnedWeights::None, ..options });
+    assert_near(&result, &MASKED_RESULT);
     assert!(weights.is_none());
 }
 
 #[test]
-fn attention_to_one_more_key_and_to_zeros_is_that_of_pytorch() {
-    let learnt = Learnt::new();
-    let x = wave(&[3, 2, 4], 1.3);
-    let extra = [wave(&[1, 1, 4], 0.3), wave(&[1, 1, 4], 0.6)];
-    let layer = MultiHead { extra: Some([&extra[0], &extra[1]]), extra_zero: true, ..learnt.layer() };
+fn multi_head_attention_with_extra_keys_matches_pytorch() {
+    let parameters = AttentionWeights::new();
+    let x = sine_tensor(&[3, 2, 4], 1.3);
+    let extra_key_value = [sine_tensor(&[1, 1, 4], 0.3), sine_tensor(&[1, 1, 4], 0.6)];
+    let layer = MultiHeadAttention {
+        extra_key_value: Some([&extra_key_value[0], &extra_key_value[1]]),
+        add_zero_attn: true,
+        ..parameters.layer()
+    };
     let shifted = Tensor::full(&[2, 3], 0.5, DType::F64).unwrap();
-    let viewed = AttentionMask {
+    let options = AttentionOptions {
         key_padding_mask: Some(&shifted),
         weights: ReturnedWeights::PerHead,
-        ..AttentionMask::default()
+        ..AttentionOptions::default()
     };
-    let (result, weights) = functional::multi_head_attention_forward(&x, &x, &x, &layer, viewed).unwrap();
+    let (result, weights) = functional::multi_head_attention_forward(&x, &x, &x, &layer, options).unwrap();
     assert_near(
         &result,
         &[
@@ -285,16 +308,16 @@ fn attention_to_one_more_key_and_to_zeros_is_that_of_pytorch() {
 }
 
 #[test]
-fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
-    let learnt = Learnt::new();
-    let (query, key) = (wave(&[2, 2, 4], 1.0), wave(&[3, 2, 4], 1.3));
+fn multi_head_attention_with_separate_weights_matches_pytorch() {
+    let parameters = AttentionWeights::new();
+    let (query, key) = (sine_tensor(&[2, 2, 4], 1.0), sine_tensor(&[3, 2, 4], 1.3));
     let narrow = key.narrow(2, 0, 3).unwrap();
-    let part = |at| learnt.packed.narrow(0, at, 4).unwrap();
+    let part = |at| parameters.packed.narrow(0, at, 4).unwrap();
     let (of_query, of_key, of_value) = (part(0), part(4), part(8).narrow(1, 0, 3).unwrap());
-    let each = InProjection::Each { query: &of_query, key: &of_key, value: &of_value };
-    let layer = MultiHead { in_projection: each, ..learnt.layer() };
+    let each = InProjection::Separate { query: &of_query, key: &of_key, value: &of_value };
+    let layer = MultiHeadAttention { in_projection: each, ..parameters.layer() };
     let (result, _) =
-        functional::multi_head_attention_forward(&query, &key, &narrow, &layer, AttentionMask::default()).unwrap();
+        functional::multi_head_attention_forward(&query, &key, &narrow, &layer, AttentionOptions::default()).unwrap();
     assert_near(
         &result,
         &[
@@ -317,9 +340,9 @@ fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
         ],
     );
     let one = key.select_int(1, 0).unwrap();
-    let viewed = AttentionMask { weights: ReturnedWeights::Averaged, ..AttentionMask::default() };
+    let options = AttentionOptions { weights: ReturnedWeights::Averaged, ..AttentionOptions::default() };
     let (result, weights) =
-        functional::multi_head_attention_forward(&one, &one, &one, &learnt.layer(), viewed).unwrap();
+        functional::multi_head_attention_forward(&one, &one, &one, &parameters.layer(), options).unwrap();
     assert_near(
         &result,
         &[
@@ -354,10 +377,10 @@ fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
 }
 
 #[test]
-fn attention_refuses_heads_that_do_not_divide_the_features() {
-    let learnt = Learnt::new();
-    let x = wave(&[3, 2, 4], 1.0);
-    let layer = MultiHead { heads: 3, ..learnt.layer() };
-    let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, AttentionMask::default()).unwrap_err();
+fn multi_head_attention_refuses_heads_that_do_not_divide_the_features() {
+    let parameters = AttentionWeights::new();
+    let x = sine_tensor(&[3, 2, 4], 1.0);
+    let layer = MultiHeadAttention { heads: 3, ..parameters.layer() };
+    let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, AttentionOptions::default()).unwrap_err();
     assert!(error.to_string().contains("heads"), "{error}");
 }

@@ -6,51 +6,51 @@ use dispatch_runtime::{Complex64, Geometry, Storage};
 // Links the CPU kernels.
 use kernels_cpu as _;
 
-fn counted(sizes: &[i64]) -> Tensor {
+fn arange_of_sizes(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     aten::reshape(&Tensor::arange(0..count, ()).unwrap(), sizes).unwrap()
 }
 
-fn ints(tensor: &Tensor) -> Vec<i64> {
+fn to_ints(tensor: &Tensor) -> Vec<i64> {
     tensor.to_vec().unwrap()
 }
 
 #[test]
-fn integers_take_a_dimension_away_and_ranges_keep_it() {
-    let x = counted(&[2, 3, 4]);
-    assert_eq!(ints(&x.i((1, -1, 0)).unwrap()), [20]);
+fn integer_index_removes_a_dimension_and_range_keeps_it() {
+    let x = arange_of_sizes(&[2, 3, 4]);
+    assert_eq!(to_ints(&x.i((1, -1, 0)).unwrap()), [20]);
     assert_eq!(x.i((1, -1, 0)).unwrap().sizes(), []);
     let part = x.i((.., 0, 1..3)).unwrap();
-    assert_eq!((part.sizes(), ints(&part)), (&[2, 2][..], vec![1, 2, 13, 14]));
+    assert_eq!((part.sizes(), to_ints(&part)), (&[2, 2][..], vec![1, 2, 13, 14]));
     assert!(part.storage().same(x.storage()));
-    assert_eq!(ints(&x.i((0, 1.., ..=1)).unwrap()), [4, 5, 8, 9]);
-    assert_eq!(ints(&x.i((0, 0, Slice::step(..=-2, 2))).unwrap()), [0, 2]);
+    assert_eq!(to_ints(&x.i((0, 1.., ..=1)).unwrap()), [4, 5, 8, 9]);
+    assert_eq!(to_ints(&x.i((0, 0, Slice::step(..=-2, 2))).unwrap()), [0, 2]);
     assert_eq!(x.i((.., 5.., Slice::between(2, 1))).unwrap().sizes(), [2, 0, 0]);
 }
 
 #[test]
-fn an_ellipsis_stands_for_what_is_left_even_for_nothing() {
-    let x = counted(&[2, 3, 4]);
-    assert_eq!(ints(&x.i((Ellipsis, 1)).unwrap()), [1, 5, 9, 13, 17, 21]);
+fn ellipsis_covers_the_remaining_dimensions() {
+    let x = arange_of_sizes(&[2, 3, 4]);
+    assert_eq!(to_ints(&x.i((Ellipsis, 1)).unwrap()), [1, 5, 9, 13, 17, 21]);
     assert_eq!(x.i((0, Ellipsis, NewAxis)).unwrap().sizes(), [3, 4, 1]);
-    assert_eq!(ints(&x.i((1, 2, Ellipsis, 3)).unwrap()), [23]);
+    assert_eq!(to_ints(&x.i((1, 2, Ellipsis, 3)).unwrap()), [23]);
     assert_eq!(Tensor::from(7_i64).i(Ellipsis).unwrap().sizes(), []);
 }
 
 #[test]
-fn tensors_pick_and_their_dimensions_stand_where_pytorch_puts_them() {
-    let x = counted(&[2, 3, 4]);
+fn index_tensor_dimensions_are_placed_as_in_pytorch() {
+    let x = arange_of_sizes(&[2, 3, 4]);
     assert_eq!(x.i((.., [2, 0, 0], 1..)).unwrap().sizes(), [2, 3, 3]);
     assert_eq!(x.i(([1, 0], .., [3, 2])).unwrap().sizes(), [2, 3]);
     let mask = aten::gt_scalar(&x.i((.., .., 0)).unwrap(), 8.into()).unwrap();
-    assert_eq!(ints(&x.i((&mask, 0)).unwrap()), [12, 16, 20]);
+    assert_eq!(to_ints(&x.i((&mask, 0)).unwrap()), [12, 16, 20]);
     let yes = Tensor::from(true);
     assert_eq!(x.i((&yes, 0)).unwrap().sizes(), [1, 3, 4]);
 }
 
 #[test]
-fn indices_that_make_no_sense_are_errors() {
-    let x = counted(&[2, 3]);
+fn invalid_indices_are_refused() {
+    let x = arange_of_sizes(&[2, 3]);
     let message = |result: Result<Tensor>| result.unwrap_err().to_string();
     assert!(message(x.i(2)).contains("index"), "{}", message(x.i(2)));
     assert!(message(x.i((0, 0, 0))).contains("for 3 dimensions"));
@@ -61,18 +61,18 @@ fn indices_that_make_no_sense_are_errors() {
 }
 
 #[test]
-fn what_is_set_is_seen_by_all_views() {
-    let mut x = counted(&[2, 3]);
+fn set_is_visible_in_views() {
+    let mut x = arange_of_sizes(&[2, 3]);
     let row = x.i(1).unwrap();
     x.set((1, 1..), Tensor::from([7_i64, 8])).unwrap();
-    assert_eq!(ints(&row), [3, 7, 8]);
+    assert_eq!(to_ints(&row), [3, 7, 8]);
     x.set((.., [0, 2]), -1.5).unwrap();
-    assert_eq!(ints(&x), [-1, 1, -1, -1, 7, -1]);
+    assert_eq!(to_ints(&x), [-1, 1, -1, -1, 7, -1]);
     assert!(x.set((0, ..), Tensor::from([1_i64, 2])).is_err());
 }
 
 #[test]
-fn a_number_stands_on_either_side_and_keeps_the_precision() {
+fn number_operands_keep_the_precision_of_the_tensor() {
     let x = Tensor::from([1.0_f32, 2.0]);
     assert_eq!((2.0 * &x).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
     assert_eq!((1 - &x).unwrap().to_vec::<f32>().unwrap(), [0.0, -1.0]);
@@ -80,12 +80,12 @@ fn a_number_stands_on_either_side_and_keeps_the_precision() {
     assert_eq!((&x * Complex64::I).unwrap().dtype(), DType::C64);
     assert_eq!((-(x.clone() * x).unwrap()).unwrap().to_vec::<f32>().unwrap(), [-1.0, -4.0]);
     let i = Tensor::from([6_i64, 3]);
-    assert_eq!(ints(&(&i & 2).unwrap()), [2, 2]);
+    assert_eq!(to_ints(&(&i & 2).unwrap()), [2, 2]);
     assert_eq!((&i / 2).unwrap().dtype(), DType::F32);
 }
 
 #[test]
-fn an_item_is_converted_only_where_nothing_is_lost() {
+fn item_refuses_lossy_conversions() {
     let x = Tensor::from([[3_i64]]);
     assert_eq!((x.item::<i64>().unwrap(), x.item::<f64>().unwrap()), (3, 3.0));
     assert!(Tensor::from(1.5).item::<i64>().unwrap_err().to_string().contains("float64"));
@@ -97,14 +97,14 @@ fn an_item_is_converted_only_where_nothing_is_lost() {
 }
 
 #[test]
-fn a_tensor_that_is_there_already_is_not_copied() {
+fn to_returns_the_same_tensor_if_nothing_changes() {
     let x = Tensor::from([1.0_f32]);
     assert!(x.to(DType::F32).unwrap().same(&x) && x.to(&x).unwrap().same(&x));
     assert_eq!(x.to(DType::BF16).unwrap().dtype(), DType::BF16);
 }
 
 #[test]
-fn a_default_device_ends_with_its_guard() {
+fn default_device_ends_with_its_guard() {
     let outer = aten::default_device(Device::META);
     {
         let _inner = aten::default_device(Device::CPU);
@@ -117,7 +117,7 @@ fn a_default_device_ends_with_its_guard() {
 }
 
 #[test]
-fn a_form_has_the_shape_of_an_operator_without_a_word() {
+fn out_form_of_an_operator_with_a_plan_has_its_sizes() {
     let on_meta = |sizes: &[i64], dtype| Tensor::zeros(sizes, (dtype, Device::META)).unwrap();
     let (x, index) = (on_meta(&[2, 3], DType::F32), on_meta(&[2, 1], DType::I64));
     let mut out = on_meta(&[0], DType::F32);

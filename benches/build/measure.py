@@ -31,13 +31,13 @@ EDITS = {
     ),
     "one CPU kernel": (
         "kernels-cpu/elementwise/src/glu.rs",
-        "fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {\n",
+        "fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {\n",
         '    std::hint::black_box("{}");\n',
         (10, 25),
     ),
     "one definition": (
         "aten/src/families/elementwise/glu.rs",
-        "/// One half of a dimension, times the sigmoid of the other.\n",
+        "/// The gated linear unit: the first half of a dimension, times the sigmoid of the second.\n",
         "/// Edited {}.\n",
         (20, 45),
     ),

@@ -32,12 +32,12 @@ fn collect_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn kernels_that_the_readme_names_are_where_it_says() {
+fn kernel_locations_in_the_readme_are_right() {
     let root = root();
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     let mut count = 0;
-    for (before, place) in readme.lines().filter_map(|line| line.strip_suffix(')')?.split_once("` (")) {
-        let (Some((_, kernel)), Some((file, line))) = (before.rsplit_once('`'), place.split_once(':')) else {
+    for (before, location) in readme.lines().filter_map(|line| line.strip_suffix(')')?.split_once("` (")) {
+        let (Some((_, kernel)), Some((file, line))) = (before.rsplit_once('`'), location.split_once(':')) else {
             continue;
         };
         let text = fs::read_to_string(root.join(file)).unwrap();
@@ -51,7 +51,7 @@ fn kernels_that_the_readme_names_are_where_it_says() {
         } else {
             item.take(2).any(|line| line.contains(kernel))
         };
-        assert!(found, "README.md: `{kernel}` is not at {place}");
+        assert!(found, "README.md: `{kernel}` is not at {location}");
         count += 1;
     }
     assert!(count > 5, "{count}");
@@ -59,7 +59,7 @@ fn kernels_that_the_readme_names_are_where_it_says() {
 
 /// The modes are examples for authors of modes, so they stay short.
 #[test]
-fn a_mode_is_less_than_a_hundred_lines() {
+fn modes_have_fewer_than_a_hundred_lines() {
     let folder = root().join("layers/modes/src");
     for mode in ["print.rs", "flops.rs", "memory.rs", "profiler.rs"] {
         let lines = fs::read_to_string(folder.join(mode)).unwrap().lines().count();

@@ -1,10 +1,10 @@
 //! Tests that dependencies between crates follow the order in ARCHITECTURE.md, as read from the manifests.
 
-use crate::manifests::{Manifest, Need, members};
+use crate::manifests::{DependencyKind, Manifest, read_members};
 
 /// The role of a crate in the order of dependencies, which its folder decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
+enum CrateRole {
     Schema,
     Macros,
     Runtime,
@@ -23,13 +23,13 @@ enum Part {
     /// A program over the facade, with its tests.
     Program,
     /// An application or a library as users write it: an example, or a crate for ui-tests.
-    Outside,
+    UserCode,
     /// Code that tests share, and these tests.
     TestTools,
 }
 
-impl Part {
-    fn of(folder: &str) -> Option<Self> {
+impl CrateRole {
+    fn of_folder(folder: &str) -> Option<Self> {
         Some(match folder.split_once('/').map_or((folder, ""), |(first, rest)| (first, rest)) {
             (".", "") => Self::Facade,
             ("dispatch-schema", "") => Self::Schema,
@@ -40,7 +40,7 @@ impl Part {
             ("layers", _) => Self::Layer,
             ("conformance", "") => Self::Conformance,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
-            ("examples" | "ui-tests", _) => Self::Outside,
+            ("examples" | "ui-tests", _) => Self::UserCode,
             ("tests", _) => Self::TestTools,
             (backend, part) if backend.starts_with("kernels-") => match part {
                 "" => Self::Backend,
@@ -52,10 +52,10 @@ impl Part {
     }
 
     /// Whether a crate with this role may depend on a crate with the role `other`.
-    fn may_know(self, other: Self) -> bool {
-        use Part::{
-            Aten, Backend, Conformance, Engine, Facade, Family, Layer, Macros, Outside, Program, Runtime, Schema,
-            Transform,
+    fn may_depend_on(self, other: Self) -> bool {
+        use CrateRole::{
+            Aten, Backend, Conformance, Engine, Facade, Family, Layer, Macros, Program, Runtime, Schema, Transform,
+            UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
@@ -67,19 +67,19 @@ impl Part {
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
             Program => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Program],
-            Outside => &[Runtime, Aten, Backend, Transform, Layer, Facade, Outside],
+            UserCode => &[Runtime, Aten, Backend, Transform, Layer, Facade, UserCode],
         };
         known.contains(&other)
     }
 
-    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of these.
-    fn may_test_with(self, other: Self) -> bool {
-        let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::Outside);
-        self.may_know(other) || !from_all
+    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of them.
+    fn tests_may_depend_on(self, other: Self) -> bool {
+        let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::UserCode);
+        self.may_depend_on(other) || !from_all
     }
 }
 
-fn top(folder: &str) -> &str {
+fn top_folder(folder: &str) -> &str {
     folder.split('/').next().unwrap_or(folder)
 }
 
@@ -87,27 +87,28 @@ fn top(folder: &str) -> &str {
 fn violations(members: &[Manifest]) -> Vec<String> {
     let mut found = Vec::new();
     for member in members {
-        let Some(own) = Part::of(&member.folder) else {
-            found.push(format!("{}: ARCHITECTURE.md has no place for a crate in this folder", member.folder));
+        let Some(own) = CrateRole::of_folder(&member.folder) else {
+            found.push(format!("{}: ARCHITECTURE.md gives no role to crates in this folder", member.folder));
             continue;
         };
-        for need in [Need::Own, Need::Tests] {
-            for name in member.dependencies(need) {
+        for kind in [DependencyKind::Normal, DependencyKind::Dev] {
+            for name in member.dependencies(kind) {
                 let other = members.iter().find(|other| other.name == name);
-                let allowed =
-                    other.and_then(|other| Some((other, Part::of(&other.folder)?))).is_none_or(|(other, part)| {
+                let allowed = other.and_then(|other| Some((other, CrateRole::of_folder(&other.folder)?))).is_none_or(
+                    |(other, part)| {
                         // Only the backend itself may depend on its families and engine.
-                        let strange =
-                            matches!(part, Part::Family | Part::Engine) && top(&other.folder) != top(&member.folder);
-                        match need {
-                            _ if name == member.name => need == Need::Tests,
-                            _ if strange => false,
-                            Need::Own => own.may_know(part),
-                            Need::Tests => own.may_test_with(part),
+                        let is_inner_crate = matches!(part, CrateRole::Family | CrateRole::Engine)
+                            && top_folder(&other.folder) != top_folder(&member.folder);
+                        match kind {
+                            _ if name == member.name => kind == DependencyKind::Dev,
+                            _ if is_inner_crate => false,
+                            DependencyKind::Normal => own.may_depend_on(part),
+                            DependencyKind::Dev => own.tests_may_depend_on(part),
                         }
-                    });
+                    },
+                );
                 if !allowed {
-                    let tests = if need == Need::Tests { " for its tests" } else { "" };
+                    let tests = if kind == DependencyKind::Dev { " for its tests" } else { "" };
                     found.push(format!("{} must not depend on {name}{tests}", member.name));
                 }
             }
@@ -117,15 +118,15 @@ fn violations(members: &[Manifest]) -> Vec<String> {
 }
 
 #[test]
-fn dependencies_point_one_way() {
-    let members = members(crate::root());
+fn dependencies_follow_the_order() {
+    let members = read_members(crate::root());
     assert!(members.len() > 25, "{}", members.len());
     let found = violations(&members);
     assert!(found.is_empty(), "{found:#?}");
 }
 
 /// Returns the violations of an invented workspace with the real crates' names and these lines in some manifests.
-fn made_up(lines: &[(&str, &str)]) -> Vec<String> {
+fn violations_of_sample(lines: &[(&str, &str)]) -> Vec<String> {
     let folders = [
         (".", "opdispatch"),
         ("dispatch-schema", "dispatch-schema"),
@@ -154,8 +155,8 @@ fn made_up(lines: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn what_the_order_allows_is_allowed() {
-    let fine = [
+fn allowed_dependencies_are_no_violations() {
+    let allowed = [
         ("dispatch-runtime", "[dependencies]\ndispatch-macros = '1'\nhalf = '2'"),
         ("kernels-cpu", "[dependencies]\naten.workspace = true\nkernels-cpu-sort = '1'"),
         ("kernels-cpu-sort", "[dependencies]\naten.workspace = true\nkernels-cpu-engine = '1'"),
@@ -170,11 +171,11 @@ fn what_the_order_allows_is_allowed() {
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
         ("newcomer", "[dependencies]\nopdispatch = '1'"),
     ];
-    assert_eq!(made_up(&fine), [""; 0]);
+    assert_eq!(violations_of_sample(&allowed), [""; 0]);
 }
 
 #[test]
-fn every_wrong_direction_is_found_however_it_is_written() {
+fn forbidden_dependencies_are_found_in_every_notation() {
     let wrong = [
         ("dispatch-schema", "[dependencies]\ndispatch-runtime = '1'", "dispatch-runtime"),
         ("dispatch-macros", "[dependencies]\ndispatch-runtime = { path = '../dispatch-runtime' }", "dispatch-runtime"),
@@ -200,17 +201,21 @@ fn every_wrong_direction_is_found_however_it_is_written() {
         ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),
     ];
     for (name, line, other) in wrong {
-        assert_eq!(made_up(&[(name, line)]), [format!("{name} must not depend on {other}")], "{line}");
+        assert_eq!(violations_of_sample(&[(name, line)]), [format!("{name} must not depend on {other}")], "{line}");
     }
     for (name, other) in [("kernels-cpu", "conformance"), ("aten", "opdispatch"), ("dispatch-vmap", "newcomer")] {
         let line = format!("[dev-dependencies]\n{other} = '1'");
-        assert_eq!(made_up(&[(name, &line)]), [format!("{name} must not depend on {other} for its tests")], "{line}");
+        assert_eq!(
+            violations_of_sample(&[(name, &line)]),
+            [format!("{name} must not depend on {other} for its tests")],
+            "{line}"
+        );
     }
 }
 
 #[test]
-fn a_crate_in_a_folder_that_has_no_place_is_found() {
+fn crate_in_an_unknown_folder_is_found() {
     let workspace = toml::Table::new();
     let member = Manifest::parse("helpers", "[package]\nname = 'helpers'", &workspace);
-    assert_eq!(violations(&[member]), ["helpers: ARCHITECTURE.md has no place for a crate in this folder"]);
+    assert_eq!(violations(&[member]), ["helpers: ARCHITECTURE.md gives no role to crates in this folder"]);
 }

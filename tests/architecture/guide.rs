@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::root;
 
-const FOLDER: &str = "docs/guide/src";
+const CHAPTERS_FOLDER: &str = "docs/guide/src";
 
 /// Returns file name and text of each chapter, sorted.
 fn chapters() -> Vec<(String, String)> {
-    let files = fs::read_dir(root().join(FOLDER)).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(root().join(CHAPTERS_FOLDER)).unwrap().map(|entry| entry.unwrap().path());
     let read =
         |path: &Path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap());
     let mut chapters: Vec<_> = files.map(|path| read(&path)).filter(|(name, _)| name != "SUMMARY.md").collect();
@@ -26,24 +26,24 @@ fn every_chapter_is_in_the_table_of_contents_and_a_doctest() {
     assert!(chapters.len() > 10);
     for (name, _) in chapters {
         assert!(contents.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
-        assert!(tested.contains(&format!("docs/guide/src/{name}\")]")), "{name} is no doctest");
+        assert!(tested.contains(&format!("docs/guide/src/{name}\")]")), "{name} is not a doctest");
     }
 }
 
 #[test]
-fn every_link_between_chapters_leads_to_one() {
+fn links_between_chapters_are_valid() {
     let chapters = chapters();
     for (name, text) in &chapters {
         for (_, link) in text.match_indices("](").map(|(at, open)| text.split_at(at + open.len())) {
             let target = link.split([')', '#']).next().unwrap_or_default();
             let exists = target.contains("://") || chapters.iter().any(|(other, _)| other == target);
-            assert!(exists, "{name} links to {target}, which is no chapter");
+            assert!(exists, "{name} links to {target}, which is not a chapter");
         }
     }
 }
 
 #[test]
-fn errors_of_the_compiler_are_those_of_the_ui_tests() {
+fn compiler_errors_in_the_guide_match_the_ui_tests() {
     let mut known = Vec::new();
     for folder in fs::read_dir(root().join("ui-tests/fail")).unwrap() {
         for file in fs::read_dir(folder.unwrap().path()).unwrap() {

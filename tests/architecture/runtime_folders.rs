@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The maximum number of files in a folder, without its subfolders.
-const MOST_FILES: usize = 20;
+const MAX_FILES_PER_FOLDER: usize = 20;
 
 /// The text of each file of a crate, by path.
 type Files = BTreeMap<String, String>;
@@ -17,28 +17,28 @@ type Files = BTreeMap<String, String>;
 struct Import {
     from: String,
     to: String,
-    place: String,
+    location: String,
 }
 
 #[test]
-fn folders_of_the_runtime_import_each_other_in_no_circle() {
+fn runtime_folders_have_no_import_cycle() {
     let mut files = Files::new();
     let source = crate::root().join("dispatch-runtime/src");
-    read(&source, &source, &mut files);
+    read_files(&source, &source, &mut files);
     assert!(files.len() > 100, "{}", files.len());
     let imports = imports(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
     assert!(imports.len() > 100, "{}", imports.len());
-    assert_eq!(circle(&imports), None);
-    for (folder, count) in sizes(&files) {
-        assert!(count <= MOST_FILES, "dispatch-runtime/src/{folder} has {count} files");
+    assert_eq!(find_cycle(&imports), None);
+    for (folder, count) in files_per_folder(&files) {
+        assert!(count <= MAX_FILES_PER_FOLDER, "dispatch-runtime/src/{folder} has {count} files");
     }
 }
 
-fn read(source: &Path, folder: &Path, files: &mut Files) {
+fn read_files(source: &Path, folder: &Path, files: &mut Files) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            read(source, &path, files);
+            read_files(source, &path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let name = path.strip_prefix(source).unwrap().to_string_lossy().replace('\\', "/");
             files.insert(name, fs::read_to_string(&path).unwrap());
@@ -47,7 +47,7 @@ fn read(source: &Path, folder: &Path, files: &mut Files) {
 }
 
 /// Returns the number of files of each folder.
-fn sizes(files: &Files) -> BTreeMap<&str, usize> {
+fn files_per_folder(files: &Files) -> BTreeMap<&str, usize> {
     let mut sizes = BTreeMap::new();
     for (folder, _) in files.keys().filter_map(|file| file.rsplit_once('/')) {
         *sizes.entry(folder).or_default() += 1;
@@ -66,18 +66,18 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     let is_code = |file: &str| file != "lib.rs" && !file.ends_with("/tests.rs");
     for (file, text) in files.iter().filter(|(file, _)| is_code(file)) {
-        for (line, name) in names_of_the_root(file, &tokens(text)) {
-            let (from, place) = (folder_of(file).to_owned(), format!("{file}:{line}"));
+        for (line, name) in names_after_root(file, &tokens(text)) {
+            let (from, location) = (folder_of(file).to_owned(), format!("{file}:{line}"));
             match name {
                 Some(name) if folders.contains(name.as_str()) => {
                     if name != from {
-                        found.push(Import { from, to: name, place });
+                        found.push(Import { from, to: name, location });
                     }
                 }
                 Some(name) => {
-                    problems.push(format!("{place}: `{name}` is no folder; write the path through its folder"));
+                    problems.push(format!("{location}: `{name}` is not a folder; write the path through its folder"));
                 }
-                None => problems.push(format!("{place}: a path to the root; write the path through a folder")),
+                None => problems.push(format!("{location}: a path to the root; write the path through a folder")),
             }
         }
     }
@@ -85,7 +85,7 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
 }
 
 /// Returns the name after `crate` in each path of a file, with its line. It is `None` if a path ends at the root or is `crate::*`.
-fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
+fn names_after_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let mut module: Vec<&str> = file.strip_suffix(".rs").unwrap().split('/').collect();
     if module.last() == Some(&"mod") {
@@ -109,7 +109,7 @@ fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Opti
             first @ ("crate" | "super" | "dispatch_runtime") if is_start && word(at + 1) == "::" => {
                 // The number of modules from here up to the root.
                 let up = if first == "super" { module.len() + inner.len() } else { 0 };
-                at = follow(tokens, if first == "super" { at } else { at + 2 }, up, &mut found);
+                at = follow_path(tokens, if first == "super" { at } else { at + 2 }, up, &mut found);
                 continue;
             }
             _ => {}
@@ -121,7 +121,12 @@ fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Opti
 
 /// Follows a path that starts `up` modules below the root, or each path of a group, up to the first name after the root. Returns the index
 /// of the token after it.
-fn follow(tokens: &[(usize, String)], mut at: usize, mut up: usize, found: &mut Vec<(usize, Option<String>)>) -> usize {
+fn follow_path(
+    tokens: &[(usize, String)],
+    mut at: usize,
+    mut up: usize,
+    found: &mut Vec<(usize, Option<String>)>,
+) -> usize {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     while word(at) == "super" {
         (up, at) = (up.saturating_sub(1), at + if word(at + 1) == "::" { 2 } else { 1 });
@@ -135,7 +140,7 @@ fn follow(tokens: &[(usize, String)], mut at: usize, mut up: usize, found: &mut 
     }
     at += 1;
     while !matches!(word(at), "" | "}") {
-        at = follow(tokens, at, up, found);
+        at = follow_path(tokens, at, up, found);
         // Skips the rest of this path.
         let mut depth = 0;
         while !(word(at).is_empty() || depth == 0 && matches!(word(at), "," | "}")) {
@@ -253,9 +258,14 @@ fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
 }
 
 /// Returns the imports of a circle of folders, if there is one.
-fn circle(imports: &[Import]) -> Option<Vec<Import>> {
+fn find_cycle(imports: &[Import]) -> Option<Vec<Import>> {
     /// Extends the path from its last folder, and visits no folder twice.
-    fn walk(imports: &[Import], at: &str, path: &mut Vec<Import>, seen: &mut BTreeSet<String>) -> Option<Vec<Import>> {
+    fn extend_path(
+        imports: &[Import],
+        at: &str,
+        path: &mut Vec<Import>,
+        seen: &mut BTreeSet<String>,
+    ) -> Option<Vec<Import>> {
         if let Some(start) = path.iter().position(|import| import.from == at) {
             return Some(path[start..].to_vec());
         }
@@ -264,7 +274,7 @@ fn circle(imports: &[Import]) -> Option<Vec<Import>> {
         }
         for import in imports.iter().filter(|import| import.from == at) {
             path.push(import.clone());
-            let found = walk(imports, &import.to, path, seen);
+            let found = extend_path(imports, &import.to, path, seen);
             if found.is_some() {
                 return found;
             }
@@ -273,24 +283,24 @@ fn circle(imports: &[Import]) -> Option<Vec<Import>> {
         None
     }
     let mut seen = BTreeSet::new();
-    imports.iter().find_map(|import| walk(imports, &import.from, &mut Vec::new(), &mut seen))
+    imports.iter().find_map(|import| extend_path(imports, &import.from, &mut Vec::new(), &mut seen))
 }
 
-fn made_up(files: &[(&str, &str)]) -> Files {
+fn sample_files(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect()
 }
 
 #[test]
-fn a_circle_is_found_whatever_the_paths_look_like() {
-    let circle_of = |files: &[(&str, &str)]| {
-        let mut files = made_up(files);
+fn cycle_is_found_in_every_path_notation() {
+    let cycle_of = |files: &[(&str, &str)]| {
+        let mut files = sample_files(files);
         files.insert("lib.rs".to_owned(), "use crate::anything;".to_owned());
-        let circle = circle(&imports(&files).unwrap());
-        circle.map(|circle| circle.into_iter().map(|import| import.place).collect::<Vec<_>>())
+        let cycle = find_cycle(&imports(&files).unwrap());
+        cycle.map(|cycle| cycle.into_iter().map(|import| import.location).collect::<Vec<_>>())
     };
     let low = ("low/mod.rs", "mod part;\npub use part::Part;");
     let high = ("high.rs", "use crate::low::Part;");
-    assert_eq!(circle_of(&[low, ("low/part.rs", "pub struct Part;"), high]), None);
+    assert_eq!(cycle_of(&[low, ("low/part.rs", "pub struct Part;"), high]), None);
     for part in [
         "use crate::high::High;",
         "use super::super::high::High;",
@@ -302,28 +312,28 @@ fn a_circle_is_found_whatever_the_paths_look_like() {
         "const S: &str = r#\"\"\"#; pub(in crate::high) fn f() {}",
     ] {
         let part = ("low/part.rs", part);
-        let found = circle_of(&[low, part, high]);
+        let found = cycle_of(&[low, part, high]);
         assert_eq!(found, Some(vec!["high.rs:1".to_owned(), "low/part.rs:1".to_owned()]), "{part:?}");
     }
 }
 
 #[test]
-fn a_circle_is_found_through_a_third_folder() {
-    let files = made_up(&[
+fn cycle_through_a_third_folder_is_found() {
+    let files = sample_files(&[
         ("a/x.rs", "\n\nuse crate::b::y;"),
         ("a/mod.rs", ""),
         ("b.rs", "use crate::c;"),
         ("c/mod.rs", "fn f() { crate::a::g() }"),
         ("d.rs", "use crate::a;\nuse crate::b;\nuse crate::c;"),
     ]);
-    let circle = circle(&imports(&files).unwrap()).unwrap();
-    let places: Vec<&str> = circle.iter().map(|import| import.place.as_str()).collect();
-    assert_eq!(places, ["a/x.rs:3", "b.rs:1", "c/mod.rs:1"]);
+    let cycle = find_cycle(&imports(&files).unwrap()).unwrap();
+    let locations: Vec<&str> = cycle.iter().map(|import| import.location.as_str()).collect();
+    assert_eq!(locations, ["a/x.rs:3", "b.rs:1", "c/mod.rs:1"]);
 }
 
 #[test]
-fn what_is_no_code_of_the_crate_is_no_import() {
-    let files = made_up(&[
+fn comments_literals_and_tests_are_no_imports() {
+    let files = sample_files(&[
         ("high.rs", "use crate::low::Low;"),
         (
             "low/mod.rs",
@@ -338,17 +348,17 @@ fn what_is_no_code_of_the_crate_is_no_import() {
         ("low/tests.rs", "use crate::high::High;"),
     ]);
     let imports = imports(&files).unwrap();
-    assert_eq!(imports.iter().map(|import| import.place.as_str()).collect::<Vec<_>>(), ["high.rs:1"]);
+    assert_eq!(imports.iter().map(|import| import.location.as_str()).collect::<Vec<_>>(), ["high.rs:1"]);
 }
 
 #[test]
-fn a_path_that_says_no_folder_is_an_error() {
+fn path_without_a_folder_is_an_error() {
     for (text, message) in [
-        ("use crate::High;", "low/mod.rs:1: `High` is no folder; write the path through its folder"),
+        ("use crate::High;", "low/mod.rs:1: `High` is not a folder; write the path through its folder"),
         ("\nuse super::*;", "low/mod.rs:2: a path to the root; write the path through a folder"),
         ("use crate::{self, high};", "low/mod.rs:1: a path to the root; write the path through a folder"),
     ] {
-        let files = made_up(&[("low/mod.rs", text), ("high.rs", "")]);
+        let files = sample_files(&[("low/mod.rs", text), ("high.rs", "")]);
         assert_eq!(imports(&files), Err(vec![message.to_owned()]));
     }
 }

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::manifests::members;
+use crate::manifests::read_members;
 
 /// The properties of a crate that this test checks.
 struct Crate {
@@ -30,7 +30,7 @@ impl Crate {
     }
 
     /// Returns the differences between the crate and the modules that are listed for it.
-    fn problems(&self, listed: Option<&[&str]>) -> Vec<String> {
+    fn violations(&self, listed: Option<&[&str]>) -> Vec<String> {
         let mut found = Vec::new();
         let name = &self.name;
         if !self.has_lints {
@@ -42,7 +42,7 @@ impl Crate {
                 if is_root && !text.contains("#![forbid(unsafe_code)]") {
                     found.push(format!("{name}: {file} does not forbid unsafe code"));
                 }
-                if lifts_the_lint(text) {
+                if allows_unsafe_code(text) {
                     found.push(format!("{name}: {file} allows unsafe code, and is not listed"));
                 }
             }
@@ -51,15 +51,15 @@ impl Crate {
         let covers = |module: &str, file: &str| {
             module == file || module.is_empty() || module.ends_with('/') && file.starts_with(module)
         };
-        let with: Vec<&str> =
+        let unsafe_files: Vec<&str> =
             self.files.iter().filter(|(_, text)| has_unsafe(text)).map(|(file, _)| file.as_str()).collect();
-        for file in &with {
+        for file in &unsafe_files {
             if !listed.iter().any(|module| covers(module, file)) {
                 found.push(format!("{name}: {file} has unsafe code, and is not listed"));
             }
         }
         for module in listed {
-            if !with.iter().any(|file| covers(module, file)) {
+            if !unsafe_files.iter().any(|file| covers(module, file)) {
                 found.push(format!("{name}: {module} is listed, and has no unsafe code"));
             }
         }
@@ -68,17 +68,17 @@ impl Crate {
 }
 
 #[test]
-fn every_file_with_unsafe_code_is_listed_and_no_other() {
+fn exactly_the_listed_files_have_unsafe_code() {
     let root = crate::root();
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
     assert_eq!(manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("deny"));
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     let list = text.split_once("## `unsafe`").unwrap().1;
-    let members = members(root);
+    let members = read_members(root);
     let mut found = Vec::new();
     for member in &members {
-        let read = Crate::read(&root.join(&member.folder), &member.name, member.has_the_lints_of_the_workspace());
-        found.extend(read.problems(modules(list, &member.folder, &member.name).as_deref()));
+        let read = Crate::read(&root.join(&member.folder), &member.name, member.inherits_workspace_lints());
+        found.extend(read.violations(listed_modules(list, &member.folder, &member.name).as_deref()));
     }
     assert!(found.is_empty(), "{found:#?}");
     for section in list.split("\n### ").skip(1) {
@@ -88,8 +88,8 @@ fn every_file_with_unsafe_code_is_listed_and_no_other() {
 }
 
 #[test]
-fn a_crate_that_breaks_the_rule_is_found() {
-    let made_up = |has_lints: bool, files: &[(&str, &str)]| Crate {
+fn violations_of_the_rule_are_found() {
+    let sample_crate = |has_lints: bool, files: &[(&str, &str)]| Crate {
         name: "made-up".to_owned(),
         has_lints,
         files: files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect(),
@@ -97,30 +97,42 @@ fn a_crate_that_breaks_the_rule_is_found() {
     let (forbids, plain, block) = ("#![forbid(unsafe_code)]", "fn f() {}", "fn f() { unsafe { g() } }");
     let allows = ["#![allow(unsafe_code)]", "  #[expect(unsafe_code, reason = \"\")]"];
 
-    assert_eq!(made_up(true, &[("lib.rs", forbids), ("a.rs", plain)]).problems(None), [""; 0]);
+    assert_eq!(sample_crate(true, &[("lib.rs", forbids), ("a.rs", plain)]).violations(None), [""; 0]);
     let listed = [("lib.rs", plain), ("a.rs", block), ("b/c.rs", block)];
-    assert_eq!(made_up(true, &listed).problems(Some(&["a.rs", "b/"])), [""; 0]);
+    assert_eq!(sample_crate(true, &listed).violations(Some(&["a.rs", "b/"])), [""; 0]);
 
-    let says = |found: Vec<String>, expected: &[&str]| assert_eq!(found, expected);
-    says(
-        made_up(false, &[("lib.rs", forbids)]).problems(None),
+    let assert_problems = |found: Vec<String>, expected: &[&str]| assert_eq!(found, expected);
+    assert_problems(
+        sample_crate(false, &[("lib.rs", forbids)]).violations(None),
         &["made-up does not have the lints of the workspace, which deny unsafe code"],
     );
-    says(made_up(true, &[("lib.rs", plain)]).problems(None), &["made-up: lib.rs does not forbid unsafe code"]);
-    says(made_up(true, &[("bin/x.rs", plain)]).problems(None), &["made-up: bin/x.rs does not forbid unsafe code"]);
+    assert_problems(
+        sample_crate(true, &[("lib.rs", plain)]).violations(None),
+        &["made-up: lib.rs does not forbid unsafe code"],
+    );
+    assert_problems(
+        sample_crate(true, &[("bin/x.rs", plain)]).violations(None),
+        &["made-up: bin/x.rs does not forbid unsafe code"],
+    );
     for allow in allows {
         let files = [("lib.rs", forbids), ("tests/a.rs", allow)];
-        says(made_up(true, &files).problems(None), &["made-up: tests/a.rs allows unsafe code, and is not listed"]);
+        assert_problems(
+            sample_crate(true, &files).violations(None),
+            &["made-up: tests/a.rs allows unsafe code, and is not listed"],
+        );
     }
-    says(made_up(true, &listed).problems(Some(&["a.rs"])), &["made-up: b/c.rs has unsafe code, and is not listed"]);
-    says(
-        made_up(true, &listed).problems(Some(&["a.rs", "b/", "lib.rs"])),
+    assert_problems(
+        sample_crate(true, &listed).violations(Some(&["a.rs"])),
+        &["made-up: b/c.rs has unsafe code, and is not listed"],
+    );
+    assert_problems(
+        sample_crate(true, &listed).violations(Some(&["a.rs", "b/", "lib.rs"])),
         &["made-up: lib.rs is listed, and has no unsafe code"],
     );
 }
 
 /// Returns the modules in the first column of a crate's table. Modules of a crate in a subfolder are there too, as `part/src/module.rs`.
-fn modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> {
+fn listed_modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> {
     let listed = |name: &str| {
         let section = list.split_once(&format!("### {name}\n"))?.1.split("\n### ").next()?;
         let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
@@ -144,7 +156,7 @@ fn has_unsafe(text: &str) -> bool {
 }
 
 /// Whether an attribute allows or expects `unsafe_code`.
-fn lifts_the_lint(text: &str) -> bool {
+fn allows_unsafe_code(text: &str) -> bool {
     let levels = ["allow", "expect", "warn"];
     let attributes = text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix('#'));
     attributes.map(|line| line.trim_start_matches(['!', '[']).trim_start()).any(|line| {

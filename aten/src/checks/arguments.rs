@@ -4,9 +4,9 @@ use dispatch_runtime::{BadArgument, Expected, Problem, Tensor};
 
 /// Checks that tensors are on one device. Tensors without dimensions may be on any device.
 pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
-    let mut known = None;
+    let mut common_device = None;
     for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
-        let (found, expected) = (tensor.device(), *known.get_or_insert_with(|| tensor.device()));
+        let (found, expected) = (tensor.device(), *common_device.get_or_insert_with(|| tensor.device()));
         if found != expected {
             return Err(BadArgument::new(name, Problem::Device { found, expected }));
         }
@@ -16,7 +16,7 @@ pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N
 
 /// Checks that `grad_output` has the sizes of the operator's result, and the device and the dtype of the input `this`. Errors call the
 /// input `name`.
-pub(crate) fn check_gradient_of(
+pub(crate) fn check_grad_output(
     grad_output: &Tensor,
     (name, this): (&'static str, &Tensor),
     sizes: &[i64],
@@ -31,17 +31,17 @@ pub(crate) fn check_gradient_of(
     Ok(())
 }
 
-/// Refuses a `width` below `least`, or NaN.
-pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
-    if width >= least {
+/// Refuses a `value` below `min`, or NaN.
+pub(crate) fn check_at_least(argument: &'static str, value: f64, min: f64) -> Result<(), BadArgument> {
+    if value >= min {
         return Ok(());
     }
-    let expected = if least > 0.0 { Expected::Above(0.into()) } else { (0..).into() };
-    Err(BadArgument::number(argument, width, expected))
+    let expected = if min > 0.0 { Expected::Above(0.into()) } else { (0..).into() };
+    Err(BadArgument::number(argument, value, expected))
 }
 
 /// Converts the `output_mask` of an operator with two gradients to an array.
-pub(crate) fn pair_mask(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
+pub(crate) fn output_mask_pair(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
     let wrong = |_| BadArgument::length("output_mask", output_mask.len(), 2);
     output_mask.try_into().map_err(wrong)
 }

@@ -70,15 +70,15 @@ where
 
 /// Checks the two operands of `matmul`, vectors or batches of matrices: the inner sizes are equal, the batch dimensions broadcast, and the
 /// dtypes are equal.
-pub(crate) fn check_factors_of_product([left, right]: [(&'static str, &Tensor); 2]) -> Result<(), BadArgument> {
+pub(crate) fn check_matmul_operands([left, right]: [(&'static str, &Tensor); 2]) -> Result<(), BadArgument> {
     let inner = if right.1.sizes().len() == 1 { "k" } else { "*kn" };
     check_dims_by_letter(&[(left.0, Some(left.1), "*k"), (right.0, Some(right.1), inner)])?;
-    check_batches(left, right)?;
+    check_batch_dims(left, right)?;
     check_dtypes([(left.0, Some(left.1)), (right.0, Some(right.1))])
 }
 
 /// Refuses a second tensor whose dimensions before the last two do not broadcast with those of the first.
-pub(crate) fn check_batches(
+pub(crate) fn check_batch_dims(
     (first, left): (&'static str, &Tensor),
     (second, right): (&'static str, &Tensor),
 ) -> Result<(), BadArgument> {

@@ -4,11 +4,11 @@
 
 use dispatch_runtime::{BadArgument, OutOfMemory, Result, Tensor};
 
-/// The largest number of returned tensors, or of operator calls in a loop. So many calls take a minute or longer.
-const MOST: i64 = 1 << 24;
+/// The largest number of returned tensors, or of operator calls in a loop. This number of calls takes a minute or longer.
+const MAX_CALLS: i64 = 1 << 24;
 
-/// The approximate size of a tensor body in bytes, without its elements.
-const TENSOR: usize = 512;
+/// The approximate size of a tensor in bytes, without its elements.
+const TENSOR_BODY_BYTES: usize = 512;
 
 /// Returns an empty vector with capacity for `count` tensors.
 ///
@@ -16,12 +16,16 @@ const TENSOR: usize = 512;
 ///
 /// Returns [`BadArgument`] if `count` is above the limit, or if memory for the tensors cannot be allocated. The check is made here, because
 /// later the tensors are made one by one and a failed allocation would abort the program.
-pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
+pub(crate) fn reserve_tensors(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
     check_calls(argument, count)?;
-    let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR]>::new());
+    let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR_BODY_BYTES]>::new());
     let fits = usize::try_from(count)
         .is_ok_and(|count| bodies.try_reserve_exact(count).is_ok() && tensors.try_reserve_exact(count).is_ok());
-    if fits { Ok(tensors) } else { Err(BadArgument::value(argument, count, "parts that fit into memory")) }
+    if fits {
+        Ok(tensors)
+    } else {
+        Err(BadArgument::value(argument, count, "a number of tensors that fits into memory"))
+    }
 }
 
 /// Checks that a loop of `count` operator calls ends in a reasonable time.
@@ -36,7 +40,7 @@ pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>,
 ///
 /// Returns [`BadArgument`] if `count` is above 2^24.
 pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
-    if count <= MOST { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MOST)) }
+    if count <= MAX_CALLS { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MAX_CALLS)) }
 }
 
 /// Returns an empty vector with capacity for `count` integers.
@@ -44,7 +48,7 @@ pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if the memory cannot be allocated.
-pub(crate) fn reserve_numbers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
+pub(crate) fn reserve_integers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
     let mut numbers = Vec::new();
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     match numbers.try_reserve_exact(count) {

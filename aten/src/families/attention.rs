@@ -5,7 +5,7 @@
 
 mod checks;
 
-use checks::check_products;
+use checks::check_attention_sizes;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, Spec, wrap_dim};
 
@@ -24,12 +24,12 @@ pub(crate) mod operators {
 pub fn _scaled_dot_product_flash_attention_for_cpu(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The plan of attention by a blocked kernel.
-pub struct Attention {
+pub struct AttentionPlan {
     /// The factor by which the products of queries and keys are multiplied.
     pub scale: f64,
 }
 
-impl Attention {
+impl AttentionPlan {
     /// The result of `_fused_sdp_choice` if attention is composed of other operators.
     pub const COMPOSED: i64 = 0;
     /// The result of `_fused_sdp_choice` if a backend's blocked kernel runs.
@@ -37,7 +37,7 @@ impl Attention {
 
     /// Whether blocked kernels support these arguments.
     #[must_use]
-    pub fn fits(
+    pub fn supports(
         query: &Tensor,
         key: &Tensor,
         value: &Tensor,
@@ -54,9 +54,9 @@ impl Attention {
 }
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu)]
-fn blocked_attention_plan(_: ...) -> Result<Plan<Attention, 2>, BadArgument> {
+fn blocked_attention_plan(_: ...) -> Result<Plan<AttentionPlan, 2>, BadArgument> {
     let specs = attention_specs(query, key, value, dropout_p, attn_mask)?;
-    Ok(Plan::new(Attention { scale: scale.unwrap_or_else(|| one_over_root(query.sizes())) }, specs))
+    Ok(Plan::new(AttentionPlan { scale: scale.unwrap_or_else(|| default_scale(query.sizes())) }, specs))
 }
 
 /// The gradients of [`_scaled_dot_product_flash_attention_for_cpu`] for query, key and value.
@@ -67,7 +67,7 @@ fn blocked_attention_plan(_: ...) -> Result<Plan<Attention, 2>, BadArgument> {
 pub fn _scaled_dot_product_flash_attention_for_cpu_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu_backward)]
-fn blocked_attention_backward_plan(_: ...) -> Result<Plan<Attention, 3>, BadArgument> {
+fn blocked_attention_backward_plan(_: ...) -> Result<Plan<AttentionPlan, 3>, BadArgument> {
     let [output, sums] = attention_specs(query, key, value, dropout_p, attn_mask)?;
     check_devices([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
     for (name, tensor, spec) in
@@ -81,9 +81,9 @@ fn blocked_attention_backward_plan(_: ...) -> Result<Plan<Attention, 3>, BadArgu
         }
     }
     // The heads of a row are adjacent in memory, as in the result of a projection.
-    let beside = |of: &Tensor| dense(of.dtype(), of.sizes(), [3, 1, 2, 0]);
-    let attention = Attention { scale: scale.unwrap_or_else(|| one_over_root(query.sizes())) };
-    Ok(Plan::new(attention, [beside(query), beside(key), beside(value)]))
+    let adjacent_heads = |of: &Tensor| dense_spec(of.dtype(), of.sizes(), [3, 1, 2, 0]);
+    let attention = AttentionPlan { scale: scale.unwrap_or_else(|| default_scale(query.sizes())) };
+    Ok(Plan::new(attention, [adjacent_heads(query), adjacent_heads(key), adjacent_heads(value)]))
 }
 
 /// Checks the arguments of blocked attention. Returns the specs of the result and of the logarithms of the softmax denominators.
@@ -112,23 +112,24 @@ fn attention_specs(
     let &[items, heads, rows, width] = query.sizes() else { return Err(BadArgument::rank("query", 0, 4)) };
     let groups = key.sizes()[1];
     if key.sizes()[0] != items || key.sizes()[3] != width || !(groups == heads || groups > 0 && heads % groups == 0) {
-        let expected = format!("[{items}, a number that divides {heads}, any, {width}], as `query` has");
+        let expected =
+            format!("[{items}, a divisor of {heads}, any size, {width}], as `query` has sizes {:?}", query.sizes());
         return Err(BadArgument::sizes("key", key.sizes(), expected));
     }
     if value.sizes() != key.sizes() {
         return Err(BadArgument::sizes("value", value.sizes(), key.sizes()).like("key"));
     }
     if let Some(mask) = attn_mask {
-        if mask.dtype() != query.dtype() && mask.dtype() != summed_in(query.dtype()) {
+        if mask.dtype() != query.dtype() && mask.dtype() != accumulate_dtype(query.dtype()) {
             return Err(BadArgument::dtype("attn_mask", mask.dtype(), query.dtype()).like("query"));
         }
         check_attention_mask(mask, query, key)?;
     }
-    Ok([as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])])
+    Ok([spec_in_order_of(query), dense_spec(accumulate_dtype(query.dtype()), &[items, heads, rows], [1, 2, 0])])
 }
 
 /// Returns the dtype in which products of this dtype are summed.
-fn summed_in(dtype: DType) -> DType {
+fn accumulate_dtype(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
@@ -152,21 +153,21 @@ fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(
 
 /// Returns the spec of a new tensor with the sizes and the memory order of dimensions of `tensor`. It is contiguous if `tensor` is not
 /// dense.
-fn as_nested(tensor: &Tensor) -> Spec {
+fn spec_in_order_of(tensor: &Tensor) -> Spec {
     let geometry = tensor.geometry();
     let mut order: Dims = (0_i64..).take(geometry.rank()).collect();
     if geometry.is_dense() {
         order.reverse();
         order.sort_by_key(|&dim| usize::try_from(dim).map_or(0, |dim| geometry.strides()[dim]));
         let order = order.iter().filter_map(|&dim| usize::try_from(dim).ok());
-        dense(tensor.dtype(), geometry.sizes(), order)
+        dense_spec(tensor.dtype(), geometry.sizes(), order)
     } else {
         Spec::contiguous(tensor.dtype(), geometry.sizes())
     }
 }
 
 /// Returns a dense spec whose dimensions are in this memory order, the innermost first.
-fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
+fn dense_spec(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
     let geometry = Geometry::dense(sizes, inner_to_outer);
     Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }
@@ -177,27 +178,27 @@ fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = u
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
-    Ok(Attention::COMPOSED)
+    Ok(AttentionPlan::COMPOSED)
 }
 
 /// Scaled dot-product attention: for each query, the average of the values, weighted by the softmax of the query's products with the keys.
 #[op_def(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-    check = check_products(query, key, value, attn_mask, enable_gqa)
+    check = check_attention_sizes(query, key, value, attn_mask, enable_gqa)
 )]
 pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
-    check_attention(query, key, value, attn_mask, is_causal)?;
-    let way = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
-    let mask = attn_mask.map(|mask| additive(mask, query.dtype())).transpose()?;
+    check_ranks_and_dtypes(query, key, value, attn_mask, is_causal)?;
+    let choice = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
+    let mask = attn_mask.map(|mask| additive_mask(mask, query.dtype())).transpose()?;
     let mask = mask.as_ref();
-    Ok(if way == Attention::BLOCKED {
+    Ok(if choice == AttentionPlan::BLOCKED {
         _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)?.0
     } else {
         _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0
     })
 }
 
-fn check_attention(
+fn check_ranks_and_dtypes(
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
@@ -224,7 +225,7 @@ fn check_attention(
 }
 
 /// Converts a boolean mask to an additive mask: 0 if true, minus infinity if false. Returns other masks unchanged.
-fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
+fn additive_mask(mask: &Tensor, dtype: DType) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Ok(mask.clone());
     }
@@ -235,25 +236,25 @@ fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
 /// Scaled dot-product attention, composed of other operators. Also returns the softmax weights.
 #[op_def(
     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)",
-    check = check_products(query, key, value, attn_mask, enable_gqa)
+    check = check_attention_sizes(query, key, value, attn_mask, enable_gqa)
 )]
 pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
-    check_attention(query, key, value, attn_mask, is_causal)?;
-    let (origin, dtype) = (query.dtype(), summed_in(query.dtype()));
-    let wide = |tensor: &Tensor| to_dtype(tensor, dtype, false, false, None);
-    let (query, mut key, mut value) = (wide(query)?, wide(key)?, wide(value)?);
+    check_ranks_and_dtypes(query, key, value, attn_mask, is_causal)?;
+    let (original_dtype, dtype) = (query.dtype(), accumulate_dtype(query.dtype()));
+    let to_compute_dtype = |tensor: &Tensor| to_dtype(tensor, dtype, false, false, None);
+    let (query, mut key, mut value) = (to_compute_dtype(query)?, to_compute_dtype(key)?, to_compute_dtype(value)?);
     if enable_gqa {
-        key = repeated_heads("key", &key, &query)?;
-        value = repeated_heads("value", &value, &query)?;
+        key = repeat_heads("key", &key, &query)?;
+        value = repeat_heads("value", &value, &query)?;
     }
     // Both operands are multiplied by the square root of the scale, so that neither becomes large.
-    let scale = scale.unwrap_or_else(|| one_over_root(query.sizes()));
+    let scale = scale.unwrap_or_else(|| default_scale(query.sizes()));
     let root = scale.abs().sqrt();
     let left = mul_scalar(&query, Scalar::Float(root.copysign(scale)))?;
     let mut products = matmul(&left, &transpose_int(&mul_scalar(&key, Scalar::Float(root))?, -2, -1)?)?;
     let mask = match attn_mask {
-        Some(mask) => Some(additive(mask, dtype)?),
-        None if is_causal => Some(causal(&products)?),
+        Some(mask) => Some(additive_mask(mask, dtype)?),
+        None if is_causal => Some(causal_mask(&products)?),
         None => None,
     };
     if let Some(mask) = mask {
@@ -267,32 +268,32 @@ pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
         weights = crate::masked_fill_scalar(&weights, &crate::logical_not(kept)?, Scalar::Int(0))?;
         value = mul_scalar(&value, Scalar::Float(1.0 / (1.0 - dropout_p)))?;
     }
-    let narrow = |tensor: &Tensor| to_dtype(tensor, origin, false, false, None);
-    Ok((narrow(&matmul(&weights, &value)?)?, narrow(&weights)?))
+    let to_original_dtype = |tensor: &Tensor| to_dtype(tensor, original_dtype, false, false, None);
+    Ok((to_original_dtype(&matmul(&weights, &value)?)?, to_original_dtype(&weights)?))
 }
 
 /// Returns the default scale: `1 / sqrt(width)` of the query's last dimension.
-#[expect(clippy::cast_precision_loss, reason = "a width is a small number")]
-fn one_over_root(query: &[i64]) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "a width is below 2^53")]
+fn default_scale(query: &[i64]) -> f64 {
     query.last().map_or(1.0, |&width| 1.0 / (width as f64).sqrt())
 }
 
 /// Returns the additive causal mask: minus infinity if the key comes after the query, else 0.
-fn causal(products: &Tensor) -> Result<Tensor> {
+fn causal_mask(products: &Tensor) -> Result<Tensor> {
     let sizes = products.sizes();
     let rows = wrap_dim("query", -2, sizes.len())?;
-    let lowest = Scalar::Float(f64::NEG_INFINITY);
-    crate::triu(&crate::new_full(products, &sizes[rows..], lowest, None, None, None, None)?, 1)
+    let negative_infinity = Scalar::Float(f64::NEG_INFINITY);
+    crate::triu(&crate::new_full(products, &sizes[rows..], negative_infinity, None, None, None, None)?, 1)
 }
 
 /// Repeats each head of keys or values, so that there are as many heads as in the query.
-fn repeated_heads(name: &'static str, tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
+fn repeat_heads(name: &'static str, tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
     let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
         return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).into());
     };
     if own < 1 || heads % own != 0 {
         return Err(BadArgument::size(name, tensor.sizes(), tensor.sizes().len() - 3, Expected::DivisorOf(heads))
-            .because("`query` has so many heads")
+            .because("`query` has this number of heads")
             .into());
     }
     if own == heads {

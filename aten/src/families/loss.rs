@@ -33,7 +33,7 @@ impl Reduction {
     /// # Errors
     ///
     /// Returns an error if the number is not 0, 1 or 2.
-    pub fn of(reduction: i64) -> Result<Self, BadArgument> {
+    pub fn parse(reduction: i64) -> Result<Self, BadArgument> {
         match reduction {
             0 => Ok(Self::None),
             1 => Ok(Self::Mean),
@@ -43,7 +43,7 @@ impl Reduction {
     }
 
     /// Reduces the losses.
-    pub(crate) fn of_losses(self, losses: Tensor) -> Result<Tensor> {
+    pub(crate) fn apply(self, losses: Tensor) -> Result<Tensor> {
         match self {
             Self::None => Ok(losses),
             Self::Mean => mean(&losses, None),
@@ -54,26 +54,26 @@ impl Reduction {
     /// Returns the factor of the gradient of each loss.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    pub fn scale(self, input: &Tensor) -> f64 {
+    pub fn gradient_scale(self, input: &Tensor) -> f64 {
         if self == Self::Mean { (input.geometry().count() as f64).recip() } else { 1.0 }
     }
 }
 
 /// Reduces losses by PyTorch's number of a reduction.
-fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
-    Reduction::of(reduction)?.of_losses(losses)
+fn reduce_losses(losses: Tensor, reduction: i64) -> Result<Tensor> {
+    Reduction::parse(reduction)?.apply(losses)
 }
 
 /// Returns the plan of a loss of two tensors.
 fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
-    let reduction = Reduction::of(reduction)?;
-    let each = losses(this, target)?;
-    let spec = if reduction == Reduction::None { each } else { Spec::contiguous(each.dtype, &[]) };
+    let reduction = Reduction::parse(reduction)?;
+    let spec_of_all = loss_spec(this, target)?;
+    let spec = if reduction == Reduction::None { spec_of_all } else { Spec::contiguous(spec_of_all.dtype, &[]) };
     Ok(Plan::new(reduction, [spec]))
 }
 
 /// Returns the spec of the losses of all elements, before a reduction.
-fn losses(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
+fn loss_spec(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
     let dtype = Promotion::Common.result_dtype(&[this, target]);
     if !dtype.is_floating() {
         return Err(BadArgument::dtype("self", dtype, DTypes::Floating));

@@ -10,7 +10,7 @@ mod softmax;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-use crate::images_like;
+use crate::image_spec_like;
 
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
@@ -32,7 +32,7 @@ fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Re
 }
 
 /// Checks that the parameters have the sizes `normalized_shape`, which must be the last sizes of the input.
-fn check_last<const N: usize>(
+fn check_normalized_shape<const N: usize>(
     input: &Tensor,
     normalized_shape: &[i64],
     parameters: [(&'static str, Option<&Tensor>); N],
@@ -43,11 +43,11 @@ fn check_last<const N: usize>(
             return Err(BadArgument::sizes(name, parameter.sizes(), expected));
         }
     }
-    layer::lines_of(input, normalized_shape, None, None).map(drop)
+    layer::normalized_rows(input, normalized_shape, None, None).map(drop)
 }
 
 /// Checks that each parameter has one element for each channel of the input.
-fn check_channels<const N: usize>(
+fn check_channel_parameters<const N: usize>(
     input: &Tensor,
     parameters: [(&'static str, Option<&Tensor>); N],
 ) -> Result<(), BadArgument> {
@@ -90,6 +90,6 @@ fn gradient_specs(
     };
     let dtype = weight.map_or_else(|| input.dtype(), Tensor::dtype);
     let of = |wanted: bool| Spec::contiguous(dtype, if wanted { parameters } else { &[0] });
-    let of_input = if of_input { images_like(input, input.sizes()) } else { Spec::contiguous(input.dtype(), &[0]) };
+    let of_input = if of_input { image_spec_like(input, input.sizes()) } else { Spec::contiguous(input.dtype(), &[0]) };
     Ok([of_input, of(of_weight), of(of_bias)])
 }

@@ -25,14 +25,14 @@ pub(crate) mod operators {
 }
 
 /// Returns the plan of a result that has the sizes, strides and dtype of another tensor.
-fn filled<V>(this: &Tensor, value: V) -> Plan<V> {
+fn plan_like<V>(this: &Tensor, value: V) -> Plan<V> {
     Plan::new(value, [Spec::like(this, this.dtype())])
 }
 
-/// Checks that the dtype is floating, or complex if `complex` allows it.
-fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
-    let expected = if complex { DTypes::FloatingOrComplex } else { DTypes::Floating };
-    if this.dtype().is_floating() || complex && this.dtype().is_complex() {
+/// Checks that the dtype is floating, or complex if `allow_complex` allows it.
+fn check_floating(this: &Tensor, allow_complex: bool) -> Result<(), BadArgument> {
+    let expected = if allow_complex { DTypes::FloatingOrComplex } else { DTypes::Floating };
+    if this.dtype().is_floating() || allow_complex && this.dtype().is_complex() {
         Ok(())
     } else {
         Err(BadArgument::dtype("self", this.dtype(), expected))
@@ -40,6 +40,6 @@ fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
 }
 
 /// Returns an error if `fits` is false. NaN never fits.
-fn within(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
+fn check_range(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
     if fits { Ok(()) } else { Err(BadArgument::number(argument, value, expected)) }
 }

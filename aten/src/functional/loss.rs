@@ -10,7 +10,8 @@ use crate::prelude::*;
 
 /// Computes the negative log-likelihood of the target for a normal distribution with the mean `input` and the variance `var`.
 ///
-/// The variance is at least `eps`. It has the sizes of the input, or 1 or no last dimension. `full` adds the constant term.
+/// The variance is at least `eps`. It has the sizes of the input, or a last dimension of size 1, or no last dimension. `full` adds
+/// the constant term.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -42,7 +43,12 @@ pub fn gaussian_nll_loss(
         Some((_, outer)) if own == outer => crate::clone(&var.unsqueeze(-1)?, None)?,
         _ if shared() => crate::clone(var, None)?,
         _ => {
-            return Err(BadArgument::sizes("var", own, format!("{sizes:?}, or 1 or none in the last dimension")).into());
+            return Err(BadArgument::sizes(
+                "var",
+                own,
+                format!("{sizes:?}, or these sizes with 1 for the last dimension or without it"),
+            )
+            .into());
         }
     };
     if var.device() != Device::META && var.lt_scalar(0)?.any()?.item()? {
@@ -53,9 +59,9 @@ pub fn gaussian_nll_loss(
         let _no_grad = guard::no_grad();
         var.clamp_min_(eps)?;
     }
-    let off = (input - target)?;
-    let loss = ((var.log()? + ((&off * &off)? / &var)?)? * 0.5)?;
-    reduction.of_losses(if full { (loss + 0.5 * TAU.ln())? } else { loss })
+    let difference = (input - target)?;
+    let loss = ((var.log()? + ((&difference * &difference)? / &var)?)? * 0.5)?;
+    reduction.apply(if full { (loss + 0.5 * TAU.ln())? } else { loss })
 }
 
 /// Computes `max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`, reduced.
@@ -93,9 +99,9 @@ pub fn triplet_margin_with_distance_loss(
             return Err(BadArgument::rank(name, other.sizes().len(), anchor.sizes().len()).like("anchor").into());
         }
     }
-    let (near, mut far) = (distance(anchor, positive)?, distance(anchor, negative)?);
+    let (positive_distance, mut negative_distance) = (distance(anchor, positive)?, distance(anchor, negative)?);
     if swap {
-        far = far.minimum(&distance(positive, negative)?)?;
+        negative_distance = negative_distance.minimum(&distance(positive, negative)?)?;
     }
-    reduction.of_losses(((near - far)? + margin)?.clamp_min(0)?)
+    reduction.apply(((positive_distance - negative_distance)? + margin)?.clamp_min(0)?)
 }

@@ -48,18 +48,18 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
     if size < 1 {
         return Err(BadArgument::number("size", size, 1..).into());
     }
-    let (before, behind) = (size / 2, (size - 1) / 2);
+    let (before, after) = (size / 2, (size - 1) / 2);
     let squares = (input * input)?;
     let means = match *input.sizes() {
         [] | [_] | [_, _] => return Err(BadArgument::rank("input", input.sizes().len(), 3..).into()),
         _ if input.geometry().count() == 0 => return Ok(input.clone()),
         [_, _, _] => {
-            let padded = constant_pad_nd(&squares.unsqueeze(1)?, &[0, 0, before, behind], 0.into())?;
+            let padded = constant_pad_nd(&squares.unsqueeze(1)?, &[0, 0, before, after], 0.into())?;
             avg_pool2d(&padded, &[size, 1], &[1], &[0], false, true, None)?.squeeze_dim(1)?
         }
         [items, channels, height, ..] => {
             let volumes = squares.reshape(&[items, 1, channels, height, -1])?;
-            let padded = constant_pad_nd(&volumes, &[0, 0, 0, 0, before, behind], 0.into())?;
+            let padded = constant_pad_nd(&volumes, &[0, 0, 0, 0, before, after], 0.into())?;
             avg_pool3d(&padded, &[size, 1, 1], &[1], &[0], false, true, None)?.reshape(input.sizes())?
         }
     };
@@ -113,6 +113,6 @@ pub fn gumbel_softmax(logits: &Tensor, tau: f64, hard: bool, dim: i64) -> Result
         return Ok(soft);
     }
     let (_, chosen) = soft.max_dim(dim, true)?;
-    let whole = logits.detach()?.zeros_like()?.scatter_value(dim, &chosen, 1)?;
-    (whole - soft.detach()?)? + soft
+    let one_hot = logits.detach()?.zeros_like()?.scatter_value(dim, &chosen, 1)?;
+    (one_hot - soft.detach()?)? + soft
 }

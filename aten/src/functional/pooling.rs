@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
 use crate::prelude::*;
-use crate::{avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d, spread};
+use crate::{avg_pool1d, avg_pool2d, avg_pool3d, expand_list, max_pool1d, max_pool2d, max_pool3d};
 
 macro_rules! norm_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal $max:ident $avg:ident($($divisor:expr)?);)*) => {$(
@@ -28,7 +28,7 @@ macro_rules! norm_pools {
             }
             let powers = input.pow_tensor_scalar(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
-            let count = dispatch_runtime::element_count(&spread("kernel_size", kernel_size, $rank, 1)?);
+            let count = dispatch_runtime::element_count(&expand_list("kernel_size", kernel_size, $rank, 1)?);
             // Negative sums have no root.
             (means.relu()? * count)?.pow_tensor_scalar(norm_type.recip())
         }

@@ -3,7 +3,7 @@
 use dispatch_runtime::{BadArgument, Dims, Geometry, Result, Tensor};
 
 /// Returns a view of the tensor's storage with the given sizes, strides and offset.
-pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
+pub(crate) fn strided_view(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
     if let Some(size) = size.iter().find(|&&size| size < 0) {
         return Err(BadArgument::value("size", size, "zero or more in each dimension").into());
     }
@@ -19,10 +19,11 @@ pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometr
     if geometry.is_canonical() && packed.count() == geometry.count() && packed.count() > 0 {
         return Ok(packed.with_offset(geometry.offset()));
     }
-    any_view_geometry(geometry, size)
+    general_view_geometry(geometry, size)
 }
 
-fn any_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+/// Returns the same as [`view_geometry`], for a tensor that is not canonical or a size of -1.
+fn general_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let size = infer_size("size", size, geometry.count())?;
     if size[..] == *geometry.sizes() {
         return Ok(geometry.clone());
@@ -30,12 +31,12 @@ fn any_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadA
     if geometry.is_contiguous() {
         return Ok(Geometry::contiguous(&size).with_offset(geometry.offset()));
     }
-    view_strides(geometry, &size).ok_or_else(|| {
+    try_view_geometry(geometry, &size).ok_or_else(|| {
         BadArgument::sizes(
             "size",
             &size,
             format!(
-                "sizes that walk as the tensor does (sizes {:?}, strides {:?}); call `reshape` instead",
+                "sizes that a view of the tensor can have (sizes {:?}, strides {:?}); call `reshape` instead",
                 geometry.sizes(),
                 geometry.strides()
             ),
@@ -70,7 +71,7 @@ pub(crate) fn infer_size(argument: &'static str, size: &[i64], count: i64) -> Re
 }
 
 /// Returns the geometry of a view with the sizes `size` and the same elements in the same order. Returns `None` if this needs a copy.
-pub(crate) fn view_strides(geometry: &Geometry, size: &[i64]) -> Option<Geometry> {
+pub(crate) fn try_view_geometry(geometry: &Geometry, size: &[i64]) -> Option<Geometry> {
     let mut strides = Dims::from_elem(0, size.len());
     if geometry.count() == 0 {
         return None;

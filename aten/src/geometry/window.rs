@@ -25,41 +25,41 @@ impl Window {
         dilation: &[i64],
     ) -> Result<Self, BadArgument> {
         Ok(Self {
-            kernel: spread(name, kernel, rank, 1)?,
-            stride: spread("stride", stride, rank, 1)?,
-            padding: spread("padding", padding, rank, 0)?,
-            dilation: spread("dilation", dilation, rank, 1)?,
+            kernel: expand_list(name, kernel, rank, 1)?,
+            stride: expand_list("stride", stride, rank, 1)?,
+            padding: expand_list("padding", padding, rank, 0)?,
+            dilation: expand_list("dilation", dilation, rank, 1)?,
         })
     }
 
     /// Returns the number of window positions in dimension `dim` of an image of this size. Returns `None` if the window is larger than the
     /// padded image.
     #[must_use]
-    pub fn fits(&self, dim: usize, size: i64) -> Option<i64> {
+    pub fn position_count(&self, dim: usize, size: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?.checked_add(1)?;
         let padded = self.padding[dim].checked_mul(2)?.checked_add(size)?;
         (padded >= covered).then(|| (padded - covered) / self.stride[dim] + 1)
     }
 
-    /// Returns the size that dimension `dim` must have for `count` window positions, plus `more` elements: the result size of a transposed
+    /// Returns the size that dimension `dim` must have for `count` window positions, plus `extra` elements: the result size of a transposed
     /// convolution.
     #[must_use]
-    pub(crate) fn spans(&self, dim: usize, count: i64, more: i64) -> Option<i64> {
+    pub(crate) fn transposed_size(&self, dim: usize, count: i64, extra: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?;
         let moved = (count - 1).checked_mul(self.stride[dim])?.checked_sub(self.padding[dim].checked_mul(2)?)?;
-        moved.checked_add(covered)?.checked_add(more)?.checked_add(1)
+        moved.checked_add(covered)?.checked_add(extra)?.checked_add(1)
     }
 }
 
-/// Expands a list to one value for each dimension: a single value applies to all. Refuses values below `least`.
-pub(crate) fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> Result<Dims, BadArgument> {
-    let spread = match list {
+/// Expands a list to one value for each dimension: a single value applies to all. Refuses values below `min`.
+pub(crate) fn expand_list(argument: &'static str, list: &[i64], rank: usize, min: i64) -> Result<Dims, BadArgument> {
+    let expanded = match list {
         [one] => Dims::from_elem(*one, rank),
         list if list.len() == rank => Dims::from_slice(list),
         _ => return Err(BadArgument::length(argument, list.len(), rank)),
     };
-    match spread.iter().find(|&&number| number < least) {
-        Some(number) => Err(BadArgument::number(argument, *number, least..)),
-        None => Ok(spread),
+    match expanded.iter().find(|&&number| number < min) {
+        Some(number) => Err(BadArgument::number(argument, *number, min..)),
+        None => Ok(expanded),
     }
 }

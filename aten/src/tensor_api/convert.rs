@@ -39,27 +39,27 @@ pub trait Item: Sized {
     type Element: Element;
 
     /// Converts an element to this type.
-    fn of(element: Self::Element) -> Self;
+    fn from_element(element: Self::Element) -> Self;
 }
 
-macro_rules! numbers {
+macro_rules! element_types {
     ($($ty:ty)*) => {$(
         impl Item for $ty {
             type Element = Self;
 
-            fn of(element: Self) -> Self {
+            fn from_element(element: Self) -> Self {
                 element
             }
         }
     )*};
 }
 
-numbers! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
+element_types! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
 
 impl Item for bool {
     type Element = Bool;
 
-    fn of(element: Bool) -> Self {
+    fn from_element(element: Bool) -> Self {
         element.into()
     }
 }
@@ -71,25 +71,30 @@ impl Convert for Tensor {
     }
 
     fn item<N: Item>(&self) -> Result<N> {
-        let wanted = N::Element::DTYPE;
+        let dtype = N::Element::DTYPE;
         if self.geometry().count() != 1 {
             return Err(BadArgument::count("self", self.sizes(), 1).into());
         }
-        if !self.dtype().can_cast(wanted) {
-            return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
+        if !self.dtype().can_cast(dtype) {
+            return Err(BadArgument::dtype(
+                "self",
+                self.dtype(),
+                format!("a dtype whose numbers {dtype} can represent"),
+            )
+            .into());
         }
         if self.device() == Device::META || guard::included().has(keys::Tracer) {
             // A meta tensor has no elements: the operator `item` returns the error. A tracer must see the read as a call of the operator
             // `item`.
             crate::item(self)?;
         }
-        let fetched = self.to((wanted, Device::CPU))?;
+        let fetched = self.to((dtype, Device::CPU))?;
         if fetched.has_any_mark(Marks::NOT_ON_HOST) {
             // The layer of this tensor returns an error that says why it has no single element.
             crate::_local_scalar_dense(&fetched)?;
         }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
-        first.map(N::of).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
+        first.map(N::from_element).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
     }
 }

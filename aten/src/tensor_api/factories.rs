@@ -78,66 +78,73 @@ pub trait Factories: Sized {
 impl Factories for Tensor {
     fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::empty_memory_format(size, options.dtype, None, Some(options.place()), None, None)
+        crate::empty_memory_format(size, options.dtype, None, Some(options.device_or_default()), None, None)
     }
 
     fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::zeros(size, options.dtype, None, Some(options.place()), None)
+        crate::zeros(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::ones(size, options.dtype, None, Some(options.place()), None)
+        crate::ones(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::full(size, value.into(), options.dtype, None, Some(options.place()), None)
+        crate::full(size, value.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::arange_start(range.start.into(), range.end.into(), options.dtype, None, Some(options.place()), None)
+        crate::arange_start(
+            range.start.into(),
+            range.end.into(),
+            options.dtype,
+            None,
+            Some(options.device_or_default()),
+            None,
+        )
     }
 
     fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self> {
         let (options, start, end) = (options.into(), range.start.into(), range.end.into());
-        crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.place()), None)
+        crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::linspace(start.into(), end.into(), steps, options.dtype, None, Some(options.place()), None)
+        crate::linspace(start.into(), end.into(), steps, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn eye(n: i64, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::eye(n, options.dtype, None, Some(options.place()), None)
+        crate::eye(n, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
     fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::rand(size, options.dtype, None, Some(options.place()), None)
+        crate::rand(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
     fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::randn(size, options.dtype, None, Some(options.place()), None)
+        crate::randn(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
     fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         let dtype = options.dtype.or(Some(DType::I64));
-        crate::randint_low(range.start, range.end, size, dtype, None, Some(options.place()), None)
+        crate::randint_low(range.start, range.end, size, dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
     fn randperm(n: i64, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
-        crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.place()), None)
+        crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.device_or_default()), None)
     }
 }

@@ -55,7 +55,7 @@ pub trait Indexing: Sized {
 #[non_exhaustive]
 pub enum Index {
     /// A single index. A negative index counts from the end.
-    At(i64),
+    Single(i64),
     /// A range of indices, with a step.
     Slice(Slice),
     /// A new dimension of size 1.
@@ -63,7 +63,7 @@ pub enum Index {
     /// All dimensions that no other index covers, selected whole.
     Ellipsis,
     /// The indices in an integer tensor, or the indices at which a boolean tensor is true.
-    Where(Tensor),
+    Tensor(Tensor),
 }
 
 /// A range of indices with a step. A negative start or end counts from the end of the dimension.
@@ -113,22 +113,22 @@ pub struct Ellipsis;
 
 /// The argument of [`Indexing::i`]: a value that converts to an [`Index`], a tuple of up to eight such values, or a `Vec<Index>`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says nothing about where in a tensor",
+    message = "`{Self}` is not an index of a tensor",
     label = "write an integer, a range, a tensor, `NewAxis`, `Ellipsis`, or a tuple of up to eight of them"
 )]
 pub trait Indices {
     /// Returns the indices as a list, starting with the first dimension.
-    fn list(self) -> Vec<Index>;
+    fn into_list(self) -> Vec<Index>;
 }
 
 impl<I: Into<Index>> Indices for I {
-    fn list(self) -> Vec<Index> {
+    fn into_list(self) -> Vec<Index> {
         vec![self.into()]
     }
 }
 
 impl Indices for Vec<Index> {
-    fn list(self) -> Vec<Index> {
+    fn into_list(self) -> Vec<Index> {
         self
     }
 }
@@ -136,8 +136,8 @@ impl Indices for Vec<Index> {
 macro_rules! tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: Into<Index>),*> Indices for ($($name,)*) {
-            #[allow(non_snake_case, reason = "a type and its value have one name here")]
-            fn list(self) -> Vec<Index> {
+            #[allow(non_snake_case, reason = "a type parameter and its value have one name")]
+            fn into_list(self) -> Vec<Index> {
                 let ($($name,)*) = self;
                 vec![$($name.into()),*]
             }
@@ -167,25 +167,25 @@ impl From<Ellipsis> for Index {
 
 impl From<&Tensor> for Index {
     fn from(tensor: &Tensor) -> Self {
-        Self::Where(tensor.clone())
+        Self::Tensor(tensor.clone())
     }
 }
 
 impl From<Tensor> for Index {
     fn from(tensor: Tensor) -> Self {
-        Self::Where(tensor)
+        Self::Tensor(tensor)
     }
 }
 
 impl<const N: usize> From<[i64; N]> for Index {
     fn from(positions: [i64; N]) -> Self {
-        Self::Where(Tensor::from_slice(&positions))
+        Self::Tensor(Tensor::from_slice(&positions))
     }
 }
 
 impl From<Vec<i64>> for Index {
     fn from(positions: Vec<i64>) -> Self {
-        Self::Where(Tensor::from_slice(&positions))
+        Self::Tensor(Tensor::from_slice(&positions))
     }
 }
 
@@ -203,11 +203,11 @@ impl From<RangeFull> for Index {
 
 /// Returns the excluded end of a range with the included end `position`. After the last index, -1, this is `None`: the end of the
 /// dimension.
-fn after(position: i64) -> Option<i64> {
+fn exclusive_end(position: i64) -> Option<i64> {
     position.checked_add(1).filter(|&end| end != 0)
 }
 
-fn position<N: TryInto<i64>>(position: N) -> i64 {
+fn to_i64<N: TryInto<i64>>(position: N) -> i64 {
     position.try_into().unwrap_or(i64::MAX)
 }
 
@@ -215,16 +215,16 @@ macro_rules! integers {
     ($($ty:ident)*) => {$(
         impl From<$ty> for Index {
             fn from(at: $ty) -> Self {
-                Self::At(position(at))
+                Self::Single(to_i64(at))
             }
         }
 
         integers! { $ty:
-            Range, range => (Some(position(range.start)), Some(position(range.end)));
-            RangeFrom, range => (Some(position(range.start)), None);
-            RangeTo, range => (None, Some(position(range.end)));
-            RangeInclusive, range => (Some(position(*range.start())), after(position(*range.end())));
-            RangeToInclusive, range => (None, after(position(range.end)));
+            Range, range => (Some(to_i64(range.start)), Some(to_i64(range.end)));
+            RangeFrom, range => (Some(to_i64(range.start)), None);
+            RangeTo, range => (None, Some(to_i64(range.end)));
+            RangeInclusive, range => (Some(to_i64(*range.start())), exclusive_end(to_i64(*range.end())));
+            RangeToInclusive, range => (None, exclusive_end(to_i64(range.end)));
         }
     )*};
     ($ty:ident: $($kind:ident, $range:ident => $ends:expr;)*) => {$(
@@ -247,14 +247,14 @@ integers! { i32 i64 usize }
 
 impl Indexing for Tensor {
     fn i(&self, indices: impl Indices) -> Result<Self> {
-        let (view, picks) = resolve(self, indices.list())?;
-        if picks.iter().any(Option::is_some) { crate::index(&view, &picks) } else { Ok(view) }
+        let (view, index_tensors) = apply_view_indices(self, indices.into_list())?;
+        if index_tensors.iter().any(Option::is_some) { crate::index(&view, &index_tensors) } else { Ok(view) }
     }
 
     fn set(&mut self, indices: impl Indices, value: impl Term) -> Result<()> {
-        let (mut view, picks) = resolve(self, indices.list())?;
+        let (mut view, index_tensors) = apply_view_indices(self, indices.into_list())?;
         value.with(|value| {
-            if picks.iter().all(Option::is_none) {
+            if index_tensors.iter().all(Option::is_none) {
                 return crate::copy_(&mut view, value, false);
             }
             let number;
@@ -264,19 +264,19 @@ impl Indexing for Tensor {
             } else {
                 value
             };
-            crate::index_put_(&mut view, &picks, values, false)
+            crate::index_put_(&mut view, &index_tensors, values, false)
         })
     }
 }
 
 /// Applies all indices but tensors. Returns the view and, for each of its dimensions, the index tensor if there is one.
-fn resolve(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<Tensor>>)> {
-    let whole = tensor.sizes().len().checked_sub(indices.iter().map(dims).sum());
-    let Some(whole) = whole else {
-        let expected = format!("for the {} dimensions that there are, and no more", tensor.sizes().len());
+fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<Tensor>>)> {
+    let unindexed = tensor.sizes().len().checked_sub(indices.iter().map(covered_dims).sum());
+    let Some(unindexed) = unindexed else {
+        let expected = format!("for at most {} dimensions, those of the tensor", tensor.sizes().len());
         return Err(BadArgument::value(
             "indices",
-            format!("for {} dimensions", indices.iter().map(dims).sum::<usize>()),
+            format!("for {} dimensions", indices.iter().map(covered_dims).sum::<usize>()),
             expected,
         )
         .into());
@@ -285,52 +285,52 @@ fn resolve(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<T
         return Err(BadArgument::value("indices", "more than one ellipsis", "at most one").into());
     }
     let mut view = crate::alias(tensor)?;
-    let (mut dim, mut picks) = (0, Vec::new());
+    let (mut dim, mut index_tensors) = (0, Vec::new());
     for index in indices {
         match index {
-            Index::At(at) => view = crate::select_int(&view, dim, at)?,
+            Index::Single(at) => view = crate::select_int(&view, dim, at)?,
             Index::Slice(Slice { start: None, end: None, step: 1 }) => {
                 dim += 1;
-                picks.push(None);
+                index_tensors.push(None);
             }
             Index::Slice(Slice { start, end, step }) => {
                 view = crate::slice(&view, dim, start, end, step)?;
                 dim += 1;
-                picks.push(None);
+                index_tensors.push(None);
             }
             Index::NewAxis => {
                 view = crate::unsqueeze(&view, dim)?;
                 dim += 1;
-                picks.push(None);
+                index_tensors.push(None);
             }
             Index::Ellipsis => {
-                dim += i64::try_from(whole).unwrap_or(i64::MAX);
-                picks.resize(picks.len() + whole, None);
+                dim += i64::try_from(unindexed).unwrap_or(i64::MAX);
+                index_tensors.resize(index_tensors.len() + unindexed, None);
             }
-            Index::Where(mask) if is_mask(&mask) && mask.sizes().is_empty() => {
+            Index::Tensor(mask) if is_mask(&mask) && mask.sizes().is_empty() => {
                 // A mask without dimensions selects all or nothing: it becomes the mask of a new dimension of size 1.
                 view = crate::unsqueeze(&view, dim)?;
                 dim += 1;
-                picks.push(Some(crate::reshape(&mask, &[1])?));
+                index_tensors.push(Some(crate::reshape(&mask, &[1])?));
             }
-            Index::Where(tensor) => {
-                dim += i64::try_from(dims_of(&tensor)).unwrap_or(i64::MAX);
-                picks.push(Some(tensor));
+            Index::Tensor(tensor) => {
+                dim += i64::try_from(covered_dims_of_tensor(&tensor)).unwrap_or(i64::MAX);
+                index_tensors.push(Some(tensor));
             }
         }
     }
-    Ok((view, picks))
+    Ok((view, index_tensors))
 }
 
 /// Returns the number of the tensor's dimensions that an index covers.
-fn dims(index: &Index) -> usize {
+fn covered_dims(index: &Index) -> usize {
     match index {
         Index::NewAxis | Index::Ellipsis => 0,
-        Index::At(_) | Index::Slice(_) => 1,
-        Index::Where(tensor) => dims_of(tensor),
+        Index::Single(_) | Index::Slice(_) => 1,
+        Index::Tensor(tensor) => covered_dims_of_tensor(tensor),
     }
 }
 
-fn dims_of(index: &Tensor) -> usize {
+fn covered_dims_of_tensor(index: &Tensor) -> usize {
     if is_mask(index) { index.sizes().len() } else { 1 }
 }

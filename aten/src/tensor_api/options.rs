@@ -55,13 +55,13 @@ impl From<&Tensor> for Options {
 }
 
 thread_local! {
-    static DEFAULT: Cell<Device> = const { Cell::new(Device::CPU) };
+    static DEFAULT_DEVICE: Cell<Device> = const { Cell::new(Device::CPU) };
 }
 
 impl Options {
     /// Returns the given device, or else this thread's default device.
-    pub(super) fn place(self) -> Device {
-        self.device.unwrap_or_else(|| DEFAULT.get())
+    pub(super) fn device_or_default(self) -> Device {
+        self.device.unwrap_or_else(|| DEFAULT_DEVICE.get())
     }
 }
 
@@ -81,21 +81,21 @@ impl Options {
 /// # Ok(())
 /// # }
 /// ```
-pub fn default_device(device: Device) -> DefaultDevice {
-    DefaultDevice { before: DEFAULT.replace(device), not_send: PhantomData }
+pub fn default_device(device: Device) -> DefaultDeviceGuard {
+    DefaultDeviceGuard { previous: DEFAULT_DEVICE.replace(device), not_send: PhantomData }
 }
 
 /// A guard that restores the thread's previous default device when it is dropped, see [`default_device`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 #[derive(Debug)]
-pub struct DefaultDevice {
-    before: Device,
+pub struct DefaultDeviceGuard {
+    previous: Device,
     /// Keeps the guard on its thread, because the default device is thread-local.
     not_send: PhantomData<*const ()>,
 }
 
-impl Drop for DefaultDevice {
+impl Drop for DefaultDeviceGuard {
     fn drop(&mut self) {
-        DEFAULT.set(self.before);
+        DEFAULT_DEVICE.set(self.previous);
     }
 }

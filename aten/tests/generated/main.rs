@@ -11,32 +11,32 @@ use dispatch_runtime::Operator;
 use aten as _;
 
 #[test]
-fn the_methods_are_those_of_the_registry() {
-    check("methods.rs", &methods::methods());
+fn methods_file_matches_the_registry() {
+    check_or_update("methods.rs", &methods::methods_text());
 }
 
 #[test]
-fn the_names_of_families_are_those_of_the_registry() {
-    check("family_functions.rs", &names());
+fn family_functions_file_matches_the_registry() {
+    check_or_update("family_functions.rs", &family_functions_text());
 }
 
 /// Compares a file with its generated text, or rewrites it if `UPDATE` is set.
-fn check(name: &str, made: &str) {
+fn check_or_update(name: &str, generated: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&file, made).unwrap();
+        std::fs::write(&file, generated).unwrap();
         return;
     }
     let found = std::fs::read_to_string(&file).unwrap();
-    let stale = made.lines().zip(found.lines()).find(|(made, found)| made != found);
-    assert!(made == found, "{name} is stale: run with UPDATE=1; it begins to differ at {stale:?}");
+    let stale = generated.lines().zip(found.lines()).find(|(generated, found)| generated != found);
+    assert!(generated == found, "{name} is stale: run with UPDATE=1; it begins to differ at {stale:?}");
 }
 
 /// Returns the operators by the names of their Rust functions.
-fn functions() -> BTreeMap<String, &'static Operator> {
+fn operators_by_function() -> BTreeMap<String, &'static Operator> {
     let operators = Operator::all();
     let aten: Vec<&Operator> = operators.into_iter().filter(|operator| operator.name().namespace == "aten").collect();
-    let bare =
+    let has_operator_without_overload =
         |base: &str| aten.iter().any(|operator| operator.name().base == base && operator.name().overload.is_empty());
     let mut functions = BTreeMap::new();
     for operator in &aten {
@@ -44,7 +44,9 @@ fn functions() -> BTreeMap<String, &'static Operator> {
         let function = match name.overload {
             "" => name.base.to_owned(),
             // A form has the name of its functional operator.
-            "Tensor" if !bare(operator.functional().map_or(name, Operator::name).base) => name.base.to_owned(),
+            "Tensor" if !has_operator_without_overload(operator.functional().map_or(name, Operator::name).base) => {
+                name.base.to_owned()
+            }
             overload => format!("{}_{}", name.base, overload.to_lowercase()),
         };
         assert!(functions.insert(function, *operator).is_none(), "two operators have the same name as {name}");
@@ -53,7 +55,7 @@ fn functions() -> BTreeMap<String, &'static Operator> {
 }
 
 /// Returns the Cargo feature that enables an operator: its family, if the family is optional.
-fn feature(operator: &Operator) -> Option<&'static str> {
+fn feature_of(operator: &Operator) -> Option<&'static str> {
     let file = operator.location().file();
     let family = file.split("families/").nth(1)?.split(['/', '.']).next()?;
     let features = include_str!("../../Cargo.toml").lines().find(|line| line.starts_with("default = "))?;
@@ -61,15 +63,15 @@ fn feature(operator: &Operator) -> Option<&'static str> {
 }
 
 /// Generates the text of `family_functions.rs`.
-fn names() -> String {
+fn family_functions_text() -> String {
     let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (function, operator) in functions() {
-        if let Some(feature) = feature(operator) {
+    for (function, operator) in operators_by_function() {
+        if let Some(feature) = feature_of(operator) {
             families.entry(feature).or_default().push(function);
         }
     }
-    let mut text = "//! The operators of the families that can be left out. Made from the registry by the test `generated`; not for \
-        editing.\n\n/// Hands each family to a macro.\nmacro_rules! of_families {\n    ($family:ident) => {\n"
+    let mut text = "//! The operators of the optional families. Generated from the registry by the test `generated`; do not \
+        edit.\n\n/// Calls a macro for each optional family.\nmacro_rules! for_each_family {\n    ($family:ident) => {\n"
         .to_owned();
     for (family, functions) in families {
         _ = write!(text, "        $family! {{ \"{family}\" {family}:");
@@ -84,5 +86,5 @@ fn names() -> String {
         }
         text.push_str("\n        }\n");
     }
-    text + "    };\n}\n\npub(crate) use of_families;\n"
+    text + "    };\n}\n\npub(crate) use for_each_family;\n"
 }

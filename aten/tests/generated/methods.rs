@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 
-use crate::{feature, functions};
+use crate::{feature_of, operators_by_function};
 
 /// Operators that are not methods, as Rust or `Tensor` has other methods of these names.
 const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
-const HEAD: &str = r#"//! Operators as methods of their first argument. Generated from the registry by the test `generated`; do not edit.
+const FILE_HEAD: &str = r#"//! Operators as methods of their first argument. Generated from the registry by the test `generated`; do not edit.
 
 use dispatch_runtime::prelude::*;
 #[allow(unused_imports, reason = "a type may occur only in families that are left out")]
@@ -40,27 +40,27 @@ pub trait Methods {
 "#;
 
 /// Generates the text of `methods.rs`.
-pub(crate) fn methods() -> String {
-    let (mut declared, mut implemented) = (HEAD.to_owned(), "impl Methods for Tensor {\n".to_owned());
+pub(crate) fn methods_text() -> String {
+    let (mut declared, mut implemented) = (FILE_HEAD.to_owned(), "impl Methods for Tensor {\n".to_owned());
     let is_hidden = |name: &str| name.starts_with('_') || NOT_METHODS.contains(&name);
-    let functions = functions().into_iter();
+    let functions = operators_by_function().into_iter();
     let methods = functions.filter(|(name, operator)| !is_hidden(name) && is_method(operator.schema()));
     for (i, (name, operator)) in methods.enumerate() {
         let gap = if i == 0 { "" } else { "\n" };
         let feature =
-            feature(operator).map_or_else(String::new, |feature| format!("#[cfg(feature = \"{feature}\")]\n    "));
+            feature_of(operator).map_or_else(String::new, |feature| format!("#[cfg(feature = \"{feature}\")]\n    "));
         let signature = signature(&name, operator.schema());
-        let doc = unlinked(operator.docs().lines().next().unwrap_or_default());
+        let doc = without_links(operator.docs().lines().next().unwrap_or_default());
         assert!(!doc.is_empty(), "{name} is not documented");
         _ = write!(declared, "{gap}    /// {doc}\n    {feature}{signature};\n");
-        let call = call(&name, operator.schema());
+        let call = call_expression(&name, operator.schema());
         _ = write!(implemented, "{gap}    {feature}{signature} {{\n        {call}\n    }}\n");
     }
     format!("{declared}}}\n\n{implemented}}}\n")
 }
 
 /// Removes links from a comment. They would not resolve in `methods.rs`.
-fn unlinked(doc: &str) -> String {
+fn without_links(doc: &str) -> String {
     let mut words = doc.replace("[`", "`");
     while let Some(at) = words.find("`](") {
         let end = words[at..].find(')').map_or(words.len(), |end| at + end + 1);
@@ -71,24 +71,24 @@ fn unlinked(doc: &str) -> String {
 
 fn is_method(schema: &Schema) -> bool {
     schema.arguments.first().is_some_and(|first| first.name == "self" && first.ty.kind == TypeKind::Tensor)
-        && schema.arguments.iter().all(|argument| parameter(&argument.ty, argument.is_written()).is_some())
+        && schema.arguments.iter().all(|argument| parameter_type(&argument.ty, argument.is_written()).is_some())
 }
 
 /// Checks if a method omits an argument and leaves it at its default.
-fn is_left_out(argument: &Argument) -> bool {
+fn is_omitted(argument: &Argument) -> bool {
     argument.keyword_only && argument.default.is_some()
 }
 
 fn signature(name: &str, schema: &Schema) -> String {
     let first = if schema.arguments[0].is_written() { "&mut self" } else { "&self" };
     let mut parameters = vec![first.to_owned()];
-    for argument in schema.arguments[1..].iter().filter(|argument| !is_left_out(argument)) {
-        let ty = parameter(&argument.ty, argument.is_written()).unwrap_or_default();
+    for argument in schema.arguments[1..].iter().filter(|argument| !is_omitted(argument)) {
+        let ty = parameter_type(&argument.ty, argument.is_written()).unwrap_or_default();
         let ty = if ty == "Scalar" { "impl Into<Scalar>".to_owned() } else { ty };
         parameters.push(format!("{}: {ty}", rust_name(&argument.name)));
     }
     let returned = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_return(*i).is_none());
-    let returned: Vec<String> = returned.map(|(_, returned)| owned(&returned.ty)).collect();
+    let returned: Vec<String> = returned.map(|(_, returned)| owned_type(&returned.ty)).collect();
     let returned = match &returned[..] {
         [one] => one.clone(),
         several => format!("({})", several.join(", ")),
@@ -96,11 +96,11 @@ fn signature(name: &str, schema: &Schema) -> String {
     format!("fn {name}({}) -> Result<{returned}>", parameters.join(", "))
 }
 
-fn call(name: &str, schema: &Schema) -> String {
+fn call_expression(name: &str, schema: &Schema) -> String {
     // The macro fills in omitted arguments. The function compiles faster.
-    let by_macro = schema.arguments.iter().any(is_left_out);
+    let by_macro = schema.arguments.iter().any(is_omitted);
     let mut values = vec!["self".to_owned()];
-    for argument in schema.arguments[1..].iter().filter(|argument| !is_left_out(argument)) {
+    for argument in schema.arguments[1..].iter().filter(|argument| !is_omitted(argument)) {
         let rust = rust_name(&argument.name);
         let value = if argument.ty.kind == TypeKind::Scalar { format!("{rust}.into()") } else { rust.clone() };
         values.push(if by_macro && argument.keyword_only { format!("{rust} = {value}") } else { value });
@@ -117,33 +117,33 @@ fn rust_name(name: &str) -> String {
 }
 
 /// Returns the Rust type of a parameter, or `None` if methods do not support the type.
-fn parameter(ty: &Type, written: bool) -> Option<String> {
+fn parameter_type(ty: &Type, written: bool) -> Option<String> {
     let reference = if written { "&mut " } else { "&" };
     Some(match &ty.kind {
         TypeKind::Tensor => format!("{reference}Tensor"),
-        TypeKind::Optional(inner) => format!("Option<{}>", parameter(inner, written)?),
+        TypeKind::Optional(inner) => format!("Option<{}>", parameter_type(inner, written)?),
         TypeKind::List(element, _) => match &element.kind {
             TypeKind::Optional(inner) if inner.kind == TypeKind::Tensor => "&[Option<Tensor>]".to_owned(),
             TypeKind::Tensor => format!("{reference}[Tensor]"),
-            _ => format!("&[{}]", plain(element)?),
+            _ => format!("&[{}]", plain_type(element)?),
         },
         TypeKind::Str => "&str".to_owned(),
         TypeKind::Generator => "&Generator".to_owned(),
-        _ => plain(ty)?.to_owned(),
+        _ => plain_type(ty)?.to_owned(),
     })
 }
 
-fn owned(ty: &Type) -> String {
+fn owned_type(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Tensor => "Tensor".to_owned(),
-        TypeKind::Optional(inner) => format!("Option<{}>", owned(inner)),
-        TypeKind::List(element, _) => format!("Vec<{}>", owned(element)),
+        TypeKind::Optional(inner) => format!("Option<{}>", owned_type(inner)),
+        TypeKind::List(element, _) => format!("Vec<{}>", owned_type(element)),
         TypeKind::Str => "Str".to_owned(),
-        _ => plain(ty).unwrap_or("Value").to_owned(),
+        _ => plain_type(ty).unwrap_or("Value").to_owned(),
     }
 }
 
-fn plain(ty: &Type) -> Option<&'static str> {
+fn plain_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.kind {
         TypeKind::Int | TypeKind::SymInt => "i64",
         TypeKind::Float => "f64",

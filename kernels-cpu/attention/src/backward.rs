@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use aten::Attention;
+use aten::AttentionPlan;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
@@ -17,7 +17,11 @@ use engine::reduce::line_totals::sum_of_line;
 use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
-fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn attention_backward(
+    plan: &AttentionPlan,
+    [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
+    _: ...
+) -> Result<()> {
     // Without elements, the other sizes can be arbitrarily large.
     if [query, key, value].iter().all(|tensor| tensor.geometry().count() == 0) {
         return Ok(());

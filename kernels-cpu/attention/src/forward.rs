@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use aten::Attention;
+use aten::AttentionPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
@@ -15,7 +15,7 @@ use engine::math::{Real, vectorised};
 use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
-fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let operands = Operands::borrow(
         &["output", "logsumexp"],
         [output, sums],
@@ -57,7 +57,7 @@ pub(super) struct ProductBlock<T> {
 impl<'a, T: AttentionFloat> Products<'a, T> {
     /// Returns the products of these queries and keys. The mask is broadcast to their sizes.
     pub(super) fn of(
-        plan: &Attention,
+        plan: &AttentionPlan,
         [query, key]: [&'a Operand<'_>; 2],
         mask: Option<&'a Operand<'_>>,
         is_causal: bool,

@@ -8,7 +8,7 @@ mod backward;
 mod forward;
 mod operand;
 
-use aten::Attention;
+use aten::AttentionPlan;
 use dispatch_runtime::prelude::*;
 
 use engine::gemm::Entry;
@@ -21,8 +21,8 @@ impl<T: OrderedFloat + Entry<Sum = T>> AttentionFloat for T {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
 fn fused_sdp_choice(_: ...) -> i64 {
-    let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa);
-    if fits { Attention::BLOCKED } else { Attention::COMPOSED }
+    let fits = AttentionPlan::supports(query, key, value, attn_mask, dropout_p, enable_gqa);
+    if fits { AttentionPlan::BLOCKED } else { AttentionPlan::COMPOSED }
 }
 
 /// The number of queries of a block.

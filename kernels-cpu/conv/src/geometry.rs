@@ -56,7 +56,7 @@ impl ConvGeometry {
     /// Returns the window over an image, whose sizes are the last three.
     pub(super) fn of_image(window: &Window, sizes: &[i64]) -> Self {
         let image = &sizes[sizes.len() - 2..];
-        let small: Vec<i64> = (0..2).map(|dim| window.fits(dim, image[dim]).unwrap_or(0)).collect();
+        let small: Vec<i64> = (0..2).map(|dim| window.position_count(dim, image[dim]).unwrap_or(0)).collect();
         Self {
             batch: if sizes.len() == 4 { to_usize(sizes[0]) } else { 1 },
             channels: to_usize(sizes[sizes.len() - 3]),

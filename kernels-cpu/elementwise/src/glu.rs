@@ -1,6 +1,6 @@
 //! Kernels of gated linear units.
 
-use aten::{GluTangent, Halves};
+use aten::{GluHalves, GluJvpPlan};
 use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
@@ -9,14 +9,14 @@ use engine::elementwise::{intermediate_into, loops};
 use engine::math::Real;
 
 #[op_impl(aten::glu, CPU)]
-fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
     let loops = loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate));
     intermediate_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
 }
 
 #[op_impl(aten::glu_backward, CPU)]
-fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
-    let Halves { gated, gate } = plan;
+fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let GluHalves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut gated_grad), Some(mut gate_grad)) = (halves.next(), halves.next()) else { return Ok(()) };
     let loops = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
@@ -26,13 +26,13 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
 }
 
 #[op_impl(aten::glu_jvp, CPU)]
-fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
-    let GluTangent { gate, by } = plan;
+fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let GluJvpPlan { gate, tangent } = plan;
     let loops = loops!([f32 f64] |[glu, gate, gated_by, gate_by]| {
         let sigmoid = Real::sigmoid(gate);
         sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu
     });
-    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &by.gated, &by.gate], &loops)
+    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &tangent.gated, &tangent.gate], &loops)
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Reductions into elements that have the same index: sums, products, means, minima and maxima.
 
-use aten::Reduce;
+use aten::ReductionType;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
@@ -86,7 +86,7 @@ pub(super) fn reduce_into(
     this: &Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    reduce: Reduce,
+    reduce: ReductionType,
     include: bool,
 ) -> Result<()> {
     let computed = compute_dtype(out.dtype());
@@ -102,7 +102,7 @@ pub(super) fn reduce_into(
 
 /// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`to_compute_dtype`].
 pub fn add_along_axes(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduce_into(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
+    reduce_into(out, this, from, &CombineTarget::Along(axes), ReductionType::Sum, true)
 }
 
 /// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
@@ -115,25 +115,25 @@ fn reduce_elements<T: Reducible>(
     out: &mut Tensor,
     from: &Tensor,
     target: &CombineTarget<'_>,
-    reduce: Reduce,
+    reduce: ReductionType,
     include: bool,
 ) -> Result<()> {
     if !include {
         let neutral = match reduce {
-            Reduce::Sum | Reduce::Mean => T::ZERO,
-            Reduce::Product => T::from_scalar(Scalar::Int(1)),
-            Reduce::Greatest => T::LOWEST,
-            Reduce::Least => T::HIGHEST,
+            ReductionType::Sum | ReductionType::Mean => T::ZERO,
+            ReductionType::Product => T::from_scalar(Scalar::Int(1)),
+            ReductionType::Max => T::LOWEST,
+            ReductionType::Min => T::HIGHEST,
         };
         target.combine_with_number(out, neutral, |_, neutral| neutral)?;
     }
     match reduce {
-        Reduce::Sum | Reduce::Mean => target.combine(out, from, T::plus)?,
-        Reduce::Product => target.combine(out, from, T::times)?,
-        Reduce::Greatest => target.combine(out, from, T::maximum)?,
-        Reduce::Least => target.combine(out, from, T::minimum)?,
+        ReductionType::Sum | ReductionType::Mean => target.combine(out, from, T::plus)?,
+        ReductionType::Product => target.combine(out, from, T::times)?,
+        ReductionType::Max => target.combine(out, from, T::maximum)?,
+        ReductionType::Min => target.combine(out, from, T::minimum)?,
     }
-    if reduce == Reduce::Mean {
+    if reduce == ReductionType::Mean {
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_with_number(&mut counts, 1_i64, i64::wrapping_add)?;

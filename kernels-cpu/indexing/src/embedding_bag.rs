@@ -85,7 +85,7 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
     let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = to_usize(weight.sizes()[1]);
     let counts = bags.bag_sizes();
-    let mut maxima = vec![0_i64; if mode == BagMode::Most { counts.len() * width } else { 0 }];
+    let mut maxima = vec![0_i64; if mode == BagMode::Max { counts.len() * width } else { 0 }];
     with_compute_type!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
         let shares = per_sample_weights.map(contiguous_elements::<T>).transpose()?;
         // If the table needs a conversion, only the selected rows are converted.
@@ -94,13 +94,13 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
         let row = |position: usize| &table[if selected.is_some() { position } else { bags.rows[position] } * width..][..width];
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         write_contiguous(out, |out: &mut [T]| {
-            if mode == BagMode::Most {
+            if mode == BagMode::Max {
                 Lines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
             }
             let maxima = &maxima;
             Lines::new(out, width).for_each(grain, |bag, line| {
                 line.fill(T::default());
-                if mode == BagMode::Most {
+                if mode == BagMode::Max {
                     // An empty bag has no maximum.
                     let winners = maxima[bag * width..][..width].iter().map(|&position| to_usize(position));
                     let winners = line.iter_mut().zip(winners).enumerate();
@@ -130,7 +130,7 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
         return aten::zero_(maximum);
     }
     fill_from_slice(bag_size, &counts)?;
-    if mode == BagMode::Most {
+    if mode == BagMode::Max {
         fill_from_slice(maximum, &rows.collect::<Vec<_>>())
     } else {
         fill_from_slice(maximum, &counts)
@@ -194,7 +194,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         }
         let positions_by_row = PositionsByRow::new(&rows, count)?;
         let (grad, shares) = (contiguous_elements::<T>(grad)?, per_sample_weights.map(contiguous_elements::<T>).transpose()?);
-        if mode == BagMode::Most {
+        if mode == BagMode::Max {
             let winners = PositionsByRow::new(&read_indices("maximum_indices", maximum_indices, num_weights)?, count)?;
             return write_contiguous(out, |out: &mut [T]| {
                 Lines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {

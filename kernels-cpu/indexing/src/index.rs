@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use aten::Indexed;
+use aten::IndexPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, broadcast_strides};
 
@@ -113,17 +113,17 @@ const CHUNK: usize = 1 << 14;
 
 /// The indices of several dimensions.
 pub(crate) struct IndexLists<'a> {
-    indexed: &'a Indexed,
+    indexed: &'a IndexPlan,
     /// For each indexed dimension, the indices, broadcast and contiguous.
     positions: Vec<Tensor>,
 }
 
 impl<'a> IndexLists<'a> {
-    pub(crate) fn of(indexed: &'a Indexed) -> Result<Self> {
+    pub(crate) fn of(indexed: &'a IndexPlan) -> Result<Self> {
         let is_usable = |list: &Tensor| {
             list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes
         };
-        let positions = indexed.lists.iter().map(|list| {
+        let positions = indexed.indices.iter().map(|list| {
             if is_usable(list) {
                 return Ok(list.clone());
             }
@@ -140,7 +140,7 @@ impl<'a> IndexLists<'a> {
         sizes: &[i64],
         strides: &[i64],
     ) -> Result<Vec<(i64, AxisOffsets, AxisOffsets)>> {
-        let Indexed { sizes: picked, index_sizes, at, dims, .. } = self.indexed;
+        let IndexPlan { sizes: picked, index_sizes, index_dim: at, dims, .. } = self.indexed;
         let mut offsets: Option<Vec<i64>> = None;
         for (&dim, list) in dims.iter().zip(&self.positions) {
             let mut positions = list.read::<i64>()?[some.clone()].to_vec();
@@ -172,12 +172,12 @@ impl<'a> IndexLists<'a> {
 
     /// Returns the number of contiguous elements that one position selects.
     fn elements_per_position(&self) -> i64 {
-        dispatch_runtime::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
+        dispatch_runtime::element_count(&self.indexed.sizes[self.indexed.index_dim + self.indexed.index_sizes.len()..])
     }
 }
 
 #[op_impl(aten::index, CPU)]
-fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let lists = IndexLists::of(plan)?;
     // In chunks, because a table of all offsets would be as large as an index.
     for first in (0..lists.count()).step_by(CHUNK) {

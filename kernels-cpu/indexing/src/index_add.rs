@@ -1,6 +1,6 @@
 //! Kernels that write or add elements at indices along one or several dimensions.
 
-use aten::{AddAt, Indexed, ReduceAt};
+use aten::{IndexAddPlan, IndexPlan, ScatterReducePlan};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
@@ -21,7 +21,7 @@ fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sou
 }
 
 #[op_impl(aten::index_add, CPU)]
-fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
     let list = checked_indices(this, plan.dim, index, NegativeIndex::Reject)?;
     let computed = compute_dtype(this.dtype());
     let scaled = if plan.alpha == Scalar::Int(1) {
@@ -44,7 +44,7 @@ fn scale_in_place<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
 }
 
 #[op_impl(aten::index_reduce, CPU)]
-fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     let list = checked_indices(this, plan.dim, index, NegativeIndex::Reject)?;
     let source = to_compute_dtype(source)?;
     let axes = index_axes(&source, plan.dim, &list, out.strides());
@@ -64,7 +64,7 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
 }
 
 #[op_impl(aten::index_put, CPU)]
-fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
+fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
     let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
     let values =
         if spread { broadcast_contiguous("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };

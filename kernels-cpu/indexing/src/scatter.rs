@@ -1,6 +1,6 @@
 //! Kernels of scatter operators.
 
-use aten::{Reduce, ReduceAt};
+use aten::{ReductionType, ScatterReducePlan};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
@@ -29,7 +29,7 @@ pub(super) fn broadcast_number(number: &Tensor, index: &Tensor) -> Result<Tensor
 
 fn scatter_reduce_along(
     out: &mut Tensor,
-    (dim, reduce): (usize, Reduce),
+    (dim, reduce): (usize, ReductionType),
     [this, index, src]: [&Tensor; 3],
     include: bool,
 ) -> Result<()> {
@@ -57,12 +57,24 @@ fn leading_view(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tenso
 }
 
 #[op_impl(aten::scatter_reduce, CPU)]
-fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+fn scatter_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    src: &Tensor,
+) -> Result<()> {
     scatter_reduce_along(out, (plan.dim, plan.reduce), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_value_reduce, CPU)]
-fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+fn scatter_value_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    value: Scalar,
+) -> Result<()> {
     let number = to_compute_dtype(&number_tensor(value, this.dtype())?)?;
     reduce_into(
         out,
@@ -76,11 +88,11 @@ fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index:
 
 #[op_impl(aten::scatter_add, CPU)]
 fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    scatter_reduce_along(out, (*plan, Reduce::Sum), [this, index, src], true)
+    scatter_reduce_along(out, (*plan, ReductionType::Sum), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_reduce_two, CPU)]
-fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+fn scatter_reduce_two(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     scatter_reduce_along(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 

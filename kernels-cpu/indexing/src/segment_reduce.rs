@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use aten::{Reduce, Segments};
+use aten::{ReductionType, SegmentReducePlan};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
@@ -16,25 +16,27 @@ use engine::thread_pool::Lines;
 const GRAIN: usize = 1 << 14;
 
 /// Returns the ranges of rows of all segments, for every position of the dimensions before the axis.
-fn segment_ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
-    let (told, by_ends) = segments.told;
-    let (size, numbers) = (data.sizes()[segments.axis], index_to_vec(told)?);
+fn segment_ranges(segments: &SegmentReducePlan<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
+    let (boundaries, are_offsets) = segments.boundaries;
+    let (size, numbers) = (data.sizes()[segments.axis], index_to_vec(boundaries)?);
     let mut ranges = Vec::new();
-    let each = to_usize(segments.count) + usize::from(by_ends);
+    let each = to_usize(segments.count) + usize::from(are_offsets);
     if each == 0 && data.geometry().count() > 0 && !partial {
-        return Err(BadArgument::sizes("lengths", told.sizes(), format!("segments of a dimension of {size}")).into());
+        return Err(
+            BadArgument::sizes("lengths", boundaries.sizes(), format!("segments of a dimension of {size}")).into()
+        );
     }
     for (line, numbers) in numbers.chunks(each.max(1)).enumerate() {
-        let mut ends = if by_ends { numbers.to_vec() } else { vec![0] };
-        if !by_ends {
+        let mut ends = if are_offsets { numbers.to_vec() } else { vec![0] };
+        if !are_offsets {
             ends.extend(numbers.iter().scan(0_i64, |sum, &length| {
                 *sum = sum.saturating_add(length);
                 Some(*sum)
             }));
         }
         let inside = ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends.iter().all(|end| (0..=size).contains(end));
-        if !inside || !(by_ends || partial || ends.last() == Some(&size)) {
-            let name = if by_ends { "offsets" } else { "lengths" };
+        if !inside || !(are_offsets || partial || ends.last() == Some(&size)) {
+            let name = if are_offsets { "offsets" } else { "lengths" };
             let expected = format!("segments of a dimension of {size}, in ascending order");
             return Err(BadArgument::value(name, format!("{numbers:?}"), expected).into());
         }
@@ -45,12 +47,12 @@ fn segment_ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Resu
 }
 
 /// Returns the number of contiguous elements of a row.
-fn row_width(segments: &Segments<'_>, data: &Tensor) -> usize {
+fn row_width(segments: &SegmentReducePlan<'_>, data: &Tensor) -> usize {
     to_usize(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
 }
 
 #[op_impl(aten::segment_reduce, CPU)]
-fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (ranges, width) = (segment_ranges(plan, data, r#unsafe)?, row_width(plan, data));
     with_compute_type!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
         let elements = contiguous_elements::<T>(data)?;
@@ -64,7 +66,7 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
                     let row = &elements[row * width..][..width];
                     line.iter_mut().zip(row).for_each(|(to, &x)| *to = reduce_pair(plan.reduce, *to, x));
                 }
-                if plan.reduce == Reduce::Mean && !(range.is_empty() && initial.is_some()) {
+                if plan.reduce == ReductionType::Mean && !(range.is_empty() && initial.is_some()) {
                     let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
                     line.iter_mut().for_each(|to| *to /= count);
                 }
@@ -75,33 +77,33 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 /// Returns the result of an empty segment; for means, the start of the sum.
-fn initial_value<T: RealFloat>(reduce: Reduce) -> T {
+fn initial_value<T: RealFloat>(reduce: ReductionType) -> T {
     T::from_f64(match reduce {
-        Reduce::Sum | Reduce::Mean => 0.0,
-        Reduce::Product => 1.0,
-        Reduce::Greatest => f64::NEG_INFINITY,
-        Reduce::Least => f64::INFINITY,
+        ReductionType::Sum | ReductionType::Mean => 0.0,
+        ReductionType::Product => 1.0,
+        ReductionType::Max => f64::NEG_INFINITY,
+        ReductionType::Min => f64::INFINITY,
     })
 }
 
 /// Reduces two elements to one; NaN takes precedence.
 #[inline(always)]
-fn reduce_pair<T: RealFloat>(reduce: Reduce, a: T, b: T) -> T {
+fn reduce_pair<T: RealFloat>(reduce: ReductionType, a: T, b: T) -> T {
     match reduce {
-        Reduce::Sum | Reduce::Mean => a + b,
-        Reduce::Product => a * b,
-        Reduce::Greatest if b > a || b.is_nan() => b,
-        Reduce::Least if b < a || b.is_nan() => b,
-        Reduce::Greatest | Reduce::Least => a,
+        ReductionType::Sum | ReductionType::Mean => a + b,
+        ReductionType::Product => a * b,
+        ReductionType::Max if b > a || b.is_nan() => b,
+        ReductionType::Min if b < a || b.is_nan() => b,
+        ReductionType::Max | ReductionType::Min => a,
     }
 }
 
 #[op_impl(aten::_segment_reduce_backward, CPU)]
-fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (ranges, width) = (segment_ranges(plan, data, true)?, row_width(plan, data));
     with_compute_type!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
         let (grad, output, elements) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(output)?, contiguous_elements::<T>(data)?);
-        let start = initial.map_or_else(|| initial_value::<T>(Reduce::Product), T::from_scalar);
+        let start = initial.map_or_else(|| initial_value::<T>(ReductionType::Product), T::from_scalar);
         write_contiguous(out, |out: &mut [T]| {
             out.fill(T::default());
             for (segment, range) in ranges.iter().enumerate() {
@@ -118,7 +120,7 @@ fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Re
 
 /// Computes the gradient of a segment's elements.
 fn segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
-    reduce: Reduce,
+    reduce: ReductionType,
     (grad, result, start): (T, T, T),
     data: &[T],
     line: impl Fn() -> I,
@@ -126,12 +128,12 @@ fn segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
 ) {
     let count = |of: usize| T::from_scalar(i64::try_from(of).unwrap_or(i64::MAX).into());
     match reduce {
-        Reduce::Sum => line().for_each(|at| out[at] = grad),
-        Reduce::Mean => {
+        ReductionType::Sum => line().for_each(|at| out[at] = grad),
+        ReductionType::Mean => {
             let share = grad / count(line().count());
             line().for_each(|at| out[at] = share);
         }
-        Reduce::Product => {
+        ReductionType::Product => {
             // The gradient is the product of all other elements, without a division, as an element may be zero: first those before, then
             // those after.
             let mut before = start;
@@ -146,7 +148,7 @@ fn segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
                 behind = behind * data[at];
             }
         }
-        Reduce::Greatest | Reduce::Least => {
+        ReductionType::Max | ReductionType::Min => {
             let reaches = |at: &usize| data[*at] == result || data[*at].is_nan();
             let share = grad / count(line().filter(reaches).count().max(1));
             line().filter(reaches).for_each(|at| out[at] = share);

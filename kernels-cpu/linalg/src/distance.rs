@@ -1,6 +1,6 @@
 //! Kernels of distances between rows.
 
-use aten::Distances;
+use aten::CdistPlan;
 use dispatch_runtime::prelude::*;
 
 use engine::allocation::to_usize;
@@ -129,8 +129,8 @@ impl<T: RealFloat> RowPairs<T> {
 }
 
 #[op_impl(aten::_cdist_forward, CPU)]
-fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
-    if plan.by_product {
+fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
+    if plan.use_matmul {
         return aten::_euclidean_dist_out(x1, x2, out);
     }
     with_compute_type!(_cdist_forward "x1", x1.dtype(); T in [f32 f64] => {

@@ -3,7 +3,7 @@
 //! A sequence has states: its labels, and a blank before, between and after them. A step leads from a state to itself, to the next state,
 //! or over a blank to the next label if that is a different one.
 
-use aten::Labelling;
+use aten::CtcLossPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
@@ -32,7 +32,7 @@ struct Sequences<'a> {
 }
 
 impl<'a> Sequences<'a> {
-    fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
+    fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &CtcLossPlan) -> Result<Self> {
         let classes = log_probs.sizes()[2];
         let targets = convert_to_vec::<i64>(targets)?;
         let states = labelling.labels.iter().map(|&(first, count)| {
@@ -116,8 +116,8 @@ impl<'a> Sequences<'a> {
 }
 
 #[op_impl(aten::_ctc_loss, CPU)]
-fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.most + 1);
+fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.longest + 1);
     let length = to_usize(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
     write_contiguous(alphas, |alphas: &mut [f64]| {
@@ -130,14 +130,14 @@ fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Re
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
-fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
+fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of(log_probs, targets, blank, plan)?;
     let (grads, losses, alphas) = (
         convert_to_vec::<f64>(grad)?,
         convert_to_vec::<f64>(neg_log_likelihood)?,
         contiguous_elements::<f64>(log_alpha)?,
     );
-    let (steps, classes, width) = (to_usize(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
+    let (steps, classes, width) = (to_usize(log_probs.sizes()[0]), sequences.classes, 2 * plan.longest + 1);
     let mut gradients = vec![0.0; sequences.probs.len()];
     // These gradients are ordered by sequence. In the result they are ordered by step.
     Lines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {

@@ -1,6 +1,6 @@
 //! Kernels of negative log-likelihood. Only one element of each row is needed, so they gather elements and do not read rows.
 
-use aten::{Likelihood, Reduction};
+use aten::{NllLossPlan, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
 use engine::allocation::to_usize;
@@ -15,7 +15,7 @@ const GRAIN: usize = 1 << 15;
 
 /// Returns the true class of each row and its weight. Ignored rows have weight zero.
 fn true_classes(
-    likelihood: &Likelihood,
+    likelihood: &NllLossPlan,
     target: &Tensor,
     weight: Option<&Tensor>,
     ignored: i64,
@@ -34,7 +34,7 @@ fn true_classes(
 }
 
 /// Returns the true classes as an index along the class dimension.
-fn class_index(likelihood: &Likelihood, this: &Tensor, true_classes: &[(i64, f64)]) -> Result<Tensor> {
+fn class_index(likelihood: &NllLossPlan, this: &Tensor, true_classes: &[(i64, f64)]) -> Result<Tensor> {
     let mut sizes = this.sizes().to_vec();
     sizes[likelihood.dim] = 1;
     Ok(Tensor::from_vec(true_classes.iter().map(|class_and_weight| class_and_weight.0).collect::<Vec<_>>(), &sizes)?)
@@ -42,7 +42,7 @@ fn class_index(likelihood: &Likelihood, this: &Tensor, true_classes: &[(i64, f64
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 #[op_impl(aten::nll_loss2d_forward, CPU)]
-fn nll_loss_forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn nll_loss_forward(plan: &NllLossPlan, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let true_classes = true_classes(plan, target, weight, ignore_index)?;
     let dim = i64::from(plan.dim == 1);
     let picked = if plan.classes == 0 {
@@ -64,7 +64,7 @@ fn nll_loss_forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2],
 
 #[op_impl(aten::nll_loss_backward, CPU)]
 #[op_impl(aten::nll_loss2d_backward, CPU)]
-fn nll_loss_backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
+fn nll_loss_backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let true_classes = true_classes(plan, target, weight, ignore_index)?;
     let grads = convert_to_vec::<f64>(grad_output)?;
     let scale = match plan.reduction {

@@ -1,6 +1,6 @@
 //! Kernels of margin losses: each row separately, in double precision.
 
-use aten::{Margins, Reduction};
+use aten::{MarginLossPlan, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
 use engine::contiguous::{contiguous_elements, write_contiguous};
@@ -13,13 +13,13 @@ const GRAIN: usize = 1 << 13;
 /// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn margin_losses(
-    margins: &Margins,
+    margins: &MarginLossPlan,
     out: &mut Tensor,
     this: &Tensor,
     loss: impl Fn(usize, &[f64]) -> f64 + Sync,
 ) -> Result<()> {
     let rows = contiguous_elements::<f64>(this)?;
-    let mut losses = vec![0.0; margins.lines];
+    let mut losses = vec![0.0; margins.rows];
     Lines::new(&mut losses, 1).for_each(GRAIN.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
@@ -27,7 +27,7 @@ fn margin_losses(
         match margins.reduction {
             Reduction::None => out.copy_from_slice(&losses),
             Reduction::Sum => out.fill(losses.iter().sum()),
-            Reduction::Mean => out.fill(losses.iter().sum::<f64>() / margins.lines.max(1) as f64),
+            Reduction::Mean => out.fill(losses.iter().sum::<f64>() / margins.rows.max(1) as f64),
         }
         Ok(())
     })
@@ -37,14 +37,14 @@ fn margin_losses(
 /// gradient.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn margin_gradients(
-    margins: &Margins,
+    margins: &MarginLossPlan,
     out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     add_derivatives: impl Fn(usize, &[f64], &mut [f64]) + Sync,
 ) -> Result<()> {
     let (rows, grads) = (contiguous_elements::<f64>(this)?, convert_to_vec::<f64>(grad_output)?);
-    let divisor = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+    let divisor = if margins.reduction == Reduction::Mean { margins.rows.max(1) } else { 1 };
     let scale = ((divisor * margins.classes) as f64).recip();
     write_contiguous(out, |out: &mut [f64]| {
         Lines::new(out, margins.classes).for_each(GRAIN.div_ceil(margins.classes), |line, out| {
@@ -66,7 +66,13 @@ struct SingleLabel {
 }
 
 impl SingleLabel {
-    fn of(target: &Tensor, p: Scalar, margin: Scalar, weight: Option<&Tensor>, margins: &Margins) -> Result<Self> {
+    fn of(
+        target: &Tensor,
+        p: Scalar,
+        margin: Scalar,
+        weight: Option<&Tensor>,
+        margins: &MarginLossPlan,
+    ) -> Result<Self> {
         let classes = convert_to_vec::<i64>(target)?.into_iter().map(|class| check_class(class, margins));
         Ok(Self {
             classes: classes.collect::<Result<_>>()?,
@@ -88,7 +94,7 @@ impl SingleLabel {
     }
 }
 
-fn check_class(class: i64, margins: &Margins) -> Result<usize> {
+fn check_class(class: i64, margins: &MarginLossPlan) -> Result<usize> {
     match usize::try_from(class) {
         Ok(at) if at < margins.classes => Ok(at),
         _ => {
@@ -99,7 +105,7 @@ fn check_class(class: i64, margins: &Margins) -> Result<usize> {
 }
 
 #[op_impl(aten::multi_margin_loss, CPU)]
-fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let labels = SingleLabel::of(target, p, margin, weight, plan)?;
     margin_losses(plan, out, this, |line, row| {
         let losses = labels
@@ -110,7 +116,7 @@ fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
-fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let labels = SingleLabel::of(target, p, margin, weight, plan)?;
     margin_gradients(plan, out, grad_output, this, |line, row, out| {
         for (at, excess) in labels.violating_classes(line, row) {
@@ -122,7 +128,7 @@ fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Resul
 }
 
 /// Returns the true classes of each row: the targets before the first -1.
-fn label_lists(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
+fn label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
     let classes = convert_to_vec::<i64>(target)?;
     let line = |line: &[i64]| {
         let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
@@ -132,9 +138,9 @@ fn label_lists(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
-fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let label_lists = label_lists(target, plan)?;
-    let mut marks = vec![0.0; plan.lines * plan.classes];
+    let mut marks = vec![0.0; plan.rows * plan.classes];
     for (line, classes) in label_lists.iter().enumerate() {
         classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
     }
@@ -147,7 +153,7 @@ fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Ten
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
-fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let (label_lists, is_target) = (label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
     margin_gradients(plan, out, grad_output, this, |line, row, out| {
         for &class in &label_lists[line] {

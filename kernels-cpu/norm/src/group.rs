@@ -1,6 +1,6 @@
 //! Kernels of group normalisation: rows are groups of channels, and every channel has a weight and a bias.
 
-use aten::GroupNorm;
+use aten::GroupNormPlan;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::channel_gradients::{GradientCoefficients, row_gradient_sums};
@@ -23,10 +23,10 @@ fn split_groups(tensor: &Tensor, group: i64) -> Result<Tensor> {
 
 #[op_impl(aten::native_group_norm, CPU)]
 #[expect(non_snake_case, reason = "the names of the schema")]
-fn group_norm(plan: &GroupNorm, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm(plan: &GroupNormPlan, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let view = split_groups(input, group)?;
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels) = (to_usize(group), to_usize(plan.channels));
+    let (groups, channels) = (to_usize(group), to_usize(plan.group_channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
     let out = [&mut split_groups(out, group)?, mean, rstd];
     normalize_rows::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
@@ -34,12 +34,13 @@ fn group_norm(plan: &GroupNorm, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> 
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
 #[expect(non_snake_case, reason = "the names of the schema")]
-fn group_norm_backward(plan: &GroupNorm, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm_backward(plan: &GroupNormPlan, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
     let (grads, inputs) = (split_groups(grad_out, group)?, split_groups(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
-    let (groups, channels, area) = (to_usize(group), to_usize(plan.channels), to_usize(HxW));
-    let planes: Vec<i64> = [N, group, plan.channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
+    let (groups, channels, area) = (to_usize(group), to_usize(plan.group_channels), to_usize(HxW));
+    let planes: Vec<i64> =
+        [N, group, plan.group_channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
     let mut slopes = sums.fresh_like(DType::F64)?;
     with_compute_type!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {

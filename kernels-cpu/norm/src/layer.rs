@@ -1,6 +1,6 @@
 //! Kernels of layer normalisation: rows are the last dimensions, and every element of a row has a weight and a bias.
 
-use aten::LayerNorm;
+use aten::LayerNormPlan;
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
 use super::{normalize_rows, parameter_or_default, round_to_compute_type, row_statistics, sum_terms, to_f64};
@@ -11,19 +11,19 @@ use engine::math::vectorised;
 use engine::reduce::{lines, with_compute_type};
 
 /// Returns a flag for each dimension that is normalised over.
-fn normalized_dims(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
-    (0..input.sizes().len()).map(|dim| dim >= plan.outer).collect()
+fn normalized_dims(plan: &LayerNormPlan, input: &Tensor) -> Vec<bool> {
+    (0..input.sizes().len()).map(|dim| dim >= plan.leading_dims).collect()
 }
 
 #[op_impl(aten::native_layer_norm, CPU)]
-fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (dims, count) = (normalized_dims(plan, input), plan.columns);
     let all = 0..to_usize(count);
     normalize_rows::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-fn layer_norm_backward(plan: &LayerNorm, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm_backward(plan: &LayerNormPlan, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let dims = normalized_dims(plan, input);
     let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);

@@ -1,6 +1,6 @@
 //! Kernels of fractional max pooling: maxima of windows at random positions.
 
-use aten::RandomWindows;
+use aten::FractionalPoolPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims};
 
@@ -62,7 +62,7 @@ fn random_starts(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
 macro_rules! fractional_pools {
     ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
-        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+        fn $pool(plan: &FractionalPoolPlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             let samples = engine::contiguous::convert_to_vec::<f64>(random_samples)?;
             let image = &this.sizes()[this.sizes().len() - $rank..];
             let starts = |results: &[i64]| window_starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);

@@ -3,7 +3,7 @@
 
 use std::hint::select_unpredictable;
 
-use aten::{RandomWindows, Window};
+use aten::{FractionalPoolPlan, Window};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem};
 
@@ -63,8 +63,8 @@ max_pool_gradients! {
     3 Window, [f32 f64 i64] max_pool3d_with_indices_backward;
     2 (), [f32 f64] adaptive_max_pool2d_backward;
     3 (), [f32 f64] adaptive_max_pool3d_backward;
-    2 RandomWindows, [f32 f64] fractional_max_pool2d_backward;
-    3 RandomWindows, [f32 f64] fractional_max_pool3d_backward;
+    2 FractionalPoolPlan, [f32 f64] fractional_max_pool2d_backward;
+    3 FractionalPoolPlan, [f32 f64] fractional_max_pool3d_backward;
 }
 
 macro_rules! average_pools {

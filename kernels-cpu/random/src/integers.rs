@@ -3,7 +3,7 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use aten::Integers;
+use aten::IntegerRange;
 
 use super::{GROUP, Words, cpu_generator, fill_from_words};
 use engine::math::vectorised;
@@ -14,8 +14,8 @@ const MAX_WORD_RANGE: u64 = 1 << 28;
 #[op_impl(aten::random, CPU, in_place, strided)]
 #[op_impl(aten::random_from, CPU, in_place, strided)]
 #[op_impl(aten::random_to, CPU, in_place, strided)]
-fn random_integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
-    let Integers { first, last } = *plan;
+fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let IntegerRange { min: first, max: last } = *plan;
     let last_offset = last.wrapping_sub(first).cast_unsigned();
     let different = u128::from(last_offset) + 1;
     if last_offset < MAX_WORD_RANGE {

@@ -1,6 +1,6 @@
 //! The kernel of `multinomial`.
 
-use aten::Multinomial;
+use aten::MultinomialPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
@@ -9,7 +9,7 @@ use super::distributions::fill_exponential;
 use engine::data_movement::to_contiguous;
 
 #[op_impl(aten::multinomial, CPU)]
-fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
+fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let generator = cpu_generator(generator)?;
     let weights = to_contiguous(this, DType::F64)?;
     let weights = weights.read::<f64>()?;
@@ -64,7 +64,7 @@ struct RunningSums {
 impl RunningSums {
     fn of(weights: &[f64]) -> Result<Self, BadArgument> {
         let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
-        for piece in weights.chunks(Multinomial::PIECE) {
+        for piece in weights.chunks(MultinomialPlan::CHUNK) {
             let mut sum = 0.0;
             within.extend(piece.iter().map(|weight| {
                 sum += weight;
@@ -85,8 +85,8 @@ impl RunningSums {
         // Rounding must not reach the end.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
-        let (first, before) = (piece * Multinomial::PIECE, self.before[piece]);
-        let within = &self.within[first..self.within.len().min(first + Multinomial::PIECE)];
+        let (first, before) = (piece * MultinomialPlan::CHUNK, self.before[piece]);
+        let within = &self.within[first..self.within.len().min(first + MultinomialPlan::CHUNK)];
         first + within.partition_point(|sum| before + sum <= point)
     }
 }

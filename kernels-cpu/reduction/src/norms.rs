@@ -69,9 +69,9 @@ inlined! {
 }
 
 #[op_impl(aten::linalg_vector_norm, CPU)]
-fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    with_compute_type!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
-        vector_norm::<T>(out, this, &plan.gone, plan.order))
+fn linalg_vector_norm(plan: &aten::NormPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    with_compute_type!(aten::linalg_vector_norm, plan.compute_dtype, T: [f32, f64, Complex32, Complex64] =>
+        vector_norm::<T>(out, this, &plan.reduced_dims, plan.order))
 }
 
 fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], order: f64) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Kernels of variances and standard deviations.
 
-use aten::Moments;
+use aten::VariancePlan;
 use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use engine::compute::Precision;
@@ -66,11 +66,16 @@ fn sum_of_differences<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64;
     })
 }
 
-fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    let (mut var, mut mean) = (keepdim_view(var, this, &plan.gone)?, keepdim_view(mean, this, &plan.gone)?);
+fn variances<O: Operation>(
+    plan: &VariancePlan,
+    [var, mean]: [&mut Tensor; 2],
+    this: &Tensor,
+    root: bool,
+) -> Result<()> {
+    let (mut var, mut mean) = (keepdim_view(var, this, &plan.reduced_dims)?, keepdim_view(mean, this, &plan.reduced_dims)?);
     let operands = operands!(write var, mean; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
+        lines(&plan.reduced_dims, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
             let (center, squares) = mean_and_squares(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - plan.correction).max(0.0);
@@ -83,23 +88,23 @@ fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: 
 }
 
 #[op_impl(aten::var_correction, CPU)]
-fn var(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn var(plan: &VariancePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     variances::<aten::var_correction>(plan, [out, &mut mean], this, false)
 }
 
 #[op_impl(aten::std_correction, CPU)]
-fn std(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn std(plan: &VariancePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     variances::<aten::std_correction>(plan, [out, &mut mean], this, true)
 }
 
 #[op_impl(aten::var_mean_correction, CPU)]
-fn var_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+fn var_mean(plan: &VariancePlan, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     variances::<aten::var_mean_correction>(plan, out, this, false)
 }
 
 #[op_impl(aten::std_mean_correction, CPU)]
-fn std_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+fn std_mean(plan: &VariancePlan, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     variances::<aten::std_mean_correction>(plan, out, this, true)
 }

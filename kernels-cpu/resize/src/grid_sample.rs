@@ -8,7 +8,7 @@ mod coordinate;
 mod full_precision;
 mod half_precision;
 
-use aten::Sampling;
+use aten::GridSamplePlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{bf16, f16};
 
@@ -20,7 +20,7 @@ const GRAIN: usize = 1 << 12;
 macro_rules! grid_samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
-        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+        fn $name(plan: &GridSamplePlan, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
             match input.dtype() {
                 DType::BF16 => half_precision::sample::<bf16>(plan, out, input, grid),
                 DType::F16 => half_precision::sample::<f16>(plan, out, input, grid),
@@ -31,7 +31,7 @@ macro_rules! grid_samplers {
         }
 
         #[op_impl(aten::$backward, CPU)]
-        fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+        fn $backward(plan: &GridSamplePlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             match input.dtype() {
                 DType::BF16 => half_precision::sample_gradients::<bf16>(plan, out, grad_output, input, grid),
                 DType::F16 => half_precision::sample_gradients::<f16>(plan, out, grad_output, input, grid),

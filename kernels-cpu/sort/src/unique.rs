@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use aten::Slices;
+use aten::UniquePlan;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
 use crate::sort_select::{Direction, Ranked, with_order};
@@ -103,18 +103,18 @@ fn unique_rows<O: Operation>(this: &Tensor, options: UniqueOptions, counts: bool
 }
 
 #[op_impl(aten::_unique2, CPU)]
-fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<ValuesInverseCounts> {
+fn unique(plan: &UniquePlan, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<ValuesInverseCounts> {
     let options = UniqueOptions { dim: plan.dim, sorted: true, inverse: return_inverse };
     unique_rows::<aten::_unique2>(this, options, return_counts)
 }
 
 #[op_impl(aten::unique_dim, CPU)]
-fn unique_dim(plan: &Slices, this: &Tensor) -> Result<ValuesInverseCounts> {
+fn unique_dim(plan: &UniquePlan, this: &Tensor) -> Result<ValuesInverseCounts> {
     unique_rows::<aten::unique_dim>(this, UniqueOptions { dim: plan.dim, sorted: true, inverse: true }, true)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
-fn unique_consecutive(plan: &Slices, _: ...) -> Result<ValuesInverseCounts> {
+fn unique_consecutive(plan: &UniquePlan, _: ...) -> Result<ValuesInverseCounts> {
     // For slices, the inverse and the counts are always returned.
     let options = UniqueOptions { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
     unique_rows::<aten::unique_consecutive>(this, options, return_counts || dim.is_some())

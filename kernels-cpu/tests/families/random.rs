@@ -114,7 +114,7 @@ fn zero_weights_are_drawn_last_without_replacement() {
 fn dropout_scales_kept_elements_and_their_gradients() {
     let input = aten::full(&[64], 2.0.into(), None, None, None, None).unwrap();
     let (result, mask) = aten::native_dropout(&input, 0.5, Some(true)).unwrap();
-    let back = aten::native_dropout_backward(&input, &mask, aten::kept_scale(0.5)).unwrap();
+    let back = aten::native_dropout_backward(&input, &mask, aten::dropout_scale(0.5)).unwrap();
     assert_eq!(result.to_vec::<f32>().unwrap(), back.to_vec::<f32>().unwrap());
     let (whole, mask) = aten::native_dropout(&input, 0.5, Some(false)).unwrap();
     assert_eq!(whole.to_vec::<f32>().unwrap(), input.to_vec::<f32>().unwrap());

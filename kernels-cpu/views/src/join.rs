@@ -1,15 +1,15 @@
 //! The kernel of concatenation.
 
-use aten::Cat;
+use aten::CatPlan;
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
 use engine::data_movement::copy_named;
 
 #[op_impl(aten::cat, CPU)]
-fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
+fn cat(plan: &CatPlan<'_>, out: &mut Tensor) -> Result<()> {
     let mut start = out.geometry().offset();
-    for part in &plan.parts {
+    for part in &plan.tensors {
         if let Some(room) = Geometry::strided(part.sizes(), out.strides(), start) {
             copy_named("tensors", &mut out.restride(room)?, part)?;
         }

@@ -1,6 +1,6 @@
 //! Kernels of padding by reflection and by repetition, and of their gradients.
 
-use aten::{Border, Bordered};
+use aten::{Border, PadPlan};
 use dispatch_runtime::prelude::*;
 
 use engine::data_movement::{Axis, AxisOffsets, copy, copy_along_axes};
@@ -15,7 +15,7 @@ fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inne
             return Axis { size: inside[dim], to, from: AxisOffsets::Stride(inner[dim]) };
         }
         let pair = 2 * (inside.len() - 1 - dim);
-        let mut places = border.shown(inside[dim], padding[pair], padding[pair + 1]);
+        let mut places = border.source_indices(inside[dim], padding[pair], padding[pair + 1]);
         places.iter_mut().for_each(|place| *place *= inner[dim]);
         Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: AxisOffsets::Table(places) }
     };
@@ -28,7 +28,7 @@ fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inne
 #[op_impl(aten::replication_pad1d, CPU)]
 #[op_impl(aten::replication_pad2d, CPU)]
 #[op_impl(aten::replication_pad3d, CPU)]
-fn pad(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+fn pad(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
     // An axis has a table entry for each index of a dimension. An empty tensor may have too many.
     if out.geometry().count() == 0 {
         return Ok(());
@@ -43,7 +43,7 @@ fn pad(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Res
 #[op_impl(aten::replication_pad1d_backward, CPU)]
 #[op_impl(aten::replication_pad2d_backward, CPU)]
 #[op_impl(aten::replication_pad3d_backward, CPU)]
-fn pad_backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+fn pad_backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
     let (grad, zero) = (to_compute_dtype(grad_output)?, Tensor::number(0.into()));
     if grad.geometry().count() == 0 {
         return copy(out, &zero);

@@ -1,6 +1,6 @@
 //! Kernels of repeating, flipping and rolling.
 
-use aten::Roll;
+use aten::RollShifts;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
@@ -31,10 +31,10 @@ fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
 }
 
 #[op_impl(aten::roll, CPU)]
-fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn roll(plan: &RollShifts, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
-        Roll::Dims(by) => roll_dims(out, this, by),
-        Roll::Flat(by) => {
+        RollShifts::PerDim(by) => roll_dims(out, this, by),
+        RollShifts::Flat(by) => {
             let row = Geometry::contiguous(&[out.geometry().count()]);
             let this = to_contiguous(this, this.dtype())?.restride(row.clone())?;
             roll_dims(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])

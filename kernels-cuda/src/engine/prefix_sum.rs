@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn counts_of_many_tiles_become_places() {
         let answer = crate::emulate().then_some(()).ok_or("there is no C++ compiler to emulate a device with");
-        let Some(()) = test_tools::found(test_tools::Tool::Emulator, answer) else { return };
+        let Some(()) = test_tools::tool_or_skip(test_tools::Tool::Emulator, answer) else { return };
         let device = crate::device::gpu::cuda(0);
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();

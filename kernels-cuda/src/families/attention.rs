@@ -7,7 +7,7 @@
 
 mod flash;
 
-use aten::Attention;
+use aten::AttentionPlan;
 use dispatch_runtime::broadcast_strides;
 
 use crate::prelude::*;
@@ -97,7 +97,7 @@ fn computed(dtype: DType) -> DType {
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
 fn choice(_: ...) -> i64 {
-    let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa)
+    let fits = AttentionPlan::supports(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
@@ -106,7 +106,7 @@ fn choice(_: ...) -> i64 {
             let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
             Launch::on(query).is_ok_and(|launch| needed <= launch.shared())
         });
-    if fits { Attention::BLOCKED } else { Attention::COMPOSED }
+    if fits { AttentionPlan::BLOCKED } else { AttentionPlan::COMPOSED }
 }
 
 parameters! {
@@ -198,7 +198,7 @@ impl Task {
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
-fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let width = Width::of(query)?;
     let launch = Launch::on(output)?;
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
@@ -212,7 +212,11 @@ fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Resu
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
-fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn attention_backward(
+    plan: &AttentionPlan,
+    [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
+    _: ...
+) -> Result<()> {
     let (width, dtype) = (Width::of(query)?, query.dtype());
     let launch = Launch::on(query)?;
     let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;

@@ -4,7 +4,7 @@
 //! contain it: no two threads write the same element, and sums have a fixed order.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::RandomWindows;
+use aten::FractionalPoolPlan;
 
 use crate::engine::images::{Images, Window};
 use crate::prelude::*;
@@ -50,7 +50,7 @@ impl Parts {
         Self::side_by_side(&[1; 3][..rank], Kind::Adaptive)
     }
 
-    fn random(windows: &RandomWindows) -> Self {
+    fn random(windows: &FractionalPoolPlan) -> Self {
         Self::side_by_side(&windows.kernel, Kind::Random)
     }
 
@@ -131,13 +131,13 @@ pools! {
 macro_rules! fractional_pools {
     ($($rank:literal $pool:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$pool, CUDA)]
-        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+        fn $pool(plan: &FractionalPoolPlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
             largest_at_random(this, random_samples, out, plan)
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(plan: &RandomWindows, out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
+        fn $backward(plan: &FractionalPoolPlan, out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
             check_dtype(aten::$backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
             let site = site!(concat!("aten::", stringify!($backward)), "indices");
             to_largest($rank, grad_output, out, indices, Parts::random(plan), site)
@@ -161,7 +161,7 @@ fn largest_at_random(
     this: &Tensor,
     samples: &Tensor,
     [out, found]: [&mut Tensor; 2],
-    windows: &RandomWindows,
+    windows: &FractionalPoolPlan,
 ) -> Result<()> {
     let rank = windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;

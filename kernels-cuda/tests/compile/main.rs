@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use kernels_cuda::{CudaError, Kernel, Source, compiler_version, kernels};
-use test_tools::{Tool, found};
+use test_tools::{Tool, tool_or_skip};
 
 use crate::cubin::Needs;
 
@@ -22,7 +22,7 @@ const LOCAL: u32 = 640;
 /// NVRTC compiles one program at a time in a process, so there are as many processes as processors. The slowest jobs come first.
 #[test]
 fn every_kernel_compiles_for_every_architecture_within_the_limits_of_devices() {
-    let Some((major, minor)) = found(Tool::Nvrtc, compiler_version()) else { return };
+    let Some((major, minor)) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     println!("NVRTC {major}.{minor}");
     let jobs = Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -142,7 +142,7 @@ static WRONG: Kernel = unsafe {
 
 #[test]
 fn a_mistake_in_a_kernel_is_an_error_with_its_line() {
-    let Some(_) = found(Tool::Nvrtc, compiler_version()) else { return };
+    let Some(_) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     match WRONG.source().compile(90) {
         Err(CudaError::Compile { kernel: "wrong", target, log }) => {
             assert_eq!(target, "sm_90");

@@ -29,23 +29,23 @@ impl Tool {
     }
 }
 
-const VARIABLE: &str = "OPDISPATCH_REQUIRE";
+const REQUIRE_VARIABLE: &str = "OPDISPATCH_REQUIRE";
 
 /// Returns the tool that was found. If there is none, prints that the test is skipped, and returns `None`.
 ///
 /// ```
-/// use test_tools::{Tool, found};
+/// use test_tools::{Tool, tool_or_skip};
 /// let compiler = std::env::var("CXX").or_else(|_| Ok::<_, String>("c++".to_owned()));
-/// assert!(found(Tool::Emulator, compiler).is_some());
+/// assert!(tool_or_skip(Tool::Emulator, compiler).is_some());
 /// ```
 ///
 /// # Panics
 ///
 /// Panics if the tool is missing and `OPDISPATCH_REQUIRE` names it, and always if the variable names an unknown tool.
 #[track_caller]
-pub fn found<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
-    let list = std::env::var_os(VARIABLE).unwrap_or_default();
-    match decided(tool, answer, &list.to_string_lossy()) {
+pub fn tool_or_skip<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
+    let list = std::env::var_os(REQUIRE_VARIABLE).unwrap_or_default();
+    match decide(tool, answer, &list.to_string_lossy()) {
         Ok(Ok(found)) => Some(found),
         Ok(Err(skipped)) => {
             println!("{skipped}");
@@ -56,24 +56,27 @@ pub fn found<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
 }
 
 /// Decides about a test: returns the tool, or the reason why the test is skipped, or (outer error) why it fails.
-fn decided<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
-    let required = required(list)?;
+fn decide<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
+    let required = required_tools(list)?;
     answer.map(Ok).or_else(|missing| {
         let name = tool.name();
         if required.contains(&tool) {
-            Err(format!("{VARIABLE} requires the tool `{name}`: {missing}"))
+            Err(format!("{REQUIRE_VARIABLE} requires the tool `{name}`: {missing}"))
         } else {
-            Ok(Err(format!("SKIPPED: {missing} ({VARIABLE}={name} makes this a failure)")))
+            Ok(Err(format!("SKIPPED: {missing} ({REQUIRE_VARIABLE}={name} makes this a failure)")))
         }
     })
 }
 
-fn required(list: &str) -> Result<Vec<Tool>, String> {
+fn required_tools(list: &str) -> Result<Vec<Tool>, String> {
     let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
     let tool = |word: &str| {
         let known = Tool::ALL.into_iter().find(|tool| tool.name() == word);
         known.ok_or_else(|| {
-            format!("{VARIABLE}: there is no tool `{word}`; name some of {}", Tool::ALL.map(Tool::name).join(","))
+            format!(
+                "{REQUIRE_VARIABLE}: there is no tool `{word}`; name some of {}",
+                Tool::ALL.map(Tool::name).join(",")
+            )
         })
     };
     words.map(tool).collect()
@@ -86,28 +89,28 @@ mod tests {
     const ABSENT: Result<i32, &str> = Err("there is none");
 
     #[test]
-    fn a_test_without_its_tool_is_skipped_unless_that_tool_is_required() {
+    fn missing_tool_skips_the_test_unless_required() {
         for list in ["", "emulator", " emulator , browser,"] {
-            let skipped = decided(Tool::Nvrtc, ABSENT, list).unwrap().unwrap_err();
+            let skipped = decide(Tool::Nvrtc, ABSENT, list).unwrap().unwrap_err();
             assert_eq!(skipped, "SKIPPED: there is none (OPDISPATCH_REQUIRE=nvrtc makes this a failure)");
         }
         for list in ["nvrtc", "emulator,nvrtc", " browser, nvrtc "] {
-            let failed = decided(Tool::Nvrtc, ABSENT, list).unwrap_err();
+            let failed = decide(Tool::Nvrtc, ABSENT, list).unwrap_err();
             assert_eq!(failed, "OPDISPATCH_REQUIRE requires the tool `nvrtc`: there is none");
         }
     }
 
     #[test]
-    fn a_tool_that_is_there_is_used_whatever_is_required() {
+    fn available_tool_is_returned() {
         for list in ["", "browser", "emulator,nvrtc,browser"] {
-            assert_eq!(decided(Tool::Browser, Ok::<_, &str>(7), list), Ok(Ok(7)));
+            assert_eq!(decide(Tool::Browser, Ok::<_, &str>(7), list), Ok(Ok(7)));
         }
     }
 
     #[test]
-    fn an_unknown_word_is_an_error_even_if_every_tool_is_there() {
+    fn unknown_tool_name_is_an_error() {
         for answer in [Ok(7), ABSENT] {
-            let failed = decided(Tool::Browser, answer, "browser,nvcc").unwrap_err();
+            let failed = decide(Tool::Browser, answer, "browser,nvcc").unwrap_err();
             let expected = "OPDISPATCH_REQUIRE: there is no tool `nvcc`; name some of emulator,nvrtc,browser";
             assert_eq!(failed, expected);
         }

@@ -2,10 +2,10 @@
 
 use dispatch_runtime::{BadArgument, Tensor, broadcast};
 
-use crate::{check_batches, check_devices, check_dims_by_letter};
+use crate::{check_batch_dims, check_devices, check_dims_by_letter};
 
-/// Refuses keys, values and a mask whose sizes do not agree with the queries. [`check_heads`] checks grouped heads.
-pub(super) fn check_products(
+/// Refuses keys, values and a mask whose sizes do not agree with the queries. [`check_head_counts`] checks grouped heads.
+pub(super) fn check_attention_sizes(
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
@@ -15,10 +15,10 @@ pub(super) fn check_products(
     check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
     check_dims_by_letter(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
     if enable_gqa {
-        return check_heads(query, key, value);
+        return check_head_counts(query, key, value);
     }
-    check_batches(("query", query), ("key", key))?;
-    check_batches(("key", key), ("value", value))?;
+    check_batch_dims(("query", query), ("key", key))?;
+    check_batch_dims(("key", key), ("value", value))?;
     let Some(mask) = attn_mask else { return Ok(()) };
     let (rows, columns) = (query.sizes(), key.sizes());
     let batch = broadcast([&rows[..rows.len() - 2], &columns[..columns.len() - 2]]).unwrap_or_default();
@@ -33,10 +33,10 @@ pub(super) fn check_products(
 }
 
 /// Checks that the head counts of keys and values divide the head count of the queries.
-fn check_heads(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
+fn check_head_counts(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).because("`enable_gqa` counts heads"));
+            return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).because("`enable_gqa` is true"));
         };
         if own < 1 || heads % own != 0 {
             let expected = format!("a number of heads that divides {heads}, as `query` has sizes {:?}", query.sizes());

@@ -3,11 +3,11 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem};
 
-use super::convolution::convolved;
+use super::convolution::window_and_output_sizes;
 use crate::{Window, convolution};
 
 /// Calls `convolve`, with a batch dimension of size 1 inserted and removed again if the input has none.
-fn with_batch(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+fn with_batch_dim(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     if input.sizes().len() + 1 != weight.sizes().len() {
         return convolve(input);
     }
@@ -19,22 +19,22 @@ macro_rules! convolutions {
         /// A [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
-            check = check_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
+            check = check_convolution_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_rank($rank, weight)?;
-            with_batch(input, weight, |input| {
+            check_weight_rank($rank, weight)?;
+            with_batch_dim(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups)
             })
         }
 
         /// A [`convolution`] over the number of dimensions in the operator's name, with the padding `valid` (none) or `same`.
         /// `same` keeps the sizes of the image. The batch dimension is optional.
-        #[op_def($padded_schema, check = check_padded(input, weight, bias, stride, padding, dilation, groups))]
+        #[op_def($padded_schema, check = check_named_padding(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
-            check_rank($rank, weight)?;
-            with_batch(input, weight, |input| {
-                padded_by_name(input, weight, bias, stride, padding, dilation, groups)
+            check_weight_rank($rank, weight)?;
+            with_batch_dim(input, weight, |input| {
+                convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups)
             })
         }
     )*};
@@ -49,7 +49,7 @@ convolutions! {
     conv3d_padding "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor";
 }
 
-fn check_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
+fn check_weight_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
     match weight.sizes().len() {
         found if found == rank + 2 => Ok(()),
         found => Err(BadArgument::rank("weight", found, rank + 2)),
@@ -83,7 +83,11 @@ fn check_convolution(
         return Err(BadArgument::sizes("input", sizes, expected));
     }
     if first % groups != 0 {
-        return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+        return Err(BadArgument::sizes(
+            "weight",
+            kernel,
+            format!("a first size that is a multiple of the {groups} groups"),
+        ));
     }
     if let Some(bias) = bias.filter(|bias| bias.sizes() != [into]) {
         let expected = format!("[{into}], one for each channel, as `weight` has sizes {kernel:?}{of_groups}");
@@ -94,7 +98,7 @@ fn check_convolution(
 }
 
 /// Checks the same as [`check_convolution`], and that the window fits into the padded image.
-fn check_window(
+fn check_convolution_window(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -107,9 +111,10 @@ fn check_window(
     if input.sizes().len() < weight.sizes().len() {
         let geometry = input.geometry();
         let (sizes, strides) = ([&[1], input.sizes()].concat(), [&[0], geometry.strides()].concat());
-        batch = crate::restrided(input, &sizes, &strides, geometry.offset())?;
+        batch = crate::strided_view(input, &sizes, &strides, geometry.offset())?;
     }
-    let fits = convolved(&batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
+    let fits =
+        window_and_output_sizes(&batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
     fits.map(drop).map_err(|mut error| {
         if let Problem::Sizes { found, .. } = &mut *error.problem
             && error.argument == "input"
@@ -122,7 +127,7 @@ fn check_window(
 }
 
 /// Checks the arguments of a convolution with named padding. With the padding `same`, any window fits.
-fn check_padded(
+fn check_named_padding(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -132,12 +137,12 @@ fn check_padded(
     groups: i64,
 ) -> Result<()> {
     if padding == "valid" {
-        return check_window(input, weight, bias, [stride, &[0], dilation, &[0]], groups, false);
+        return check_convolution_window(input, weight, bias, [stride, &[0], dilation, &[0]], groups, false);
     }
     Ok(check_convolution(input, weight, bias, groups, false)?)
 }
 
-fn padded_by_name(
+fn convolution_with_named_padding(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -146,9 +151,9 @@ fn padded_by_name(
     dilation: &[i64],
     groups: i64,
 ) -> Result<Tensor> {
-    let plain = |padding: &[i64]| convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups);
+    let convolve = |padding: &[i64]| convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups);
     if padding == "valid" {
-        return plain(&[0]);
+        return convolve(&[0]);
     }
     if padding != "same" {
         return Err(BadArgument::word("padding", padding, &["valid", "same"]).into());
@@ -160,10 +165,10 @@ fn padded_by_name(
     }
     let reach = |dim: usize| window.dilation[dim].saturating_mul(window.kernel[dim] - 1);
     let after: Dims = (0..rank).map(|dim| reach(dim) / 2 + reach(dim) % 2).collect();
-    let mut result = plain(&after)?;
+    let mut result = convolve(&after)?;
     let is_odd = |dim: &usize| reach(*dim) % 2 == 1;
     for dim in (0..rank).filter(is_odd) {
-        // `same` pads one element less before the image than after it. `plain` padded both sides equally, so its first element is dropped.
+        // `same` pads one element less before the image than after it. `convolve` padded both sides equally, so its first element is dropped.
         let dim = i64::try_from(dim + 2).unwrap_or(i64::MAX);
         result = crate::slice(&result, dim, Some(1), None, 1)?;
     }
@@ -175,11 +180,11 @@ macro_rules! transposed_convolutions {
         /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
-            check = check_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)
+            check = check_convolution_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_rank($rank, weight)?;
-            with_batch(input, weight, |input| {
+            check_weight_rank($rank, weight)?;
+            with_batch_dim(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
             })
         }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
 
-use crate::{Window, check_devices, check_gradient_of, images_like, spread};
+use crate::{Window, check_devices, check_grad_output, expand_list, image_spec_like};
 
 /// The convolution of `input` with `weight`. With `transposed`, the transposed convolution: the gradient of a convolution for its input.
 #[op_def(
@@ -23,8 +23,8 @@ pub fn convolution_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// Checks the arguments of a convolution. Returns its window, which moves over the input (or over the output, if transposed), and the sizes
 /// of the result.
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-pub(super) fn convolved(
+#[expect(clippy::too_many_arguments, reason = "the operator has these arguments")]
+pub(super) fn window_and_output_sizes(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -50,23 +50,22 @@ pub(super) fn convolved(
         return Err(BadArgument::number("groups", groups, 1..));
     }
     let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
-    let more = spread("output_padding", output_padding, rank - 2, 0)?;
+    let output_padding_list = expand_list("output_padding", output_padding, rank - 2, 0)?;
     let (from, into) = if transposed {
         (kernel[0], kernel[1].checked_mul(groups))
     } else {
         (kernel[1].saturating_mul(groups), Some(kernel[0]))
     };
     let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
-        return Err(
-            BadArgument::size("weight", kernel, 0, Expected::MultipleOf(groups)).because("there are so many groups")
-        );
+        return Err(BadArgument::size("weight", kernel, 0, Expected::MultipleOf(groups))
+            .because("the number of groups must divide it"));
     };
     if own[1] != from {
-        return Err(BadArgument::size("input", own, 1, from).because("`weight` has so many channels"));
+        return Err(BadArgument::size("input", own, 1, from).because("`weight` has this number of channels"));
     }
     if let Some(bias) = bias {
         if bias.sizes() != [into] {
-            return Err(BadArgument::sizes("bias", bias.sizes(), &[into][..]).because("each channel has a number"));
+            return Err(BadArgument::sizes("bias", bias.sizes(), &[into][..]).because("each channel has one element"));
         }
         if bias.dtype() != input.dtype() {
             return Err(BadArgument::dtype("bias", bias.dtype(), input.dtype()).like("input"));
@@ -77,41 +76,41 @@ pub(super) fn convolved(
         let size = own[dim + 2];
         let found = if transposed {
             let most = window.stride[dim].max(window.dilation[dim]);
-            if more[dim] >= most {
-                let bad = BadArgument::number("output_padding", more[dim], Expected::Below(most.into()));
-                return Err(bad.because("the stride and the dilation are no larger"));
+            if output_padding_list[dim] >= most {
+                let bad = BadArgument::number("output_padding", output_padding_list[dim], Expected::Below(most.into()));
+                return Err(bad.because("the larger of stride and dilation has this value"));
             }
-            window.spans(dim, size, more[dim]).filter(|&size| size > 0)
+            window.transposed_size(dim, size, output_padding_list[dim]).filter(|&size| size > 0)
         } else {
-            window.fits(dim, size)
+            window.position_count(dim, size)
         };
-        sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
+        sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "large enough sizes for the kernel"))?);
     }
     Ok((window, sizes))
 }
 
 /// Returns the spec of a result or a gradient of a convolution. It is channels-last if an operand is.
-fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
-    images_like(if weight.geometry().suggested_format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
+fn convolution_spec(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
+    image_spec_like(if weight.geometry().suggested_format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
 }
 
 #[op_plan(convolution)]
 fn convolution_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
     let (window, sizes) =
-        convolved(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    Ok(Plan::new(window, [convolved_like(input, weight, &sizes)]))
+        window_and_output_sizes(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Ok(Plan::new(window, [convolution_spec(input, weight, &sizes)]))
 }
 
 #[op_plan(convolution_backward)]
 fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
     let (window, sizes) =
-        convolved(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
-    check_gradient_of(grad_output, ("input", input), &sizes)?;
+        window_and_output_sizes(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    check_grad_output(grad_output, ("input", input), &sizes)?;
     let Ok([of_input, of_weight, of_bias]) = <[bool; 3]>::try_from(output_mask) else {
         return Err(BadArgument::length("output_mask", output_mask.len(), 3));
     };
     let gradient = |wanted: bool, sizes: &[i64]| {
-        if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
+        if wanted { convolution_spec(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
     };
     let of_bias = gradient(of_bias, &sizes[1..2]);
     Ok(Plan::new(window, [gradient(of_input, input.sizes()), gradient(of_weight, weight.sizes()), of_bias]))

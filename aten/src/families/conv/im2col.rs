@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::{Window, spread};
+use crate::{Window, expand_list};
 
 /// The elements under each position of a sliding window over an image, as a column of a matrix.
 #[op_def(
@@ -28,9 +28,9 @@ fn im2col_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
         return Err(BadArgument::rank("self", sizes.len(), &[3, 4]));
     };
     let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
-    let counts = window.fits(0, *height).zip(window.fits(1, *width));
+    let counts = window.position_count(0, *height).zip(window.position_count(1, *width));
     let Some((down, across)) = counts else {
-        return Err(BadArgument::sizes("self", sizes, "room for the kernel"));
+        return Err(BadArgument::sizes("self", sizes, "large enough sizes for the kernel"));
     };
     let area = window.kernel[0].saturating_mul(window.kernel[1]);
     let mut result = Dims::from_slice(&sizes[..sizes.len() - 3]);
@@ -45,11 +45,11 @@ fn col2im_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
         return Err(BadArgument::rank("self", sizes.len(), &[2, 3]));
     };
     let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
-    let output_size = spread("output_size", output_size, 2, 0)?;
+    let output_size = expand_list("output_size", output_size, 2, 0)?;
     let area = window.kernel[0].saturating_mul(window.kernel[1]);
-    let counts = window.fits(0, output_size[0]).zip(window.fits(1, output_size[1]));
+    let counts = window.position_count(0, output_size[0]).zip(window.position_count(1, output_size[1]));
     if rows % area != 0 || counts.is_none_or(|(down, across)| down.saturating_mul(across) != *count) {
-        let expected = format!("the columns of an image of {:?}", &output_size[..]);
+        let expected = format!("the columns of an image of sizes {:?}", &output_size[..]);
         return Err(BadArgument::sizes("self", sizes, expected));
     }
     let mut result = Dims::from_slice(&sizes[..sizes.len() - 2]);

@@ -44,11 +44,11 @@ pub fn mul(_: ...) -> Result<Tensor>;
 pub fn mul_scalar(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 * tensor2`
-#[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(all), check = crate::check_factors(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
+#[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(all), check = crate::check_compute_scalars(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
 pub fn addcmul(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 / tensor2`
-#[op_def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(floating, complex), check = crate::check_factors(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
+#[op_def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(floating, complex), check = crate::check_compute_scalars(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
 pub fn addcdiv(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`
@@ -56,7 +56,7 @@ pub fn addcdiv(_: ...) -> Result<Tensor>;
 pub fn lerp(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)` for a scalar `weight`
-#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_of(this, weight)?))]
+#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_tensor(this, weight)?))]
 pub fn lerp_scalar(_: ...) -> Result<Tensor>;
 
 /// `sqrt(self^2 + other^2)`, without overflow of the squares
@@ -108,11 +108,11 @@ pub fn copysign(_: ...) -> Result<Tensor>;
 pub fn copysign_scalar(_: ...) -> Result<Tensor>;
 
 /// The greatest common divisor of two elements
-#[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
+#[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_not_both_bool(this, other), inplace, out = "out")]
 pub fn gcd(_: ...) -> Result<Tensor>;
 
 /// The least common multiple of two elements
-#[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
+#[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_not_both_bool(this, other), inplace, out = "out")]
 pub fn lcm(_: ...) -> Result<Tensor>;
 
 /// Checks that `alpha` is of the kind of the result's dtype (for example, no float for integers) and fits into that dtype.
@@ -124,12 +124,12 @@ pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     if matches!(alpha, Scalar::Int(1)) {
         return Ok(());
     }
-    let dtype = kind_of(this, other, alpha)?;
+    let dtype = check_alpha_kind(this, other, alpha)?;
     Ok(alpha.check_fits("alpha", dtype)?)
 }
 
 /// Refuses two boolean tensors.
-fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_not_both_bool(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     match result_dtype([this, other]) {
         DType::Bool => Err(BadArgument::dtype("self", DType::Bool, DTypes::Integral).because("`other` is bool")),
         _ => Ok(()),
@@ -138,8 +138,9 @@ fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
 
 /// Checks that PyTorch's kernel supports the dtypes. It has no `bool`, no `u8`, no halves and no complex numbers.
 fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-    let is_known = |dtype| matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64);
-    if !is_known(this.dtype()) {
+    let is_supported =
+        |dtype| matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64);
+    if !is_supported(this.dtype()) {
         return Err(BadArgument::dtype(
             "self",
             this.dtype(),
@@ -147,8 +148,8 @@ fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
         )
         .into());
     }
-    if !is_known(result_dtype([this, other])) {
-        let expected = "of a dtype whose sum with `self` is int8, int16, int32, int64, float32 or float64";
+    if !is_supported(result_dtype([this, other])) {
+        let expected = "a dtype whose sum with `self` is int8, int16, int32, int64, float32 or float64";
         return Err(BadArgument::dtype("other", other.dtype(), expected).into());
     }
     check_alpha(this, other, alpha)
@@ -164,21 +165,21 @@ pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
             return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers)
-                .because("booleans have `logical_xor`")
+                .because("booleans use `logical_xor` instead")
                 .into());
         }
     }
     if matches!(alpha, Scalar::Int(1)) {
         return Ok(());
     }
-    let dtype = kind_of(this, other, alpha)?;
+    let dtype = check_alpha_kind(this, other, alpha)?;
     // Subtraction adds `-alpha * other`, so `-alpha` must fit.
     let added = if let Scalar::Int(alpha) = alpha { alpha.wrapping_neg().into() } else { alpha };
     if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
 }
 
 /// Returns the result's dtype. Refuses an `alpha` of another kind of number.
-fn kind_of(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
+fn check_alpha_kind(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
     let dtype = result_dtype([this, other]);
     let is_of_kind = match alpha {
         Scalar::Bool(_) => dtype == DType::Bool,
@@ -189,12 +190,12 @@ fn kind_of(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArg
     if is_of_kind {
         return Ok(dtype);
     }
-    Err(BadArgument::value("alpha", alpha, format!("a number of a kind that {dtype} has")))
+    Err(BadArgument::value("alpha", alpha, format!("a number of the kind of {dtype}")))
 }
 
 /// Converts the scalar weight of `lerp` to a tensor. The weight is a real number unless `this` is complex.
-fn weight_of(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
-    crate::check_factors(this.dtype(), [("weight", weight)])?;
+fn weight_tensor(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
+    crate::check_compute_scalars(this.dtype(), [("weight", weight)])?;
     let real = weight.to_f64().filter(|_| !this.dtype().is_complex());
     Ok(Tensor::number(real.map_or(weight, Scalar::Float)))
 }

@@ -59,11 +59,11 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
     if this.sizes() != other.sizes() {
         return Ok(false);
     }
-    holds(&all(&eq(this, other)?)?)
+    read_bool(&all(&eq(this, other)?)?)
 }
 
 /// Refuses tensors that do not broadcast. With `equal_nan`, `other` must broadcast to the sizes of `self`.
-fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
+fn check_isclose_sizes(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
     crate::check_broadcast([("self", this), ("other", other)])?;
     if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
 }
@@ -71,7 +71,7 @@ fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), Bad
 /// Whether `|self - other| <= atol + rtol * |other|`, for each pair of elements
 #[op_def(
     "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-    check = check_close(this, other, equal_nan)
+    check = check_isclose_sizes(this, other, equal_nan)
 )]
 pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     if this.dtype() != other.dtype() {
@@ -83,8 +83,8 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
         }
     }
     let mut close = eq(this, other)?;
-    let has_fraction = this.dtype().is_floating() || this.dtype().is_complex();
-    if equal_nan && has_fraction {
+    let is_floating_or_complex = this.dtype().is_floating() || this.dtype().is_complex();
+    if equal_nan && is_floating_or_complex {
         let mut both = isnan(this)?;
         bitwise_and_(&mut both, &isnan(other)?)?;
         bitwise_or_(&mut close, &both)?;
@@ -92,10 +92,10 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
     if rtol == 0.0 && atol == 0.0 {
         return Ok(close);
     }
-    let with_fraction = |tensor: &Tensor| {
-        if has_fraction { Ok(tensor.clone()) } else { to_dtype(tensor, DType::F32, false, false, None) }
+    let to_floating = |tensor: &Tensor| {
+        if is_floating_or_complex { Ok(tensor.clone()) } else { to_dtype(tensor, DType::F32, false, false, None) }
     };
-    let (this, other) = (with_fraction(this)?, with_fraction(other)?);
+    let (this, other) = (to_floating(this)?, to_floating(other)?);
     let allowed = add_scalar(&abs(&mul_scalar(&other, Scalar::Float(rtol))?)?, Scalar::Float(atol), Scalar::Int(1))?;
     let actual = abs(&sub(&this, &other, Scalar::Int(1))?)?;
     let mut near = isfinite(&actual)?;
@@ -110,11 +110,11 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
     data_dependent, body = CompositeExplicitAutograd
 )]
 pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
-    holds(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
+    read_bool(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
 }
 
 /// Reads the only element of a boolean tensor.
-fn holds(truth: &Tensor) -> Result<bool> {
+fn read_bool(truth: &Tensor) -> Result<bool> {
     let host = to_device(truth, Device::CPU, DType::Bool, false, false, None)?;
     Ok(host.to_vec::<Bool>()?.iter().all(|truth| truth.0 != 0))
 }

@@ -61,13 +61,13 @@ pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     let mut strides: Dims = geometry.strides().iter().map(|stride| stride.saturating_mul(2)).collect();
     sizes.push(2);
     strides.push(1);
-    shown_as(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
+    view_with_dtype(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
 }
 
 /// A view of a real tensor as a complex tensor. The last dimension, of size 2, has the real and the imaginary part.
 #[op_def("view_as_complex(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
-    let whole = match this.dtype() {
+    let complex_dtype = match this.dtype() {
         DType::F32 => DType::C64,
         DType::F64 => DType::C128,
         other => return Err(BadArgument::dtype("self", other, &[DType::F32, DType::F64]).into()),
@@ -75,15 +75,15 @@ pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
     let geometry = this.geometry();
     let (Some((&2, sizes)), Some((&1, strides))) = (geometry.sizes().split_last(), geometry.strides().split_last())
     else {
-        let expected = "2 in the last dimension, whose elements lie side by side";
+        let expected = "size 2 and stride 1 in the last dimension";
         return Err(BadArgument::sizes("self", geometry.sizes(), expected).into());
     };
-    if strides.iter().copied().chain([geometry.offset()]).any(|place| place % 2 != 0) {
+    if strides.iter().copied().chain([geometry.offset()]).any(|stride_or_offset| stride_or_offset % 2 != 0) {
         let expected = "an even offset, and even strides in all dimensions but the last";
         return Err(BadArgument::value("self", format!("{strides:?} from {}", geometry.offset()), expected).into());
     }
     let strides: Dims = strides.iter().map(|stride| stride / 2).collect();
-    shown_as(this, whole, sizes, &strides, geometry.offset() / 2)
+    view_with_dtype(this, complex_dtype, sizes, &strides, geometry.offset() / 2)
 }
 
 /// The angle of each element in the complex plane, in radians: 0 or pi for real numbers
@@ -99,19 +99,19 @@ pub fn angle(this: &Tensor) -> Result<Tensor> {
 /// Complex numbers with these real and imaginary parts
 #[op_def("complex(Tensor real, Tensor imag) -> Tensor", out = "out", check = crate::check_broadcast([("real", real), ("imag", imag)]))]
 pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
-    check_parts(("real", real), ("imag", imag))?;
+    check_real_and_imag_dtypes(("real", real), ("imag", imag))?;
     view_as_complex(&stack(&broadcast_tensors(&[real.clone(), imag.clone()])?, -1)?)
 }
 
 /// Complex numbers with these magnitudes and angles
 #[op_def("polar(Tensor abs, Tensor angle) -> Tensor", out = "out", check = crate::check_broadcast([("abs", abs), ("angle", angle)]))]
 pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
-    check_parts(("abs", abs), ("angle", angle))?;
+    check_real_and_imag_dtypes(("abs", abs), ("angle", angle))?;
     complex(&mul(abs, &cos(angle)?)?, &mul(abs, &sin(angle)?)?)
 }
 
 /// Checks that both parts are `f32`, or both `f64`.
-fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+fn check_real_and_imag_dtypes(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let dtype = one.1.dtype();
     if !matches!(dtype, DType::F32 | DType::F64) {
         return Err(BadArgument::dtype(one.0, dtype, &[DType::F32, DType::F64]));
@@ -123,7 +123,7 @@ fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> 
 }
 
 /// Returns a view of the storage of `this` with another dtype and geometry.
-fn shown_as(this: &Tensor, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+fn view_with_dtype(this: &Tensor, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset)
         .ok_or_else(|| BadArgument::sizes("self", sizes, "sizes and strides that are small enough"))?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))

@@ -14,7 +14,7 @@ pub fn where_self(_: ...) -> Result<Tensor>;
 )]
 pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Result<Tensor> {
     let number = Tensor::number(this);
-    check_chosen("self", this, &[&number, other])?;
+    check_scalar_fits_result("self", this, &[&number, other])?;
     where_self(condition, &number, other)
 }
 
@@ -25,7 +25,7 @@ pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Res
 )]
 pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Result<Tensor> {
     let number = Tensor::number(other);
-    check_chosen("other", other, &[this, &number])?;
+    check_scalar_fits_result("other", other, &[this, &number])?;
     where_self(condition, this, &number)
 }
 
@@ -34,14 +34,14 @@ pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Re
 pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<Tensor> {
     let numbers = [Tensor::number(this), Tensor::number(other)];
     for (argument, number) in [("self", this), ("other", other)] {
-        check_chosen(argument, number, &[&numbers[0], &numbers[1]])?;
+        check_scalar_fits_result(argument, number, &[&numbers[0], &numbers[1]])?;
     }
     where_self(condition, &numbers[0], &numbers[1])
 }
 
 /// Refuses a scalar that the result's dtype of these tensors cannot represent.
-fn check_chosen(argument: &'static str, number: Scalar, among: &[&Tensor]) -> Result<(), BadArgument> {
-    crate::check_filling(argument, number, result_dtype(among.iter().copied()), 1)
+fn check_scalar_fits_result(argument: &'static str, number: Scalar, operands: &[&Tensor]) -> Result<(), BadArgument> {
+    crate::check_fill_value(argument, number, result_dtype(operands.iter().copied()), 1)
 }
 
 /// `value`, a tensor of one element, where the mask is true, `self` elsewhere
@@ -52,24 +52,24 @@ pub fn masked_fill(_: ...) -> Result<Tensor>;
 #[op_def(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     out = "Scalar_out",
-    check = masked_fill::plan(this, mask, &number_for(this, value))
+    check = masked_fill::plan(this, mask, &scalar_tensor_for(this, value))
 )]
 pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-    masked_fill(this, mask, &number_for(this, value))
+    masked_fill(this, mask, &scalar_tensor_for(this, value))
 }
 
 /// Writes the scalar `value` where the mask is true, in place
 #[op_def(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-    check = masked_fill::plan(this, mask, &number_for(this, value))
+    check = masked_fill::plan(this, mask, &scalar_tensor_for(this, value))
 )]
 pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-    masked_fill_(this, mask, &number_for(this, value))
+    masked_fill_(this, mask, &scalar_tensor_for(this, value))
 }
 
-/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 is true (cut off, it would be
-/// false).
-fn number_for(this: &Tensor, value: Scalar) -> Tensor {
+/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
+/// would make it false.
+fn scalar_tensor_for(this: &Tensor, value: Scalar) -> Tensor {
     Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })
 }
 
@@ -77,7 +77,7 @@ fn number_for(this: &Tensor, value: Scalar) -> Tensor {
 #[op_def("heaviside(Tensor self, Tensor values) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn heaviside(_: ...) -> Result<Tensor>;
 
-fn is_truth(name: &'static str, tensor: &Tensor) -> Result<()> {
+fn check_is_bool(name: &'static str, tensor: &Tensor) -> Result<()> {
     match tensor.dtype() {
         DType::Bool => Ok(()),
         other => Err(BadArgument::dtype(name, other, DType::Bool).into()),
@@ -90,7 +90,7 @@ fn is_truth(name: &'static str, tensor: &Tensor) -> Result<()> {
 ///
 /// Returns [`BadArgument`] if `condition` has another dtype.
 pub fn check_where(condition: &Tensor, _: &Tensor, _: &Tensor) -> Result<()> {
-    is_truth("condition", condition)
+    check_is_bool("condition", condition)
 }
 
 /// Checks that a mask is boolean, and that `value` is a single element that the dtype of `this` can represent.
@@ -100,14 +100,14 @@ pub fn check_where(condition: &Tensor, _: &Tensor, _: &Tensor) -> Result<()> {
 /// Returns [`BadArgument`] if the mask has another dtype, if `value` has more than one element, or if the dtype of `this` cannot represent
 /// it.
 pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
-    is_truth("mask", mask)?;
-    crate::check_single(value)?;
+    check_is_bool("mask", mask)?;
+    crate::check_fill_tensor(value)?;
     // Reading a value from another device would block, so only its dtype is checked.
     if value.device() == Device::CPU && (value.is_number() || this.dtype() != DType::Bool) {
         return Ok(value.to_scalar()?.check_fits("value", this.dtype())?);
     }
     if !value.dtype().can_cast(this.dtype()) {
-        let expected = format!("one that {} can hold, as `self` is", this.dtype());
+        let expected = format!("a dtype that {} can hold, as `self` is", this.dtype());
         return Err(BadArgument::dtype("value", value.dtype(), expected).into());
     }
     Ok(())

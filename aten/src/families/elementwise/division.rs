@@ -61,7 +61,7 @@ pub fn fmod(_: ...) -> Result<Tensor>;
 pub fn fmod_scalar(_: ...) -> Result<Tensor>;
 
 /// Returns the spec of an elementwise operator's result. Errors call the second operand `name`.
-pub(super) fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
+pub(super) fn pointwise_spec(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
     let dtype = promotion.result_dtype(&[this, other]);
     let named =
         |error: OperandError| if error.operand == 0 { error.for_argument("self") } else { error.for_argument(name) };
@@ -79,7 +79,7 @@ pub enum Rounding {
 
 impl Rounding {
     /// Parses a `rounding_mode`. `None` means that quotients are not rounded.
-    fn of(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
+    fn parse(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
         match rounding_mode {
             None => Ok(None),
             Some("floor") => Ok(Some(Self::Floor)),
@@ -91,12 +91,12 @@ impl Rounding {
 
 #[op_plan(div_tensor_mode)]
 fn div_mode_plan(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Plan<Option<Rounding>>> {
-    let rounding = Rounding::of(rounding_mode)?;
+    let rounding = Rounding::parse(rounding_mode)?;
     let promotion = if rounding.is_some() { Promotion::Common } else { Promotion::Float };
-    Ok(Plan::new(rounding, [combined(this, other, "other", promotion)?]))
+    Ok(Plan::new(rounding, [pointwise_spec(this, other, "other", promotion)?]))
 }
 
 #[op_meta(floor_divide_)]
 fn floor_divide_in_place_meta(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    combined(this, other, "other", Promotion::Common)?.fit("self", this)
+    pointwise_spec(this, other, "other", Promotion::Common)?.fit("self", this)
 }

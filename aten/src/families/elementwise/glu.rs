@@ -5,12 +5,12 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
 
 use crate::{check_devices, narrow};
 
-/// One half of a dimension, times the sigmoid of the other.
+/// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
 pub fn glu(_: ...) -> Result<Tensor>;
 
 /// The two halves of a tensor along a dimension, as views.
-pub struct Halves {
+pub struct GluHalves {
     /// The first half.
     pub gated: Tensor,
     /// The second half, whose sigmoid is the factor.
@@ -18,8 +18,8 @@ pub struct Halves {
 }
 
 #[op_plan(glu)]
-fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
-    let halves = halves("self", this, dim)?;
+fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<GluHalves>> {
+    let halves = split_halves("self", this, dim)?;
     let spec = Spec::pointwise(&[&halves.gated, &halves.gate], this.dtype())?;
     Ok(Plan::new(halves, [spec]))
 }
@@ -29,9 +29,9 @@ fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
 pub fn glu_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(glu_backward)]
-fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<GluHalves>> {
     check_devices([("self", this), ("grad_output", grad_output)])?;
-    let halves = halves("self", this, dim)?;
+    let halves = split_halves("self", this, dim)?;
     if grad_output.dtype() != this.dtype() {
         return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self").into());
     }
@@ -48,19 +48,19 @@ fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Pl
 pub fn glu_jvp(_: ...) -> Result<Tensor>;
 
 /// The plan of [`glu_jvp`]: the second half of the input, and both halves of its tangent.
-pub struct GluTangent {
+pub struct GluJvpPlan {
     /// The second half of the input, whose sigmoid is the factor.
     pub gate: Tensor,
     /// The halves of the input's tangent.
-    pub by: Halves,
+    pub tangent: GluHalves,
 }
 
 #[op_plan(glu_jvp)]
-fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<GluTangent>> {
+fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<GluJvpPlan>> {
     check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
-    let Halves { gated, gate } = halves("x", x, dim)?;
-    let fitting = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
-    for (name, tensor, sizes, whose) in fitting {
+    let GluHalves { gated, gate } = split_halves("x", x, dim)?;
+    let expected = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
+    for (name, tensor, sizes, whose) in expected {
         if tensor.dtype() != x.dtype() {
             return Err(BadArgument::dtype(name, tensor.dtype(), x.dtype()).like("x").into());
         }
@@ -68,10 +68,11 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
             return Err(BadArgument::sizes(name, tensor.sizes(), sizes).because(whose).into());
         }
     }
-    Ok(Plan::new(GluTangent { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+    Ok(Plan::new(GluJvpPlan { gate, tangent: split_halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
 }
 
-fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
+/// Splits a tensor into two halves along a dimension, and returns an error if the size is odd.
+fn split_halves(name: &'static str, this: &Tensor, dim: i64) -> Result<GluHalves> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype(name, this.dtype(), DTypes::Floating).into());
     }
@@ -82,5 +83,5 @@ fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
     if size % 2 != 0 {
         return Err(BadArgument::size(name, this.sizes(), at, Expected::MultipleOf(2)).into());
     }
-    Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
+    Ok(GluHalves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
 }

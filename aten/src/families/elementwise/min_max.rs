@@ -28,7 +28,7 @@ pub fn fmax(_: ...) -> Result<Tensor>;
 pub fn fmin(_: ...) -> Result<Tensor>;
 
 /// `min(max(self, min), max)`; one of the bounds may be left out
-#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, check = check_bounded(min, max), inplace, out = "Tensor_out")]
+#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, check = check_has_bound(min, max), inplace, out = "Tensor_out")]
 pub fn clamp_tensor(_: ...) -> Result<Tensor>;
 
 /// `max(self, min)` for a tensor `min`
@@ -40,31 +40,31 @@ pub fn clamp_min_tensor(_: ...) -> Result<Tensor>;
 pub fn clamp_max_tensor(_: ...) -> Result<Tensor>;
 
 /// `min(max(self, min), max)` for scalar bounds, one of which may be left out
-#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| least(this, min)).transpose()?.as_ref(), max.map(|max| most(this, max)).transpose()?.as_ref()))]
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| lower_bound_tensor(this, min)).transpose()?.as_ref(), max.map(|max| upper_bound_tensor(this, max)).transpose()?.as_ref()))]
 pub fn clamp(_: ...) -> Result<Tensor>;
 
 /// `max(self, min)` for a scalar `min`
-#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &least(this, min)?))]
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &lower_bound_tensor(this, min)?))]
 pub fn clamp_min(_: ...) -> Result<Tensor>;
 
 /// `min(self, max)` for a scalar `max`
-#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &most(this, max)?))]
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &upper_bound_tensor(this, max)?))]
 pub fn clamp_max(_: ...) -> Result<Tensor>;
 
-fn least(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
-    let bound = bound(this, min);
+fn lower_bound_tensor(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = clamped_bound_tensor(this, min);
     crate::check_bounds(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
     Ok(bound)
 }
 
-fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
-    let bound = bound(this, max);
+fn upper_bound_tensor(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = clamped_bound_tensor(this, max);
     crate::check_bounds(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
     Ok(bound)
 }
 
 /// Converts a scalar bound to a tensor. An integer bound is first clamped to the range of the dtype of `this`.
-fn bound(this: &Tensor, number: Scalar) -> Tensor {
+fn clamped_bound_tensor(this: &Tensor, number: Scalar) -> Tensor {
     let (least, most) = this.dtype().integer_range().unwrap_or((i64::MIN, i64::MAX));
     Tensor::number(match number {
         Scalar::Int(number) => number.clamp(least, most).into(),
@@ -74,9 +74,9 @@ fn bound(this: &Tensor, number: Scalar) -> Tensor {
 }
 
 /// Refuses a call without any bound.
-fn check_bounded(min: Option<&Tensor>, max: Option<&Tensor>) -> Result<(), BadArgument> {
+fn check_has_bound(min: Option<&Tensor>, max: Option<&Tensor>) -> Result<(), BadArgument> {
     match (min, max) {
-        (None, None) => Err(BadArgument::value("min", "left out", "given where `max` is not")),
+        (None, None) => Err(BadArgument::value("min", "left out", "given if `max` is left out")),
         _ => Ok(()),
     }
 }

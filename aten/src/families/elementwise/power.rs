@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec};
 
-use super::division::combined;
+use super::division::pointwise_spec;
 use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
 /// `self ^ exponent`
@@ -14,10 +14,10 @@ pub fn pow_tensor_tensor(_: ...) -> Result<Tensor>;
 #[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
 pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
     check_exponent(this, exponent)?;
-    match Root::of(exponent) {
+    match RootExponent::from_scalar(exponent) {
         _ if is_two(exponent) && this.dtype() != DType::Bool => mul(this, this),
-        Some(Root::Square) => sqrt(this),
-        Some(Root::Inverse) => rsqrt(this),
+        Some(RootExponent::Sqrt) => sqrt(this),
+        Some(RootExponent::Rsqrt) => rsqrt(this),
         None => pow_tensor_tensor(this, &Tensor::number(exponent)),
     }
 }
@@ -30,9 +30,9 @@ pub fn pow_(_: ...) -> Result<()>;
 #[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
     check_exponent(this, exponent)?;
-    match Root::of(exponent) {
-        Some(Root::Square) => sqrt_(this),
-        Some(Root::Inverse) => rsqrt_(this),
+    match RootExponent::from_scalar(exponent) {
+        Some(RootExponent::Sqrt) => sqrt_(this),
+        Some(RootExponent::Rsqrt) => rsqrt_(this),
         None => pow_(this, &Tensor::number(exponent)),
     }
 }
@@ -41,24 +41,24 @@ pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
 #[op_def("pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) -> Result<()> {
     check_exponent(this, exponent)?;
-    match Root::of(exponent) {
-        Some(Root::Square) => sqrt_out(this, out),
-        Some(Root::Inverse) => rsqrt_out(this, out),
+    match RootExponent::from_scalar(exponent) {
+        Some(RootExponent::Sqrt) => sqrt_out(this, out),
+        Some(RootExponent::Rsqrt) => rsqrt_out(this, out),
         None => pow_tensor_tensor_out(this, &Tensor::number(exponent), out),
     }
 }
 
 /// Exponents that are computed as roots: 1/2 and -1/2. The results differ from `pow` for negative zero and negative infinity.
-enum Root {
-    Square,
-    Inverse,
+enum RootExponent {
+    Sqrt,
+    Rsqrt,
 }
 
-impl Root {
-    fn of(exponent: Scalar) -> Option<Self> {
+impl RootExponent {
+    fn from_scalar(exponent: Scalar) -> Option<Self> {
         match exponent {
-            Scalar::Float(0.5) => Some(Self::Square),
-            Scalar::Float(-0.5) => Some(Self::Inverse),
+            Scalar::Float(0.5) => Some(Self::Sqrt),
+            Scalar::Float(-0.5) => Some(Self::Rsqrt),
             _ => None,
         }
     }
@@ -90,16 +90,16 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
     // An integral exponent keeps the dtype of `self`. There are two factors, because `2^other` may overflow although the product does not.
     let wide = if this.dtype().is_complex() { this.dtype() } else { DType::F64 };
-    let exponent = clamp(&converted(other, DType::F64)?, Some((-EXPONENTS).into()), Some(EXPONENTS.into()))?;
+    let exponent = clamp(&cast(other, DType::F64)?, Some((-MAX_EXPONENT).into()), Some(MAX_EXPONENT.into()))?;
     let half = floor(&mul_scalar(&exponent, 0.5.into())?)?;
     let power = |exponent| pow_scalar(2.0.into(), exponent);
-    let product = mul(&mul(&converted(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
-    converted(&product, this.dtype())
+    let product = mul(&mul(&cast(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
+    cast(&product, this.dtype())
 }
 
 /// The largest exponent that two powers in double precision reach. Beyond it, the result is zero or infinity for all but the smallest
 /// numbers.
-const EXPONENTS: f64 = 2046.0;
+const MAX_EXPONENT: f64 = 2046.0;
 
 /// `self * 2^other`, in place
 #[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", check = crate::check_broadcast([("self", this), ("other", other)]))]
@@ -116,49 +116,49 @@ pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     check = crate::check_broadcast([("self", this), ("exponent", exponent)])
 )]
 pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let dtype = doubled(this.dtype().is_complex() || exponent.dtype().is_complex());
-    pow_tensor_tensor(&converted(this, dtype)?, &converted(exponent, dtype)?)
+    let dtype = double_dtype(this.dtype().is_complex() || exponent.dtype().is_complex());
+    pow_tensor_tensor(&cast(this, dtype)?, &cast(exponent, dtype)?)
 }
 
 /// `self ^ exponent` for a scalar `exponent`, in double precision
 #[op_def("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", out = "Tensor_Scalar_out")]
 pub fn float_power_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
-    let dtype = doubled(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
-    pow_tensor_scalar(&converted(this, dtype)?, exponent)
+    let dtype = double_dtype(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
+    pow_tensor_scalar(&cast(this, dtype)?, exponent)
 }
 
 /// `self ^ exponent` for a scalar `self`, in double precision
 #[op_def("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out")]
 pub fn float_power_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
-    let dtype = doubled(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
-    pow_scalar(this, &converted(exponent, dtype)?)
+    let dtype = double_dtype(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
+    pow_scalar(this, &cast(exponent, dtype)?)
 }
 
 /// `self ^ exponent`, in double precision, in place
 #[op_def("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
 pub fn float_power_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    let dtype = check_doubled(this, exponent.dtype().is_complex())?;
-    pow_(this, &converted(exponent, dtype)?)
+    let dtype = check_is_double(this, exponent.dtype().is_complex())?;
+    pow_(this, &cast(exponent, dtype)?)
 }
 
 /// `self ^ exponent` for a scalar `exponent`, in double precision, in place
 #[op_def("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn float_power__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
-    check_doubled(this, matches!(exponent, Scalar::Complex(_)))?;
+    check_is_double(this, matches!(exponent, Scalar::Complex(_)))?;
     pow__scalar(this, exponent)
 }
 
-fn doubled(is_complex: bool) -> DType {
+fn double_dtype(is_complex: bool) -> DType {
     if is_complex { DType::C128 } else { DType::F64 }
 }
 
-fn converted(this: &Tensor, dtype: DType) -> Result<Tensor> {
+fn cast(this: &Tensor, dtype: DType) -> Result<Tensor> {
     to_dtype(this, dtype, false, false, None)
 }
 
 /// Checks that `this`, which is written in place, has the dtype of the result: `f64` or `c128`.
-fn check_doubled(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
-    let dtype = doubled(is_complex || this.dtype().is_complex());
+fn check_is_double(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
+    let dtype = double_dtype(is_complex || this.dtype().is_complex());
     if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype)) }
 }
 
@@ -181,5 +181,5 @@ fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
 
 #[op_meta(pow_)]
 fn pow_in_place_meta(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    combined(this, exponent, "exponent", Promotion::Common)?.fit("self", this)
+    pointwise_spec(this, exponent, "exponent", Promotion::Common)?.fit("self", this)
 }

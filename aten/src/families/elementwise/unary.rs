@@ -78,7 +78,7 @@ fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
 pub fn check_negation(this: &Tensor) -> Result<()> {
     if this.dtype() == DType::Bool {
         return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers)
-            .because("booleans have `logical_not`")
+            .because("booleans use `logical_not` instead")
             .into());
     }
     Ok(())
@@ -213,7 +213,7 @@ pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
 pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
     // The sum has `p` terms.
     check_calls("p", p)?;
-    #[expect(clippy::cast_precision_loss, reason = "so few are exact")]
+    #[expect(clippy::cast_precision_loss, reason = "a count up to 2^24 is exact")]
     let count = if p < 1 { return Err(BadArgument::number("p", p, 1..).into()) } else { p as f64 };
     let (first, half, dtype) =
         ((0.5 - 0.5 * count).into(), 0.5.into(), this.dtype().is_floating().then(|| this.dtype()));

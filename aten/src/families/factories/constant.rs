@@ -6,18 +6,20 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 
-/// Refuses sparse layouts and pinned memory, which no backend here has.
+/// Refuses sparse layouts and pinned memory, which factories do not support.
 pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
         return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
     }
     match pin_memory {
-        Some(true) => Err(BadArgument::number("pin_memory", true, false).because("no backend here has such memory")),
+        Some(true) => {
+            Err(BadArgument::number("pin_memory", true, false).because("factories do not allocate pinned memory"))
+        }
         _ => Ok(()),
     }
 }
 
-fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
+fn check_not_negative(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
     if size.iter().all(|&size| size >= 0) {
         Ok(())
     } else {
@@ -39,15 +41,15 @@ fn empty_plan(_: ...) -> Result<Plan<()>> {
     let dtype = dtype.unwrap_or(DType::F32);
     match memory_format {
         None => Ok(Plan::new((), [Spec::contiguous(dtype, size)])),
-        Some(format) => Ok(Plan::new((), [in_format(size, dtype, format)?])),
+        Some(format) => Ok(Plan::new((), [spec_in_format(size, dtype, format)?])),
     }
 }
 
-fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
-    whole("size", size)?;
-    let geometry = Geometry::in_format(size, format)
-        .filter(|_| format != MemoryFormat::Preserve)
-        .ok_or_else(|| BadArgument::value("memory_format", format, format!("a format of {} dimensions", size.len())))?;
+fn spec_in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
+    check_not_negative("size", size)?;
+    let geometry = Geometry::in_format(size, format).filter(|_| format != MemoryFormat::Preserve).ok_or_else(|| {
+        BadArgument::value("memory_format", format, format!("a format for {} dimensions", size.len()))
+    })?;
     Ok(Spec { dtype, geometry })
 }
 
@@ -62,8 +64,8 @@ pub fn empty_strided(_: ...) -> Result<Tensor>;
 #[op_plan(empty_strided)]
 fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_layout_and_pinning(layout, pin_memory)?;
-    whole("size", size)?;
-    whole("stride", stride)?;
+    check_not_negative("size", size)?;
+    check_not_negative("stride", stride)?;
     let expected = || BadArgument::length("stride", stride.len(), size.len()).like("size");
     let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
     Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
@@ -80,15 +82,15 @@ pub fn full(_: ...) -> Result<Tensor>;
 #[op_plan(full)]
 fn full_plan(_: ...) -> Result<Plan<()>> {
     check_layout_and_pinning(layout, pin_memory)?;
-    whole("size", size)?;
-    let natural = match fill_value {
+    check_not_negative("size", size)?;
+    let default_dtype = match fill_value {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,
         Scalar::Float(_) => DType::F32,
         Scalar::Complex(_) => DType::C64,
     };
-    let spec = Spec::contiguous(dtype.unwrap_or(natural), size);
-    crate::check_filling("fill_value", fill_value, spec.dtype, spec.geometry.count())?;
+    let spec = Spec::contiguous(dtype.unwrap_or(default_dtype), size);
+    crate::check_fill_value("fill_value", fill_value, spec.dtype, spec.geometry.count())?;
     Ok(Plan::new((), [spec]))
 }
 
@@ -120,7 +122,7 @@ pub fn ones(_: ...) -> Result<Tensor> {
 }
 
 /// Returns the spec of a dense tensor with the sizes of `this`, and with its strides or the memory format.
-fn like(
+fn spec_like(
     this: &Tensor,
     dtype: Option<DType>,
     layout: Option<Layout>,
@@ -138,11 +140,11 @@ fn like(
             }
             Ok(Spec::like(this, dtype))
         }
-        Some(format) => Ok(in_format(this.sizes(), dtype, format)?),
+        Some(format) => Ok(spec_in_format(this.sizes(), dtype, format)?),
     }
 }
 
-fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
+fn full_with_spec(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
     let run = full(&[spec.geometry.count()], value, Some(spec.dtype), None, Some(device), None)?;
     Ok(run.restride(spec.geometry.clone())?)
 }
@@ -153,7 +155,7 @@ fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn empty_like(_: ...) -> Result<Tensor> {
-    let Spec { dtype, geometry } = like(this, dtype, layout, pin_memory, memory_format)?;
+    let Spec { dtype, geometry } = spec_like(this, dtype, layout, pin_memory, memory_format)?;
     empty_strided(
         geometry.sizes(),
         geometry.strides(),
@@ -170,7 +172,11 @@ pub fn empty_like(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn full_like(_: ...) -> Result<Tensor> {
-    filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or_else(|| this.device()))
+    full_with_spec(
+        &spec_like(this, dtype, layout, pin_memory, memory_format)?,
+        fill_value,
+        device.unwrap_or_else(|| this.device()),
+    )
 }
 
 /// A tensor of zeros with the sizes, dtype and device of `self`.
@@ -179,8 +185,8 @@ pub fn full_like(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn zeros_like(_: ...) -> Result<Tensor> {
-    filled(
-        &like(this, dtype, layout, pin_memory, memory_format)?,
+    full_with_spec(
+        &spec_like(this, dtype, layout, pin_memory, memory_format)?,
         Scalar::Int(0),
         device.unwrap_or_else(|| this.device()),
     )
@@ -192,8 +198,8 @@ pub fn zeros_like(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn ones_like(_: ...) -> Result<Tensor> {
-    filled(
-        &like(this, dtype, layout, pin_memory, memory_format)?,
+    full_with_spec(
+        &spec_like(this, dtype, layout, pin_memory, memory_format)?,
         Scalar::Int(1),
         device.unwrap_or_else(|| this.device()),
     )

@@ -40,7 +40,7 @@ pub fn tril_indices(_: ...) -> Result<Tensor>;
 
 #[op_plan(tril_indices)]
 fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    triangle(row, col, offset, true, dtype)
+    triangle_indices_plan(row, col, offset, true, dtype)
 }
 
 /// The row and column indices of the elements in the upper triangle of a matrix.
@@ -53,17 +53,23 @@ pub fn triu_indices(_: ...) -> Result<Tensor>;
 
 #[op_plan(triu_indices)]
 fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    triangle(row, col, offset, false, dtype)
+    triangle_indices_plan(row, col, offset, false, dtype)
 }
 
 /// Returns the plan of [`tril_indices`] (if `lower`) and [`triu_indices`].
-fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+fn triangle_indices_plan(
+    row: i64,
+    col: i64,
+    offset: i64,
+    lower: bool,
+    dtype: Option<DType>,
+) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("row", row), ("col", col)] {
         if size < 0 {
             return Err(BadArgument::number(argument, size, 0..));
         }
     }
-    let below = count_below(row.into(), col.into(), i128::from(offset) - i128::from(!lower));
+    let below = count_at_or_below_diagonal(row.into(), col.into(), i128::from(offset) - i128::from(!lower));
     let count = if lower { below } else { i128::from(row) * i128::from(col) - below };
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count])]))
@@ -71,7 +77,7 @@ fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) 
 
 /// Counts the elements of a matrix at or below the diagonal that is `offset` to the right. Row `r` has `r + offset + 1` of them, clamped to
 /// `0..=col`.
-fn count_below(row: i128, col: i128, offset: i128) -> i128 {
+fn count_at_or_below_diagonal(row: i128, col: i128, offset: i128) -> i128 {
     let first = (-offset).clamp(0, row);
     let full = (col - offset - 1).clamp(first, row);
     let rising = full - first;

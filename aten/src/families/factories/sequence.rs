@@ -22,12 +22,14 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    crate::check_numbers(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
+    crate::check_scalars(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
     if by > 0.0 && from > to || by < 0.0 && from < to {
-        return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
+        return Err(
+            BadArgument::value("end", end, format!("on the side of {start} in which the step {step} goes")).into()
+        );
     }
     let count = if whole && dtype == DType::I64 {
         let (from, to, by) = (start.to_i64(), end.to_i64(), step.to_i64());
@@ -36,7 +38,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
     } else {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "more than there can be is refused where memory is asked for"
+            reason = "a count that saturates is refused when memory is allocated"
         )]
         let count = ((to - from) / by).ceil() as i64;
         count
@@ -81,7 +83,7 @@ pub fn linspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(linspace)]
 fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    spaced_between(start, end, steps, dtype)
+    spacing_plan_of_scalars(start, end, steps, dtype)
 }
 
 /// [`linspace`] with `start` and `end` as tensors of one element.
@@ -90,12 +92,12 @@ fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
     plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
-    linspace(number("start", start)?, number("end", end)?, steps, dtype, layout, device, pin_memory)
+    linspace(read_scalar("start", start)?, read_scalar("end", end)?, steps, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(linspace_tensor_tensor)]
 fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
+    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// [`linspace`] with `start` as a tensor of one element.
@@ -104,12 +106,12 @@ fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
 )]
 pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
-    linspace(number("start", start)?, end, steps, dtype, layout, device, pin_memory)
+    linspace(read_scalar("start", start)?, end, steps, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(linspace_tensor_scalar)]
 fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
+    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`linspace`] with `end` as a tensor of one element.
@@ -118,12 +120,12 @@ fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
-    linspace(start, number("end", end)?, steps, dtype, layout, device, pin_memory)
+    linspace(start, read_scalar("end", end)?, steps, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(linspace_scalar_tensor)]
 fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
+    spacing_plan([is_complex_number(start), is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// `steps` powers of `base`, with evenly spaced exponents from `start` to `end`, both included.
@@ -136,7 +138,7 @@ pub fn logspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(logspace)]
 fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    spaced_between(start, end, steps, dtype)
+    spacing_plan_of_scalars(start, end, steps, dtype)
 }
 
 /// [`logspace`] with `start` and `end` as tensors of one element.
@@ -145,12 +147,12 @@ fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
     plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
-    logspace(number("start", start)?, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+    logspace(read_scalar("start", start)?, read_scalar("end", end)?, steps, base, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(logspace_tensor_tensor)]
 fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
+    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// [`logspace`] with `start` as a tensor of one element.
@@ -159,12 +161,12 @@ fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
 )]
 pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
-    logspace(number("start", start)?, end, steps, base, dtype, layout, device, pin_memory)
+    logspace(read_scalar("start", start)?, end, steps, base, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(logspace_tensor_scalar)]
 fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
+    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`logspace`] with `end` as a tensor of one element.
@@ -173,12 +175,12 @@ fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
-    logspace(start, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+    logspace(start, read_scalar("end", end)?, steps, base, dtype, layout, device, pin_memory)
 }
 
 #[op_plan(logspace_scalar_tensor)]
 fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
+    spacing_plan([is_complex_number(start), is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// Whether a scalar is complex.
@@ -187,7 +189,7 @@ pub(crate) const fn is_complex_number(number: Scalar) -> bool {
 }
 
 /// Whether a tensor without dimensions is complex. Refuses a tensor with dimensions.
-pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
+pub fn is_complex_0d_tensor(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
     match number.sizes().len() {
         0 => Ok(number.dtype().is_complex()),
         rank => Err(BadArgument::rank(argument, rank, 0)),
@@ -195,20 +197,25 @@ pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool
 }
 
 /// Reads the element of a tensor without dimensions.
-fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
-    is_complex_scalar(argument, tensor)?;
+fn read_scalar(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
+    is_complex_0d_tensor(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 
 /// Returns the plan of [`linspace`] and [`logspace`]. Refuses a `start` or `end` that the dtype cannot represent.
-fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    let plan = spaced([start, end].map(is_complex_number), steps, dtype)?;
-    crate::check_numbers(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
+fn spacing_plan_of_scalars(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: Option<DType>,
+) -> Result<Plan<()>, BadArgument> {
+    let plan = spacing_plan([start, end].map(is_complex_number), steps, dtype)?;
+    crate::check_scalars(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
     Ok(plan)
 }
 
 /// Returns the plan of [`linspace`] and [`logspace`], given whether `start` and `end` are complex.
-fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+fn spacing_plan(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     if steps < 0 {
         return Err(BadArgument::number("steps", steps, 0..));
     }
@@ -232,37 +239,43 @@ pub fn range_step(_: ...) -> Result<Tensor> {
             return Err(BadArgument::value(argument, number, "a finite real number").into());
         }
     }
-    let counted = arange_compute_dtype(dtype);
-    crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
-    let [from, to, by] = [start, end, step].map(|number| match counted {
+    let compute_dtype = arange_compute_dtype(dtype);
+    crate::check_scalars(compute_dtype, [("start", start), ("end", end), ("step", step)])?;
+    let [from, to, by] = [start, end, step].map(|number| match compute_dtype {
         DType::I64 => Scalar::Int(number.to_i64()),
-        _ => Scalar::Float(rounded(number, counted)),
+        _ => Scalar::Float(to_f64_rounded(number, compute_dtype)),
     });
     let (span, by_real) = match (from, to) {
-        (Scalar::Int(from), Scalar::Int(to)) => (wide(i128::from(to) - i128::from(from)), rounded(by, DType::F64)),
-        _ => (rounded(to, counted) - rounded(from, counted), rounded(by, counted)),
+        (Scalar::Int(from), Scalar::Int(to)) => {
+            (i128_to_f64(i128::from(to) - i128::from(from)), to_f64_rounded(by, DType::F64))
+        }
+        _ => {
+            (to_f64_rounded(to, compute_dtype) - to_f64_rounded(from, compute_dtype), to_f64_rounded(by, compute_dtype))
+        }
     };
     if by_real == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
     if span * by_real.signum() < 0.0 {
-        return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
+        return Err(
+            BadArgument::value("end", end, format!("on the side of {start} in which the step {step} goes")).into()
+        );
     }
-    let computed = if counted == DType::I64 { DType::I64 } else { DType::F64 };
+    let computed = if compute_dtype == DType::I64 { DType::I64 } else { DType::F64 };
     let count = Scalar::Int(Scalar::from((span / by_real).floor()).to_i64().saturating_add(1));
-    let places = arange(count, Some(computed), layout, device, pin_memory)?;
-    places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
+    let indices = arange(count, Some(computed), layout, device, pin_memory)?;
+    indices.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
 }
 
-/// Converts a scalar to a real number, rounded to single precision if `counted` is `f32`.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-fn rounded(number: Scalar, counted: DType) -> f64 {
+/// Converts a scalar to a real number, rounded to single precision if `compute_dtype` is `f32`.
+#[expect(clippy::cast_possible_truncation, reason = "the function rounds")]
+fn to_f64_rounded(number: Scalar, compute_dtype: DType) -> f64 {
     let real = number.to_f64().unwrap_or(f64::NAN);
-    if counted == DType::F32 { f64::from(real as f32) } else { real }
+    if compute_dtype == DType::F32 { f64::from(real as f32) } else { real }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "so many elements fit nowhere")]
-const fn wide(span: i128) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "a span that is rounded has too many elements to allocate")]
+const fn i128_to_f64(span: i128) -> f64 {
     span as f64
 }
 

@@ -9,7 +9,7 @@ use crate::arange_start_step;
 use crate::prelude::*;
 
 /// The tensor options of a window: dtype, layout, device and pinning.
-struct Wanted {
+struct WindowOptions {
     dtype: DType,
     layout: Option<Layout>,
     device: Option<Device>,
@@ -17,29 +17,36 @@ struct Wanted {
 }
 
 /// Makes a window of this length: `weights`, evaluated at evenly spaced points from 0 to 1. A periodic window leaves out the point 1.
-fn window(length: i64, periodic: bool, wanted: &Wanted, weights: impl Fn(Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let Wanted { dtype, layout, device, pin_memory } = *wanted;
+fn make_window(
+    length: i64,
+    periodic: bool,
+    options: &WindowOptions,
+    weights: impl Fn(Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let WindowOptions { dtype, layout, device, pin_memory } = *options;
     if length < 0 {
         return Err(BadArgument::number("window_length", length, 0..).into());
     }
     if !dtype.is_floating() {
-        return Err(BadArgument::dtype("dtype", dtype, DTypes::Floating).because("a window has fractions").into());
+        return Err(BadArgument::dtype("dtype", dtype, DTypes::Floating)
+            .because("the elements of a window are fractions")
+            .into());
     }
     if length < 2 {
         return crate::full(&[length], Scalar::Int(1), Some(dtype), layout, device, pin_memory);
     }
     let (start, end, step) = (Scalar::Int(0), Scalar::Int(length), Scalar::Int(1));
-    let places = arange_start_step(start, end, step, Some(DType::F64), layout, device, pin_memory)?;
-    weights((places / if periodic { length } else { length - 1 })?)?.to(dtype)
+    let points = arange_start_step(start, end, step, Some(DType::F64), layout, device, pin_memory)?;
+    weights((points / if periodic { length } else { length - 1 })?)?.to(dtype)
 }
 
 /// `alpha - beta cos(2 pi x)`
-fn cosine(x: Tensor, alpha: f64, beta: f64) -> Result<Tensor> {
+fn generalized_hamming(x: Tensor, alpha: f64, beta: f64) -> Result<Tensor> {
     ((x * TAU)?.cos()? * -beta)? + alpha
 }
 
 /// Computes the triangle function: 0 at the points 0 and 1, and 1 at 1/2.
-fn triangle(x: Tensor) -> Result<Tensor> {
+fn bartlett(x: Tensor) -> Result<Tensor> {
     let up = (x * 2.0)?;
     up.minimum(&(2.0 - &up)?)
 }
@@ -50,10 +57,10 @@ fn blackman(x: Tensor) -> Result<Tensor> {
 }
 
 /// Computes the Kaiser window: `i0(beta * sqrt(1 - (2x - 1)^2)) / i0(beta)`. It is narrower for larger `beta`.
-fn bell(x: Tensor, beta: f64) -> Result<Tensor> {
-    let off = ((x * 2.0)? - 1.0)?;
-    let root = (1.0 - (&off * &off)?)?.sqrt()?;
-    (root * beta)?.i0()? / off.full_like(beta)?.i0()?
+fn kaiser(x: Tensor, beta: f64) -> Result<Tensor> {
+    let centered = ((x * 2.0)? - 1.0)?;
+    let root = (1.0 - (&centered * &centered)?)?.sqrt()?;
+    (root * beta)?.i0()? / centered.full_like(beta)?.i0()?
 }
 
 macro_rules! windows {
@@ -64,7 +71,7 @@ macro_rules! windows {
 
         const _: () = {
             #[op_impl($name, CompositeExplicitAutograd)]
-            fn any(
+            fn kernel(
                 window_length: i64,
                 $($setting: $ty,)*
                 dtype: Option<DType>,
@@ -72,8 +79,8 @@ macro_rules! windows {
                 device: Option<Device>,
                 pin_memory: Option<bool>,
             ) -> Result<Tensor> {
-                let wanted = Wanted { dtype: dtype.unwrap_or(DType::F32), layout, device, pin_memory };
-                window(window_length, $periodic, &wanted, |$x| $weights)
+                let options = WindowOptions { dtype: dtype.unwrap_or(DType::F32), layout, device, pin_memory };
+                make_window(window_length, $periodic, &options, |$x| $weights)
             }
         };
     )*};
@@ -83,27 +90,27 @@ windows! {
     /// The periodic Hann window: `0.5 - 0.5 cos(2 pi x)`.
     hann_window()
     "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "out" = true, |x| cosine(x, 0.5, 0.5);
+    "out" = true, |x| generalized_hamming(x, 0.5, 0.5);
     /// [`hann_window`], periodic or symmetric.
     hann_window_periodic(periodic: bool)
     "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_out" = periodic, |x| cosine(x, 0.5, 0.5);
+    "periodic_out" = periodic, |x| generalized_hamming(x, 0.5, 0.5);
     /// The periodic Hamming window: `0.54 - 0.46 cos(2 pi x)`.
     hamming_window()
     "hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "out" = true, |x| cosine(x, 0.54, 0.46);
+    "out" = true, |x| generalized_hamming(x, 0.54, 0.46);
     /// [`hamming_window`], periodic or symmetric.
     hamming_window_periodic(periodic: bool)
     "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_out" = periodic, |x| cosine(x, 0.54, 0.46);
+    "periodic_out" = periodic, |x| generalized_hamming(x, 0.54, 0.46);
     /// The periodic Bartlett window: a triangle.
     bartlett_window()
     "bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "out" = true, |x| triangle(x);
+    "out" = true, |x| bartlett(x);
     /// [`bartlett_window`], periodic or symmetric.
     bartlett_window_periodic(periodic: bool)
     "bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_out" = periodic, |x| triangle(x);
+    "periodic_out" = periodic, |x| bartlett(x);
     /// The periodic Blackman window: `0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x)`.
     blackman_window()
     "blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -115,21 +122,21 @@ windows! {
     /// The Hamming window with the offset `alpha`: `alpha - 0.46 cos(2 pi x)`.
     hamming_window_periodic_alpha(periodic: bool, alpha: f64)
     "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_alpha_out" = periodic, |x| cosine(x, alpha, 0.46);
+    "periodic_alpha_out" = periodic, |x| generalized_hamming(x, alpha, 0.46);
     /// The Hamming window with the offset `alpha` and the amplitude `beta`: `alpha - beta cos(2 pi x)`.
     hamming_window_periodic_alpha_beta(periodic: bool, alpha: f64, beta: f64)
     "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_alpha_beta_out" = periodic, |x| cosine(x, alpha, beta);
+    "periodic_alpha_beta_out" = periodic, |x| generalized_hamming(x, alpha, beta);
     /// The periodic Kaiser window with `beta` 12.
     kaiser_window()
     "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "out" = true, |x| bell(x, 12.0);
+    "out" = true, |x| kaiser(x, 12.0);
     /// [`kaiser_window`], periodic or symmetric.
     kaiser_window_periodic(periodic: bool)
     "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "periodic_out" = periodic, |x| bell(x, 12.0);
+    "periodic_out" = periodic, |x| kaiser(x, 12.0);
     /// The Kaiser window with the shape `beta`. It is narrower for larger `beta`.
     kaiser_window_beta(periodic: bool, beta: f64)
     "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
-    "beta_out" = periodic, |x| bell(x, beta);
+    "beta_out" = periodic, |x| kaiser(x, beta);
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-use crate::{check_index, index_select, renamed, scale_to};
+use crate::{check_index_dtype, index_select, max_norm_factors, rename_argument};
 
 /// The rows of `weight` at the indices `indices`.
 #[op_def(
@@ -14,8 +14,9 @@ pub fn embedding(_: ...) -> Result<Tensor> {
     if weight.sizes().len() != 2 {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2).into());
     }
-    check_index("indices", indices)?;
-    let rows = index_select(weight, 0, &crate::reshape(indices, &[-1])?).map_err(|error| renamed(error, "indices"))?;
+    check_index_dtype("indices", indices)?;
+    let rows =
+        index_select(weight, 0, &crate::reshape(indices, &[-1])?).map_err(|error| rename_argument(error, "indices"))?;
     let mut sizes = Dims::from_slice(indices.sizes());
     sizes.push(weight.sizes()[1]);
     crate::view(&rows, &sizes)
@@ -31,7 +32,7 @@ pub fn embedding_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(embedding_dense_backward)]
 fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    check_index("indices", indices)?;
+    check_index_dtype("indices", indices)?;
     if !grad_output.dtype().is_floating() {
         return Err(BadArgument::dtype("grad_output", grad_output.dtype(), DTypes::Floating));
     }
@@ -45,7 +46,7 @@ fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         _ => Err(BadArgument::sizes(
             "grad_output",
             grad_output.sizes(),
-            format!("{:?} and one size more", indices.sizes()),
+            format!("the sizes {:?} and one more size", indices.sizes()),
         )),
     }
 }
@@ -60,7 +61,7 @@ fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgum
         return Err(BadArgument::dtype("self", this.dtype(), DType::I64));
     }
     if num_classes < 1 && (num_classes != -1 || this.geometry().count() == 0) {
-        let expected = "one or more, or -1 where `self` has elements";
+        let expected = "1 or more, or -1 if `self` has elements";
         return Err(BadArgument::value("num_classes", num_classes, expected));
     }
     Ok(Plan::checked(()))
@@ -72,7 +73,7 @@ fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgum
 )]
 pub fn embedding_backward(_: ...) -> Result<Tensor> {
     if sparse {
-        return Err(BadArgument::number("sparse", true, false).because("there are no sparse tensors here").into());
+        return Err(BadArgument::number("sparse", true, false).because("sparse tensors are not supported").into());
     }
     embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 }
@@ -86,9 +87,9 @@ pub fn embedding_renorm(this: &Tensor, indices: &Tensor, max_norm: f64, norm_typ
     if this.sizes().len() != 2 {
         return Err(BadArgument::rank("self", this.sizes().len(), 2).into());
     }
-    check_index("indices", indices)?;
+    check_index_dtype("indices", indices)?;
     let positions = crate::reshape(indices, &[-1])?;
-    let rows = index_select(this, 0, &positions).map_err(|error| renamed(error, "indices"))?;
-    let scaled = crate::mul(&rows, &scale_to(&rows, norm_type, &[1], max_norm)?)?;
+    let rows = index_select(this, 0, &positions).map_err(|error| rename_argument(error, "indices"))?;
+    let scaled = crate::mul(&rows, &max_norm_factors(&rows, norm_type, &[1], max_norm)?)?;
     crate::index_copy(this, 0, &positions, &scaled)
 }

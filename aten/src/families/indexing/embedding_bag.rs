@@ -5,7 +5,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Sizes, Spec};
 
-use crate::{arange, bucketize, check_index, sub_scalar};
+use crate::{arange, bucketize, check_index_dtype, sub_scalar};
 
 /// The reduction of the rows of a bag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,22 +15,22 @@ pub enum BagMode {
     /// The mean of the rows.
     Mean,
     /// The maximum of each column.
-    Most,
+    Max,
 }
 
 impl BagMode {
-    fn of(mode: i64) -> Result<Self, BadArgument> {
+    fn parse(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),
             1 => Ok(Self::Mean),
-            2 => Ok(Self::Most),
+            2 => Ok(Self::Max),
             other => Err(BadArgument::number("mode", other, 0..=2).because("0 is sum, 1 is mean and 2 is max")),
         }
     }
 }
 
-macro_rules! bags {
-    ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
+macro_rules! embedding_bags {
+    ($($name:ident $plan:ident $forward_only:literal $schema:literal;)*) => {$(
         /// Reduces the embedding rows of each bag to one row.
         /// Returns the reduced rows, the bag of each index, the size of each bag, and the indices of the maxima.
         #[op_def($schema, plan, out = "out")]
@@ -38,13 +38,13 @@ macro_rules! bags {
 
         #[op_plan($name)]
         fn $plan(_: ...) -> Result<Plan<BagMode, 4>, BadArgument> {
-            let last = (include_last_offset, $counted);
-            embedding_bag_shape([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+            let last = (include_last_offset, $forward_only);
+            embedding_bag_plan([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
         }
     )*};
 }
 
-bags! {
+embedding_bags! {
     _embedding_bag _embedding_bag_plan false
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
     _embedding_bag_forward_only _embedding_bag_forward_only_plan true
@@ -85,9 +85,9 @@ pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tens
 )]
 pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
     if sparse {
-        return Err(BadArgument::number("sparse", true, false).because("there are no sparse gradients").into());
+        return Err(BadArgument::number("sparse", true, false).because("sparse gradients are not supported").into());
     }
-    let bags = bags_of(indices, offsets, offset2bag)?;
+    let bags = bag_of_each_index(indices, offsets, offset2bag)?;
     _embedding_bag_dense_backward(
         grad,
         indices,
@@ -103,13 +103,13 @@ pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
 }
 
 /// Returns the bag of each index. It is computed from `offsets` if [`_embedding_bag`] left `offset2bag` empty.
-fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Tensor> {
+fn bag_of_each_index(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Tensor> {
     if offset2bag.geometry().count() == indices.geometry().count() {
         return Ok(offset2bag.clone());
     }
     let count = Scalar::Int(indices.geometry().count());
-    let places = arange(count, Some(DType::I64), None, Some(indices.device()), None)?;
-    sub_scalar(&bucketize(&places, offsets, false, true)?, 1.into(), 1.into())
+    let index_count = arange(count, Some(DType::I64), None, Some(indices.device()), None)?;
+    sub_scalar(&bucketize(&index_count, offsets, false, true)?, 1.into(), 1.into())
 }
 
 /// The gradient of [`_embedding_bag`] for its table `weight`, given the bag of each index.
@@ -122,26 +122,26 @@ pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
 fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgument> {
-    let mode = BagMode::of(mode)?;
+    let mode = BagMode::parse(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
     };
     if num_weights < 0 {
         return Err(BadArgument::number("num_weights", num_weights, 0..));
     }
-    check_list("indices", indices)?;
-    check_list("offset2bag", offset2bag)?;
-    if mode != BagMode::Most && offset2bag.sizes() != indices.sizes() {
+    check_index_vector("indices", indices)?;
+    check_index_vector("offset2bag", offset2bag)?;
+    if mode != BagMode::Max && offset2bag.sizes() != indices.sizes() {
         return Err(BadArgument::sizes("offset2bag", offset2bag.sizes(), indices.sizes()).like("indices"));
     }
-    if mode != BagMode::Sum && check_list("bag_size", bag_size)? != bags {
+    if mode != BagMode::Sum && check_index_vector("bag_size", bag_size)? != bags {
         return Err(BadArgument::sizes("bag_size", bag_size.sizes(), &[bags][..]).because("each bag has one"));
     }
-    if mode == BagMode::Most && maximum_indices.sizes() != grad.sizes() {
+    if mode == BagMode::Max && maximum_indices.sizes() != grad.sizes() {
         return Err(BadArgument::sizes("maximum_indices", maximum_indices.sizes(), grad.sizes()).like("grad"));
     }
     if let Some(weights) = per_sample_weights {
-        check_sample_weights(weights, grad.dtype(), indices, mode)?;
+        check_per_sample_weights(weights, grad.dtype(), indices, mode)?;
     }
     Ok(Plan::new(mode, [Spec::contiguous(grad.dtype(), &[num_weights, width])]))
 }
@@ -156,10 +156,10 @@ pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    if BagMode::of(mode)? != BagMode::Sum {
-        return Err(BadArgument::number("mode", mode, 0).because("only sums are weighted"));
+    if BagMode::parse(mode)? != BagMode::Sum {
+        return Err(BadArgument::number("mode", mode, 0).because("only sums have weights"));
     }
-    let count = check_list("indices", indices)?;
+    let count = check_index_vector("indices", indices)?;
     match (grad.sizes(), weight.sizes()) {
         (&[_, width], &[_, other]) if width == other => Ok(Plan::new((), [Spec::contiguous(grad.dtype(), &[count])])),
         (_, wanted) => Err(BadArgument::sizes(
@@ -173,65 +173,72 @@ fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 
 #[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
 fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    let bags = crate::index_select(grad, 0, &bags_of(indices, offsets, offset2bag)?)?;
+    let bags = crate::index_select(grad, 0, &bag_of_each_index(indices, offsets, offset2bag)?)?;
     let rows = crate::index_select(weight, 0, indices)?;
     let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;
     crate::masked_fill_scalar_out(&each, &crate::eq_scalar(indices, padding_idx.into())?, 0.into(), out)
 }
 
-/// Checks the arguments of [`_embedding_bag`] and returns its plan. For sums, bag sizes are not computed; with `counted`, their output
+/// Checks the arguments of [`_embedding_bag`] and returns its plan. For sums, bag sizes are not computed; with `forward_only`, their output
 /// still has the length of `offsets`. A plain sum (without padding, in `f32` or a half dtype) also leaves the bags of the indices empty.
-fn embedding_bag_shape(
+fn embedding_bag_plan(
     [weight, indices, offsets]: [&Tensor; 3],
     mode: i64,
     per_sample_weights: Option<&Tensor>,
-    (include_last_offset, counted): (bool, bool),
+    (include_last_offset, forward_only): (bool, bool),
     padding_idx: i64,
 ) -> Result<Plan<BagMode, 4>, BadArgument> {
-    let mode = BagMode::of(mode)?;
+    let mode = BagMode::parse(mode)?;
     let &[_, width] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
     };
     if !weight.dtype().is_floating() {
         return Err(BadArgument::dtype("weight", weight.dtype(), DTypes::Floating));
     }
-    let places = check_list("indices", indices)?;
-    let count = check_list("offsets", offsets)?;
+    let index_count = check_index_vector("indices", indices)?;
+    let count = check_index_vector("offsets", offsets)?;
     if include_last_offset && count < 1 {
-        return Err(BadArgument::count("offsets", offsets.sizes(), 1..).because("it has the last offset"));
+        return Err(BadArgument::count("offsets", offsets.sizes(), 1..).because("`include_last_offset` is true"));
     }
     if let Some(weights) = per_sample_weights {
-        check_sample_weights(weights, weight.dtype(), indices, mode)?;
+        check_per_sample_weights(weights, weight.dtype(), indices, mode)?;
     }
-    let plain =
+    let is_plain_sum =
         mode == BagMode::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
     let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
     let bags = count - i64::from(include_last_offset);
-    let counts = if mode == BagMode::Sum && counted { count } else { bags };
+    let counts = if mode == BagMode::Sum && forward_only { count } else { bags };
     let list = |size: i64| Spec::contiguous(dtype, &[size]);
-    let most = if mode == BagMode::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
+    let max_indices = if mode == BagMode::Max { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
     let out = Spec::contiguous(weight.dtype(), &[bags, width]);
-    Ok(Plan::new(mode, [out, list(if plain { 0 } else { places }), list(counts), most]))
+    Ok(Plan::new(mode, [out, list(if is_plain_sum { 0 } else { index_count }), list(counts), max_indices]))
 }
 
 /// Checks a vector of indices and returns its length.
-fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
-    check_index(argument, list)?;
+fn check_index_vector(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
+    check_index_dtype(argument, list)?;
     match list.sizes() {
         &[count] => Ok(count),
         more => Err(BadArgument::rank(argument, more.len(), 1)),
     }
 }
 
-fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: BagMode) -> Result<(), BadArgument> {
+fn check_per_sample_weights(
+    weights: &Tensor,
+    dtype: DType,
+    indices: &Tensor,
+    mode: BagMode,
+) -> Result<(), BadArgument> {
     if mode != BagMode::Sum {
-        return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
+        return Err(BadArgument::value("per_sample_weights", "a tensor", "left out, as only sums have weights"));
     }
     if weights.sizes() != indices.sizes() {
         return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), indices.sizes()).like("indices"));
     }
     if weights.dtype() != dtype {
-        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), dtype).because("the rows are"));
+        return Err(
+            BadArgument::dtype("per_sample_weights", weights.dtype(), dtype).because("the rows of the table are")
+        );
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
-use crate::{nonzero, zero_gradient};
+use crate::{new_zero_gradient, nonzero};
 
 /// Refuses an index tensor whose dtype is neither `i32` nor `i64`.
-pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
+pub(crate) fn check_index_dtype(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
     match index.dtype() {
         DType::I64 | DType::I32 => Ok(()),
         other => Err(BadArgument::dtype(argument, other, &[DType::I32, DType::I64])),
@@ -27,14 +27,14 @@ pub fn gather(_: ...) -> Result<Tensor>;
 fn gather_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     if index.geometry().count() > 0 {
-        check_index("index", index)?;
+        check_index_dtype("index", index)?;
     }
-    check_beside("index", index, this, Some(at))?;
+    check_index_sizes("index", index, this, Some(at))?;
     Ok(Plan::new(at, [Spec::contiguous(this.dtype(), index.sizes())]))
 }
 
 /// Refuses an index that is larger than `other` in any dimension but `except`.
-pub(crate) fn check_beside(
+pub(crate) fn check_index_sizes(
     argument: &'static str,
     index: &Tensor,
     other: &Tensor,
@@ -51,7 +51,14 @@ pub(crate) fn check_beside(
     if fits {
         Ok(())
     } else {
-        Err(BadArgument::sizes(argument, own, format!("at most {others:?} beside the dimension")))
+        Err(BadArgument::sizes(
+            argument,
+            own,
+            match except {
+                Some(dim) => format!("at most {others:?}, except in dimension {dim}"),
+                None => format!("at most {others:?}"),
+            },
+        ))
     }
 }
 
@@ -62,7 +69,7 @@ pub fn index_select(_: ...) -> Result<Tensor>;
 #[op_plan(index_select)]
 fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    let count = index_count(index)?;
+    let count = index_vector_length(index)?;
     let mut sizes = Dims::from_slice(this.sizes());
     match sizes.get_mut(at) {
         Some(size) => *size = count,
@@ -75,8 +82,8 @@ fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usi
 }
 
 /// Checks an index tensor of at most one dimension and returns its number of elements.
-pub(super) fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
-    check_index("index", index)?;
+pub(super) fn index_vector_length(index: &Tensor) -> Result<i64, BadArgument> {
+    check_index_dtype("index", index)?;
     match index.sizes() {
         [] => Ok(1),
         &[count] => Ok(count),
@@ -127,13 +134,13 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
 pub fn index(_: ...) -> Result<Tensor>;
 
 #[op_plan(index)]
-fn index_plan(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Plan<Indexed>> {
+fn index_plan(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Plan<IndexPlan>> {
     if has_meta_mask(indices) {
         return Err(ErrorKind::DataDependent { operator: index::operator().name() }.into());
     }
-    let indexed = Indexed::of(this, indices)?;
-    let spec = Spec::contiguous(this.dtype(), &indexed.sizes);
-    Ok(Plan::new(indexed, [spec]))
+    let plan = IndexPlan::new(this, indices)?;
+    let spec = Spec::contiguous(this.dtype(), &plan.sizes);
+    Ok(Plan::new(plan, [spec]))
 }
 
 /// Whether a mask is on Meta. Such a mask has no elements, so the size of the selection is unknown.
@@ -148,21 +155,22 @@ pub(crate) fn is_mask(index: &Tensor) -> bool {
 
 /// The plan of indexing with tensors: the sizes of the result, and the index of each indexed dimension.
 #[derive(Clone, Default, Debug)]
-pub struct Indexed {
+pub struct IndexPlan {
     /// The sizes of the result.
     pub sizes: Dims,
     /// The sizes to which the index tensors broadcast. They replace the indexed dimensions.
     pub index_sizes: Dims,
     /// The dimension of the result at which `index_sizes` begin.
-    pub at: usize,
+    pub index_dim: usize,
     /// The indexed dimensions.
     pub dims: Vec<usize>,
     /// The index tensor of each indexed dimension. Masks are already converted to the indices at which they are true.
-    pub lists: Vec<Tensor>,
+    pub indices: Vec<Tensor>,
 }
 
-impl Indexed {
-    pub(crate) fn of(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self> {
+impl IndexPlan {
+    /// Converts masks to indices, and computes the sizes of the result.
+    pub(crate) fn new(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self> {
         let rank = this.sizes().len();
         let mut all = Vec::with_capacity(indices.len());
         for index in indices {
@@ -170,7 +178,8 @@ impl Indexed {
                 Some(mask) if is_mask(mask) => {
                     let covered = this.sizes().get(all.len()..all.len() + mask.sizes().len());
                     if covered != Some(mask.sizes()) {
-                        let expected = format!("those of the dimensions that it covers, of {:?}", this.sizes());
+                        let expected =
+                            format!("the sizes of the dimensions that the mask covers, of {:?}", this.sizes());
                         return Err(BadArgument::sizes("indices", mask.sizes(), expected).into());
                     }
                     let rows = nonzero(mask)?;
@@ -196,10 +205,10 @@ impl Indexed {
             .map_err(|error| BadArgument::new("indices", error.problem))?;
         let dims: Vec<usize> = (0..all.len()).filter(|&dim| all[dim].is_some()).collect();
         let adjacent = dims.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let at = if adjacent { dims.first().copied().unwrap_or(0) } else { 0 };
+        let index_dim = if adjacent { dims.first().copied().unwrap_or(0) } else { 0 };
         let mut sizes: Dims = (0..rank).filter(|dim| !dims.contains(dim)).map(|dim| this.sizes()[dim]).collect();
-        sizes.insert_from_slice(at, &index_sizes);
-        Ok(Self { sizes, index_sizes, at, dims, lists: all.into_iter().flatten().collect() })
+        sizes.insert_from_slice(index_dim, &index_sizes);
+        Ok(Self { sizes, index_sizes, index_dim, dims, indices: all.into_iter().flatten().collect() })
     }
 }
 
@@ -213,16 +222,16 @@ impl Indexed {
 pub fn index_put(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_put)]
-fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) -> Result<Plan<Indexed>> {
+fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) -> Result<Plan<IndexPlan>> {
     if this.dtype() != values.dtype() {
         return Err(BadArgument::dtype("values", values.dtype(), this.dtype()).like("self").into());
     }
-    let mut indexed = Indexed::default();
+    let mut plan = IndexPlan::default();
     if !has_meta_mask(indices) {
-        indexed = Indexed::of(this, indices)?;
-        check_broadcasts("values", values, &indexed.sizes)?;
+        plan = IndexPlan::new(this, indices)?;
+        check_broadcasts_to_sizes("values", values, &plan.sizes)?;
     }
-    Ok(Plan::new(indexed, [Spec::like(this, this.dtype())]))
+    Ok(Plan::new(plan, [Spec::like(this, this.dtype())]))
 }
 
 /// Another name of [`index_put`].
@@ -243,7 +252,11 @@ pub fn _index_put_impl_(_: ...) -> Result<()> {
 }
 
 /// Refuses a tensor that does not broadcast to these sizes.
-pub(crate) fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+pub(crate) fn check_broadcasts_to_sizes(
+    argument: &'static str,
+    tensor: &Tensor,
+    sizes: &[i64],
+) -> Result<(), BadArgument> {
     match broadcast([sizes, tensor.sizes()]) {
         Ok(both) if both[..] == *sizes => Ok(()),
         _ => {
@@ -271,7 +284,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
 }
 
 /// Renames the argument in the error of an inner operator to the argument's name in the calling composite.
-pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
+pub(crate) fn rename_argument(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) => BadArgument { argument: argument.into(), ..bad.clone() }.into(),
@@ -282,5 +295,5 @@ pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
 /// The gradient of [`index_select`](crate::index_select).
 #[op_def("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor")]
 pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
-    crate::index_add(&zero_gradient(grad, self_sizes)?, dim, index, grad, 1.into())
+    crate::index_add(&new_zero_gradient(grad, self_sizes)?, dim, index, grad, 1.into())
 }

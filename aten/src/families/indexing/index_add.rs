@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
 
-use super::index::index_count;
-use crate::{Reduce, ReduceAt, is_complex_number, sizes_or_one};
+use super::index::index_vector_length;
+use crate::{ReductionType, ScatterReducePlan, is_complex_number, sizes_or_one};
 
 /// `self`, with the scalar `value` written at the indices `index` of the dimension `dim`.
 #[op_def(
@@ -18,10 +18,10 @@ pub fn index_fill_int_scalar(_: ...) -> Result<Tensor>;
 #[op_plan(index_fill_int_scalar)]
 fn index_fill_int_scalar_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
     if is_complex_number(value) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())));
+        return Err(BadArgument::value("value", value, format!("a real number, as `self` is of {}", this.dtype())));
     }
     value.check_fits("value", this.dtype())?;
-    filled(this, dim, index)
+    index_fill_plan(this, dim, index)
 }
 
 /// `self`, with `value`, a tensor of one element, written at the indices `index` of the dimension `dim`.
@@ -35,8 +35,8 @@ pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_tensor)]
 fn index_fill_int_tensor_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    crate::is_complex_scalar("value", value)?;
-    filled(this, dim, index)
+    crate::is_complex_0d_tensor("value", value)?;
+    index_fill_plan(this, dim, index)
 }
 
 #[op_impl(index_fill_int_tensor, CompositeExplicitAutograd)]
@@ -45,9 +45,9 @@ fn index_fill_int_tensor_any(_plan: &usize, out: &mut Tensor, _: ...) -> Result<
 }
 
 /// Returns the plan of `index_fill`. Its value is the dimension.
-fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
+fn index_fill_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    index_count(index)?;
+    index_vector_length(index)?;
     Ok(Plan::new(at, [Spec::like(this, this.dtype())]))
 }
 
@@ -57,7 +57,7 @@ pub fn index_copy(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_copy)]
 fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    with_source(this, dim, index, source)
+    index_source_plan(this, dim, index, source)
 }
 
 /// `self`, with `alpha * source` added at the indices `index` of the dimension `dim`.
@@ -70,7 +70,7 @@ fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> 
 pub fn index_add(_: ...) -> Result<Tensor>;
 
 /// The plan of [`index_add`].
-pub struct AddAt {
+pub struct IndexAddPlan {
     /// The indexed dimension.
     pub dim: usize,
     /// The factor of `source`, already cast to the dtype of `self`.
@@ -78,10 +78,10 @@ pub struct AddAt {
 }
 
 #[op_plan(index_add)]
-fn index_add_plan(_: ...) -> Result<Plan<AddAt>, BadArgument> {
-    let Plan { value: dim, outputs } = with_source(this, dim, index, source)?;
+fn index_add_plan(_: ...) -> Result<Plan<IndexAddPlan>, BadArgument> {
+    let Plan { value: dim, outputs } = index_source_plan(this, dim, index, source)?;
     alpha.check_fits("alpha", this.dtype())?;
-    Ok(Plan { value: AddAt { dim, alpha: alpha.cast(this.dtype()) }, outputs })
+    Ok(Plan { value: IndexAddPlan { dim, alpha: alpha.cast(this.dtype()) }, outputs })
 }
 
 /// `self`, with `source` combined into it by the reduction `reduce` at the indices `index` of the dimension `dim`.
@@ -94,17 +94,21 @@ fn index_add_plan(_: ...) -> Result<Plan<AddAt>, BadArgument> {
 pub fn index_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_reduce)]
-fn index_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
+fn index_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
     // `sum` is missing, because `index_add` computes sums.
-    let words =
-        [("prod", Reduce::Product), ("mean", Reduce::Mean), ("amax", Reduce::Greatest), ("amin", Reduce::Least)];
-    ReduceAt::plan(this, with_source(this, dim, index, source)?, reduce, &words)
+    let words = [
+        ("prod", ReductionType::Product),
+        ("mean", ReductionType::Mean),
+        ("amax", ReductionType::Max),
+        ("amin", ReductionType::Min),
+    ];
+    ScatterReducePlan::with_reduction(this, index_source_plan(this, dim, index, source)?, reduce, &words)
 }
 
 /// Returns the plan of an operator that writes a `source` at indices of a dimension. Its value is the dimension.
-fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
+fn index_source_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    let count = index_count(index)?;
+    let count = index_vector_length(index)?;
     if source.dtype() != this.dtype() {
         return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
@@ -112,7 +116,7 @@ fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resu
     expected[at] = count;
     if *sizes_or_one(source) != expected[..] {
         return Err(BadArgument::sizes("source", source.sizes(), &expected[..])
-            .because("`self` has, with a position for each of `index`"));
+            .because("`self` has, with one position for each element of `index`"));
     }
     Ok(Plan::new(at, [Spec::contiguous(this.dtype(), this.sizes())]))
 }

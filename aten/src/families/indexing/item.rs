@@ -10,14 +10,14 @@ pub fn _local_scalar_dense(_: ...) -> Result<Scalar>;
 /// The only element of a tensor as a scalar.
 #[op_def("item(Tensor self) -> Scalar")]
 pub fn item(this: &Tensor) -> Result<Scalar> {
-    only(this)?;
+    check_one_element(this)?;
     _local_scalar_dense(this)
 }
 
 /// Whether the only element of a tensor is nonzero.
 #[op_def("is_nonzero(Tensor self) -> bool")]
 pub fn is_nonzero(this: &Tensor) -> Result<bool> {
-    only(this)?;
+    check_one_element(this)?;
     Ok(match _local_scalar_dense(this)? {
         Scalar::Bool(value) => value,
         Scalar::Int(value) => value != 0,
@@ -26,6 +26,6 @@ pub fn is_nonzero(this: &Tensor) -> Result<bool> {
     })
 }
 
-fn only(this: &Tensor) -> Result<(), BadArgument> {
+fn check_one_element(this: &Tensor) -> Result<(), BadArgument> {
     if this.geometry().count() == 1 { Ok(()) } else { Err(BadArgument::count("self", this.sizes(), 1)) }
 }

@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
+use crate::new_zero_gradient;
 use crate::prelude::*;
-use crate::zero_gradient;
 
 /// The elements at which the mask is true, as a vector.
 #[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
@@ -13,11 +13,11 @@ pub fn masked_select(_: ...) -> Result<Tensor>;
 /// Returns the plan of [`masked_select`]. Its value is the sizes to which the tensor and the mask broadcast.
 #[op_plan(masked_select)]
 fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
-    masked(this, mask).map(Plan::checked)
+    mask_broadcast_sizes(this, mask).map(Plan::checked)
 }
 
 /// Checks a mask, and returns the sizes to which the tensor and the mask broadcast.
-fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
+fn mask_broadcast_sizes(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
     if mask.dtype() != DType::Bool {
         return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool));
     }
@@ -30,7 +30,7 @@ pub fn masked_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(masked_scatter)]
 fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
-    let both = masked(this, mask)?;
+    let both = mask_broadcast_sizes(this, mask)?;
     if source.dtype() != this.dtype() {
         return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
@@ -66,7 +66,7 @@ pub fn argwhere(this: &Tensor) -> Result<Tensor> {
 #[op_def("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")]
 pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let sizes = broadcast([input.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    masked_scatter(&zero_gradient(grad, &sizes)?, mask, grad)
+    masked_scatter(&new_zero_gradient(grad, &sizes)?, mask, grad)
 }
 
 /// The indices of the nonzero elements: a vector for each dimension.

@@ -25,11 +25,13 @@ fn searchsorted_plan(
         None => right,
         Some("right") => true,
         Some("left") if !right => false,
-        Some("left") => return Err(BadArgument::word("side", "left", &["right"]).because("the argument `right` says")),
+        Some("left") => {
+            return Err(BadArgument::word("side", "left", &["right"]).because("the argument `right` is true"));
+        }
         Some(other) => return Err(BadArgument::word("side", other, &["left", "right"])),
     };
-    comparable("sorted_sequence", sorted_sequence)?;
-    comparable("self", this)?;
+    check_orderable("sorted_sequence", sorted_sequence)?;
+    check_orderable("self", this)?;
     match (sorted_sequence.sizes(), this.sizes()) {
         ([], _) => return Err(BadArgument::rank("sorted_sequence", 0, 1..)),
         ([_], _) => {}
@@ -38,7 +40,7 @@ fn searchsorted_plan(
             return Err(BadArgument::sizes(
                 "self",
                 other,
-                format!("{outer:?} and one size more, as `sorted_sequence`"),
+                format!("the sizes {outer:?} and one more size, as `sorted_sequence` has"),
             ));
         }
     }
@@ -52,14 +54,14 @@ fn searchsorted_plan(
     }
     let count = sorted_sequence.sizes().last().copied().unwrap_or(0);
     if out_int32 && count >= i64::from(i32::MAX) {
-        return Err(BadArgument::number("out_int32", true, false).because("positions go beyond int32"));
+        return Err(BadArgument::number("out_int32", true, false).because("indices may exceed int32"));
     }
     let dtype = if out_int32 { DType::I32 } else { DType::I64 };
     Ok(Plan::new(right, [Spec::contiguous(dtype, this.sizes())]))
 }
 
 /// Refuses complex numbers, which have no order, and booleans.
-fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
+fn check_orderable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
     if tensor.dtype().is_floating() || tensor.dtype().is_integral() {
         Ok(())
     } else {
@@ -70,7 +72,7 @@ fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument
 /// [`searchsorted`] for a scalar.
 #[op_def(
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-    out = "Scalar_out", calls = searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter))]
+    out = "Scalar_out", calls = searchsorted(sorted_sequence, &scalar_tensor(this), out_int32, right, side, sorter))]
 pub fn searchsorted_scalar(_: ...) -> Result<Tensor>;
 
 /// The index of the bucket of each element, between sorted `boundaries`.
@@ -86,7 +88,7 @@ fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bo
     if boundaries.sizes().len() != 1 {
         return Err(BadArgument::rank("boundaries", boundaries.sizes().len(), 1));
     }
-    comparable("boundaries", boundaries)?;
+    check_orderable("boundaries", boundaries)?;
     searchsorted_plan(boundaries, this, out_int32, right, None, None)
 }
 
@@ -96,11 +98,11 @@ fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bo
     out = "Scalar_out"
 )]
 pub fn bucketize_scalar(this: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    bucketize(&counted(this), boundaries, out_int32, right)
+    bucketize(&scalar_tensor(this), boundaries, out_int32, right)
 }
 
 /// Converts a scalar to a tensor. A boolean becomes the integer 0 or 1.
-fn counted(number: Scalar) -> Tensor {
+fn scalar_tensor(number: Scalar) -> Tensor {
     Tensor::number(if let Scalar::Bool(truth) = number { i64::from(truth).into() } else { number })
 }
 
@@ -114,8 +116,8 @@ pub fn isin_tensor_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(isin_tensor_tensor)]
 fn isin_plan(elements: &Tensor, test_elements: &Tensor) -> Result<Plan<()>, BadArgument> {
-    comparable("elements", elements)?;
-    comparable("test_elements", test_elements)?;
+    check_orderable("elements", elements)?;
+    check_orderable("test_elements", test_elements)?;
     Ok(Plan::new((), [Spec::contiguous(DType::Bool, elements.sizes())]))
 }
 

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, wrap_dim};
 
-use crate::Reduce;
+use crate::ReductionType;
 
 /// Reduces each segment of the dimension `axis` to one element. `lengths` or `offsets` gives the segments.
 #[op_def(
@@ -21,11 +21,11 @@ fn segment_reduce_plan<'a>(
     indices: Option<&Tensor>,
     offsets: Option<&'a Tensor>,
     axis: i64,
-) -> Result<Plan<Segments<'a>>, BadArgument> {
+) -> Result<Plan<SegmentReducePlan<'a>>, BadArgument> {
     if indices.is_some() {
-        return Err(BadArgument::value("indices", "a tensor", "none: give `lengths` or `offsets`"));
+        return Err(BadArgument::value("indices", "a tensor", "left out; give `lengths` or `offsets` instead"));
     }
-    segments(data, reduce, lengths, offsets, axis)
+    segment_plan(data, reduce, lengths, offsets, axis)
 }
 
 /// The gradient of [`segment_reduce`]. If several elements are equal to the maximum or minimum, they share the gradient equally.
@@ -45,8 +45,8 @@ fn segment_reduce_backward_plan<'a>(
     lengths: Option<&'a Tensor>,
     offsets: Option<&'a Tensor>,
     axis: i64,
-) -> Result<Plan<Segments<'a>>, BadArgument> {
-    let Plan { value, outputs: [spec] } = segments(data, reduce, lengths, offsets, axis)?;
+) -> Result<Plan<SegmentReducePlan<'a>>, BadArgument> {
+    let Plan { value, outputs: [spec] } = segment_plan(data, reduce, lengths, offsets, axis)?;
     for (name, tensor) in [("grad", grad), ("output", output)] {
         if tensor.sizes() != spec.geometry.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
@@ -58,33 +58,33 @@ fn segment_reduce_backward_plan<'a>(
     Ok(Plan::new(value, [Spec::contiguous(data.dtype(), data.sizes())]))
 }
 
-/// The plan of [`segment_reduce`]: how the dimension is divided, and the reduction.
+/// The plan of [`segment_reduce`]: the segments of the dimension, and the reduction.
 #[derive(Clone, Copy, Debug)]
-pub struct Segments<'a> {
+pub struct SegmentReducePlan<'a> {
     /// The reduction of each segment.
-    pub reduce: Reduce,
+    pub reduce: ReductionType,
     /// The dimension that is divided into segments.
     pub axis: usize,
     /// The number of segments.
     pub count: i64,
     /// The tensor that gives the segments. It has their offsets if the flag is true, else their lengths.
-    pub told: (&'a Tensor, bool),
+    pub boundaries: (&'a Tensor, bool),
 }
 
 /// Checks the arguments of a segment reduction and returns its plan.
-fn segments<'a>(
+fn segment_plan<'a>(
     data: &Tensor,
     reduce: &str,
     lengths: Option<&'a Tensor>,
     offsets: Option<&'a Tensor>,
     axis: i64,
-) -> Result<Plan<Segments<'a>>, BadArgument> {
+) -> Result<Plan<SegmentReducePlan<'a>>, BadArgument> {
     let reduce = match reduce {
-        "sum" => Reduce::Sum,
-        "mean" => Reduce::Mean,
-        "prod" => Reduce::Product,
-        "max" | "amax" => Reduce::Greatest,
-        "min" | "amin" => Reduce::Least,
+        "sum" => ReductionType::Sum,
+        "mean" => ReductionType::Mean,
+        "prod" => ReductionType::Product,
+        "max" | "amax" => ReductionType::Max,
+        "min" | "amin" => ReductionType::Min,
         other => return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "max", "min"])),
     };
     if data.sizes().is_empty() {
@@ -94,22 +94,22 @@ fn segments<'a>(
         return Err(BadArgument::dtype("data", data.dtype(), DTypes::Floating));
     }
     let axis = wrap_dim("axis", axis, data.sizes().len())?;
-    let (name, told, by_ends) = match (lengths, offsets) {
+    let (name, boundaries, are_offsets) = match (lengths, offsets) {
         (_, Some(offsets)) => ("offsets", offsets, true),
         (Some(lengths), None) => ("lengths", lengths, false),
-        (None, None) => return Err(BadArgument::value("lengths", "none", "given where `offsets` is not")),
+        (None, None) => return Err(BadArgument::value("lengths", "left out", "given if `offsets` is left out")),
     };
-    crate::check_index(name, told)?;
-    match told.sizes() {
-        [outer @ .., count] if *outer == data.sizes()[..axis] && *count >= i64::from(by_ends) => {
-            let count = count - i64::from(by_ends);
+    crate::check_index_dtype(name, boundaries)?;
+    match boundaries.sizes() {
+        [outer @ .., count] if *outer == data.sizes()[..axis] && *count >= i64::from(are_offsets) => {
+            let count = count - i64::from(are_offsets);
             let mut sizes = Dims::from_slice(data.sizes());
             sizes[axis] = count;
-            let value = Segments { reduce, axis, count, told: (told, by_ends) };
+            let value = SegmentReducePlan { reduce, axis, count, boundaries: (boundaries, are_offsets) };
             Ok(Plan::new(value, [Spec::contiguous(data.dtype(), &sizes)]))
         }
         sizes => {
-            let expected = format!("{:?}, and one size more", &data.sizes()[..axis]);
+            let expected = format!("the sizes {:?} and one more size", &data.sizes()[..axis]);
             Err(BadArgument::sizes(name, sizes, expected))
         }
     }

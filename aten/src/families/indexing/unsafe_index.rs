@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Indexed, is_mask};
+use crate::{IndexPlan, is_mask};
 
 /// [`index`](crate::index) for indices that the caller knows to be in range. They are checked all the same.
 #[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", body = CompositeExplicitAutograd)]
@@ -20,7 +20,7 @@ pub fn _unsafe_index_put(_: ...) -> Result<Tensor> {
 }
 
 /// Clamps the indices of each dimension to its range.
-fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+fn clamp_indices(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
     let clamped = indices.iter().zip(this.sizes()).map(|(index, &size)| match index {
         Some(index) if !is_mask(index) => crate::clamp(index, Some((-size).into()), Some((size - 1).into())).map(Some),
         other => Ok(other.clone()),
@@ -37,11 +37,11 @@ fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tenso
 )]
 pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor> {
     if this.geometry().count() == 0 {
-        let sizes = Indexed::of(this, indices)?.sizes;
+        let sizes = IndexPlan::new(this, indices)?.sizes;
         return crate::new_full(this, &sizes, fill, None, None, None, None);
     }
-    let picked = crate::index(this, &clamped(this, indices)?)?;
-    crate::masked_fill_scalar(&picked, &crate::logical_not(mask)?, fill)
+    let selected = crate::index(this, &clamp_indices(this, indices)?)?;
+    crate::masked_fill_scalar(&selected, &crate::logical_not(mask)?, fill)
 }
 
 /// `self`, with `values` added at the indices where `mask` is true. The masked-out indices may be out of range.
@@ -54,5 +54,5 @@ pub fn _unsafe_masked_index_put_accumulate(_: ...) -> Result<Tensor> {
         return crate::clone(this, None);
     }
     let added = crate::masked_fill_scalar(values, &crate::logical_not(mask)?, 0.into())?;
-    crate::index_put(this, &clamped(this, indices)?, &added, true)
+    crate::index_put(this, &clamp_indices(this, indices)?, &added, true)
 }

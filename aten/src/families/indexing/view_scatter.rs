@@ -11,7 +11,7 @@ pub fn select_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(select_scatter)]
 fn select_scatter_plan(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Plan<()>> {
-    replaced(this, &select_int(this, dim, index)?, src)
+    view_scatter_plan(this, &select_int(this, dim, index)?, src)
 }
 
 #[op_impl(select_scatter, CompositeExplicitAutograd)]
@@ -30,7 +30,7 @@ pub fn slice_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(slice_scatter)]
 fn slice_scatter_plan(_: ...) -> Result<Plan<()>> {
-    replaced(this, &slice(this, dim, start, end, step)?, src)
+    view_scatter_plan(this, &slice(this, dim, start, end, step)?, src)
 }
 
 #[op_impl(slice_scatter, CompositeExplicitAutograd)]
@@ -49,7 +49,7 @@ pub fn diagonal_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(diagonal_scatter)]
 fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>> {
-    replaced(this, &diagonal(this, offset, dim1, dim2)?, src)
+    view_scatter_plan(this, &diagonal(this, offset, dim1, dim2)?, src)
 }
 
 #[op_impl(diagonal_scatter, CompositeExplicitAutograd)]
@@ -68,9 +68,9 @@ pub fn as_strided_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(as_strided_scatter)]
 fn as_strided_scatter_plan(_: ...) -> Result<Plan<Geometry>> {
-    let part = as_strided(this, size, stride, storage_offset)?;
-    let Plan { outputs, .. } = replaced(this, &part, src)?;
-    Ok(Plan { value: part.geometry().clone(), outputs })
+    let view = as_strided(this, size, stride, storage_offset)?;
+    let Plan { outputs, .. } = view_scatter_plan(this, &view, src)?;
+    Ok(Plan { value: view.geometry().clone(), outputs })
 }
 
 #[op_impl(as_strided_scatter, CompositeExplicitAutograd)]
@@ -83,12 +83,12 @@ fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src:
     copy_(out, &memory.restride(this.geometry().clone())?, false)
 }
 
-/// Returns the plan of an operator that replaces `part`, a view of `this`. The result has the strides of `this`, unless `this` is expanded
+/// Returns the plan of an operator that replaces `view`, a view of `this`. The result has the strides of `this`, unless `this` is expanded
 /// (stride 0).
-fn replaced(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Plan<()>> {
-    if src.sizes() != part.sizes() {
-        return Err(BadArgument::sizes("src", src.sizes(), part.sizes())
-            .because("the part that it replaces has")
+fn view_scatter_plan(this: &Tensor, view: &Tensor, src: &Tensor) -> Result<Plan<()>> {
+    if src.sizes() != view.sizes() {
+        return Err(BadArgument::sizes("src", src.sizes(), view.sizes())
+            .because("the view that it replaces has")
             .into());
     }
     let own = this.geometry();

@@ -3,14 +3,14 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, broadcast, element_count, wrap_dim};
 
-use crate::view_strides;
+use crate::try_view_geometry;
 use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
 #[op_def(
     "matmul(Tensor self, Tensor other) -> Tensor",
     out = "out",
-    check = crate::check_factors_of_product([("self", this), ("other", other)])
+    check = crate::check_matmul_operands([("self", this), ("other", other)])
 )]
 pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
@@ -23,25 +23,25 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
             reshape(&row, &row.sizes()[1..])
         }
         ([_, _], [_, _]) => mm(this, other),
-        (rows @ [.., inner], [_] | [_, _]) if is_tall(this) => {
+        (rows @ [.., inner], [_] | [_, _]) if is_collapsible(this) => {
             let tall = reshape(this, &[element_count(&rows[..rows.len() - 1]), *inner])?;
             let mut sizes = Dims::from_slice(&rows[..rows.len() - 1]);
             sizes.extend(other.sizes()[1..].iter().copied());
             let product = if other.sizes().len() == 1 { mv(&tall, other)? } else { mm(&tall, other)? };
             crate::_unsafe_view(&product, &sizes)
         }
-        _ => batches(this, other),
+        _ => matmul_by_bmm(this, other),
     }
 }
 
 /// Whether all dimensions but the last can be viewed as one dimension.
-fn is_tall(this: &Tensor) -> bool {
+fn is_collapsible(this: &Tensor) -> bool {
     let Some((&inner, rows)) = this.sizes().split_last() else { return false };
-    this.geometry().is_contiguous() || view_strides(this.geometry(), &[element_count(rows), inner]).is_some()
+    this.geometry().is_contiguous() || try_view_geometry(this.geometry(), &[element_count(rows), inner]).is_some()
 }
 
 /// Computes the product by one `bmm`, with both operands expanded to common batch dimensions.
-fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn matmul_by_bmm(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let rows = if this.sizes().len() == 1 { unsqueeze(this, 0)? } else { this.clone() };
     let columns = if other.sizes().len() == 1 { unsqueeze(other, 1)? } else { other.clone() };
     let ([first @ .., height, inner], [second @ .., others, width]) = (rows.sizes(), columns.sizes()) else {
@@ -53,12 +53,12 @@ fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
     let mut sizes = broadcast([first, second])?;
     let items = element_count(&sizes);
-    let stretched = |side: &Tensor, [down, across]: [i64; 2]| {
+    let expand_batch = |side: &Tensor, [down, across]: [i64; 2]| {
         let mut all = sizes.clone();
         all.extend([down, across]);
         reshape(&expand(side, &all, false)?, &[items, down, across])
     };
-    let product = bmm(&stretched(&rows, [*height, *inner])?, &stretched(&columns, [*others, *width])?)?;
+    let product = bmm(&expand_batch(&rows, [*height, *inner])?, &expand_batch(&columns, [*others, *width])?)?;
     if this.sizes().len() > 1 {
         sizes.push(*height);
     }
@@ -80,7 +80,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     let one = || Scalar::Int(1);
     match (input.sizes(), weight.sizes()) {
         ([_, _], [_, _]) => crate::addmm(bias, input, &across, one(), one()),
-        ([rows @ .., inner], [out, _]) if rank > 2 && is_tall(input) && bias.sizes().len() == 1 => {
+        ([rows @ .., inner], [out, _]) if rank > 2 && is_collapsible(input) && bias.sizes().len() == 1 => {
             let sum = crate::addmm(bias, &reshape(input, &[element_count(rows), *inner])?, &across, one(), one())?;
             let mut sizes = Dims::from_slice(rows);
             sizes.push(*out);
@@ -134,8 +134,8 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
             .into());
     }
     let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out.saturating_mul(columns)])?;
-    let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
-    let result = bmm(&halfway, &reshape(input2, &[-1, columns, 1])?)?;
+    let partial_product = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
+    let result = bmm(&partial_product, &reshape(input2, &[-1, columns, 1])?)?;
     let result = reshape(&result, &[outer, &[out]].concat())?;
     match bias {
         None => Ok(result),
@@ -181,10 +181,10 @@ pub fn ger(_: ...) -> Result<Tensor>;
 pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
         ([], _) | (_, []) => crate::mul(this, other),
-        ([.., own], [.., met]) if own == met => tensordot(this, other, &[-1], &[-1]),
+        ([.., own], [.., other_dim]) if own == other_dim => tensordot(this, other, &[-1], &[-1]),
         ([.., own], _) => {
-            let [at, met] = [this, other].map(|side| side.sizes().len() - 1);
-            Err(BadArgument::size("other", other.sizes(), met, *own).like_dim("self", at).into())
+            let [at, other_dim] = [this, other].map(|side| side.sizes().len() - 1);
+            Err(BadArgument::size("other", other.sizes(), other_dim, *own).like_dim("self", at).into())
         }
     }
 }
@@ -195,24 +195,25 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
     if dims_self.len() != dims_other.len() {
         return Err(BadArgument::length("dims_other", dims_other.len(), dims_self.len()).like("dims_self").into());
     }
-    let (first, second) = (summed("dims_self", this, dims_self)?, summed("dims_other", other, dims_other)?);
+    let (first, second) =
+        (wrap_sum_dims("dims_self", this, dims_self)?, wrap_sum_dims("dims_other", other, dims_other)?);
     let (mut left, mut right) = (this.clone(), other.clone());
-    for (&own, &met) in first.iter().zip(&second) {
+    for (&own, &other_dim) in first.iter().zip(&second) {
         // A dimension of size 1 is broadcast: the other operand is summed over its dimension first.
-        match (this.sizes()[own], other.sizes()[met]) {
-            (own_size, met_size) if own_size == met_size => {}
-            (_, 1) => left = sum_dim_intlist(&left, Some(&[position(own)]), true, None)?,
-            (1, _) => right = sum_dim_intlist(&right, Some(&[position(met)]), true, None)?,
+        match (this.sizes()[own], other.sizes()[other_dim]) {
+            (own_size, other_size) if own_size == other_size => {}
+            (_, 1) => left = sum_dim_intlist(&left, Some(&[to_i64(own)]), true, None)?,
+            (1, _) => right = sum_dim_intlist(&right, Some(&[to_i64(other_dim)]), true, None)?,
             (size, _) => {
-                return Err(BadArgument::size("other", other.sizes(), met, size).like_dim("self", own).into());
+                return Err(BadArgument::size("other", other.sizes(), other_dim, size).like_dim("self", own).into());
             }
         }
     }
-    let (kept_left, kept_right) = (kept(&left, &first), kept(&right, &second));
+    let (kept_left, kept_right) = (remaining_dims(&left, &first), remaining_dims(&right, &second));
     let of = |tensor: &Tensor, dims: &[usize]| dims.iter().map(|&dim| tensor.sizes()[dim]).collect::<Dims>();
     let (rows, columns, inner) = (of(&left, &kept_left), of(&right, &kept_right), element_count(&of(&left, &first)));
-    let left = permute(&left, &positions(kept_left.iter().chain(&first)))?;
-    let right = permute(&right, &positions(second.iter().chain(&kept_right)))?;
+    let left = permute(&left, &to_dims(kept_left.iter().chain(&first)))?;
+    let right = permute(&right, &to_dims(second.iter().chain(&kept_right)))?;
     let product =
         mm(&reshape(&left, &[element_count(&rows), inner])?, &reshape(&right, &[inner, element_count(&columns)])?)?;
     let mut sizes = rows;
@@ -220,20 +221,20 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
     reshape(&product, &sizes)
 }
 
-fn position(dim: usize) -> i64 {
+fn to_i64(dim: usize) -> i64 {
     i64::try_from(dim).unwrap_or(i64::MAX)
 }
 
-fn positions<'a>(dims: impl Iterator<Item = &'a usize>) -> Dims {
-    dims.map(|&dim| position(dim)).collect()
+fn to_dims<'a>(dims: impl Iterator<Item = &'a usize>) -> Dims {
+    dims.map(|&dim| to_i64(dim)).collect()
 }
 
-fn kept(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
+fn remaining_dims(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
     (0..tensor.sizes().len()).filter(|dim| !summed.contains(dim)).collect()
 }
 
 /// Wraps the dimensions to sum over. Refuses repeated dimensions.
-fn summed(argument: &'static str, tensor: &Tensor, dims: &[i64]) -> Result<Vec<usize>, BadArgument> {
+fn wrap_sum_dims(argument: &'static str, tensor: &Tensor, dims: &[i64]) -> Result<Vec<usize>, BadArgument> {
     let mut found = Vec::new();
     for &dim in dims {
         let rank = tensor.sizes().len();

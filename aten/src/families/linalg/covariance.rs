@@ -15,24 +15,24 @@ pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: 
     check_weights("fweights", fweights, count, DType::is_integral, DTypes::Integral)?;
     check_weights("aweights", aweights, count, DType::is_floating, DTypes::Floating)?;
     let weights = match (fweights, aweights) {
-        (Some(often), Some(much)) => Some((often * much)?),
+        (Some(frequencies), Some(importances)) => Some((frequencies * importances)?),
         (one, other) => one.or(other).cloned(),
     };
-    let weighed = |rows: &Tensor| weights.as_ref().map_or_else(|| Ok(rows.clone()), |weights| rows * weights);
+    let weighted = |rows: &Tensor| weights.as_ref().map_or_else(|| Ok(rows.clone()), |weights| rows * weights);
     let total = match &weights {
         Some(weights) => weights.sum()?,
         None => Tensor::number(Scalar::Int(count)),
     };
-    let mean = (weighed(&rows)?.sum_dim_intlist(Some(&[1]), true)? / &total)?;
-    let freedom = match (&weights, aweights) {
-        (Some(weights), Some(much)) if correction != 0 => {
-            (&total - (((weights * much)?.sum()? * correction)? / &total)?)?
+    let mean = (weighted(&rows)?.sum_dim_intlist(Some(&[1]), true)? / &total)?;
+    let degrees_of_freedom = match (&weights, aweights) {
+        (Some(weights), Some(importances)) if correction != 0 => {
+            (&total - (((weights * importances)?.sum()? * correction)? / &total)?)?
         }
         _ => (&total - correction)?,
     };
     let centered = (rows - mean)?;
-    let products = centered.mm(&weighed(&centered)?.t()?.conj()?)?;
-    (products / freedom.clamp_min(0)?)?.squeeze()
+    let products = centered.mm(&weighted(&centered)?.t()?.conj()?)?;
+    (products / degrees_of_freedom.clamp_min(0)?)?.squeeze()
 }
 
 fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
@@ -77,16 +77,16 @@ fn check_weights(
 #[op_def("corrcoef(Tensor self) -> Tensor")]
 pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
     check_variables(this)?;
-    let together = cov!(this)?;
-    if together.sizes().is_empty() {
+    let covariance = cov!(this)?;
+    if covariance.sizes().is_empty() {
         // The correlation of a single variable with itself is 1, or NaN if its variance is 0.
-        return together.div(&together);
+        return covariance.div(&covariance);
     }
-    let deviations = together.diagonal(0, 0, 1)?.real()?.sqrt()?;
-    let scaled = ((together / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;
-    let kept = |part: &Tensor| part.clamp(Some(Scalar::Int(-1)), Some(Scalar::Int(1)));
+    let deviations = covariance.diagonal(0, 0, 1)?.real()?.sqrt()?;
+    let scaled = ((covariance / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;
+    let clamped = |part: &Tensor| part.clamp(Some(Scalar::Int(-1)), Some(Scalar::Int(1)));
     if !scaled.dtype().is_complex() {
-        return kept(&scaled);
+        return clamped(&scaled);
     }
-    kept(&scaled.view_as_real()?)?.view_as_complex()
+    clamped(&scaled.view_as_real()?)?.view_as_complex()
 }

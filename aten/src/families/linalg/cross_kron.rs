@@ -41,7 +41,7 @@ fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgumen
 pub fn cross(this: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let first = || this.sizes().iter().position(|&size| size == 3).and_then(|at| i64::try_from(at).ok());
     let Some(dim) = dim.or_else(first) else {
-        return Err(BadArgument::sizes("self", this.sizes(), "3 in some dimension").into());
+        return Err(BadArgument::sizes("self", this.sizes(), "size 3 in one of the dimensions").into());
     };
     linalg_cross!(this, other, dim = dim)
 }

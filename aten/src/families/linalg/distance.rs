@@ -24,8 +24,8 @@ pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     check = crate::check_broadcast([("x1", x1), ("x2", x2)])
 )]
 pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
-    let apart = add_scalar(&sub(x1, x2, Scalar::Int(1))?, eps.into(), Scalar::Int(1))?;
-    linalg_vector_norm(&apart, p.into(), Some(&[-1]), keepdim, None)
+    let difference = add_scalar(&sub(x1, x2, Scalar::Int(1))?, eps.into(), Scalar::Int(1))?;
+    linalg_vector_norm(&difference, p.into(), Some(&[-1]), keepdim, None)
 }
 
 /// The cosine of the angle between vectors along the dimension `dim`. The length of a vector counts as `eps` if it is smaller.
@@ -37,7 +37,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
     let dtype = x1.dtype().promote(x2.dtype());
     if !dtype.is_floating() {
         return Err(BadArgument::dtype("x1", x1.dtype(), DTypes::Floating)
-            .because(format!("{dtype} in common is not"))
+            .because(format!("the common dtype {dtype} is not"))
             .into());
     }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
@@ -57,7 +57,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
 /// The `p`-norm distances between each row of one matrix and each row of another.
 #[op_def("cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")]
 pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-    if _cdist_forward::plan(x1, x2, p, compute_mode)?.value.by_product {
+    if _cdist_forward::plan(x1, x2, p, compute_mode)?.value.use_matmul {
         // This composition of a matrix product has derivatives of every order.
         return _euclidean_dist(x1, x2);
     }
@@ -69,24 +69,24 @@ pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Res
 pub fn _cdist_forward(_: ...) -> Result<Tensor>;
 
 /// The plan of [`_cdist_forward`].
-pub struct Distances {
+pub struct CdistPlan {
     /// Whether a matrix product computes the distances. This needs `p` 2 and, unless `compute_mode` decides, more than 25 rows.
-    pub by_product: bool,
+    pub use_matmul: bool,
 }
 
 #[op_plan(_cdist_forward)]
-fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Plan<Distances>, BadArgument> {
-    const MANY: i64 = 25;
+fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Plan<CdistPlan>, BadArgument> {
+    const MIN_MATMUL_ROWS: i64 = 25;
     if let Some(mode) = compute_mode.filter(|mode| !(0..=2).contains(mode)) {
         return Err(BadArgument::number("compute_mode", mode, 0..=2));
     }
-    let spec = distances(x1, x2, p)?;
-    let is_wanted = match compute_mode {
+    let spec = cdist_spec(x1, x2, p)?;
+    let is_matmul_allowed = match compute_mode {
         Some(1) => true,
         Some(2) => false,
-        _ => spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MANY),
+        _ => spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MIN_MATMUL_ROWS),
     };
-    Ok(Plan::new(Distances { by_product: is_wanted && (p - 2.0).abs() < f64::EPSILON }, [spec]))
+    Ok(Plan::new(CdistPlan { use_matmul: is_matmul_allowed && (p - 2.0).abs() < f64::EPSILON }, [spec]))
 }
 
 /// The gradient of [`_cdist_forward`] for `x1`, expanded to the batch dimensions of both.
@@ -95,8 +95,8 @@ pub fn _cdist_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_cdist_backward)]
 fn cdist_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    let spec = distances(x1, x2, p)?;
-    check_result([("grad", grad), ("cdist", cdist)], &spec)?;
+    let spec = cdist_spec(x1, x2, p)?;
+    check_like_result([("grad", grad), ("cdist", cdist)], &spec)?;
     let mut sizes = Dims::from_slice(spec.geometry.sizes());
     if let (Some(last), Some(&width)) = (sizes.last_mut(), x1.sizes().last()) {
         *last = width;
@@ -110,7 +110,7 @@ pub fn _euclidean_dist(_: ...) -> Result<Tensor>;
 
 #[op_plan(_euclidean_dist)]
 fn euclidean_plan(x1: &Tensor, x2: &Tensor) -> Result<Plan<()>, BadArgument> {
-    Ok(Plan::new((), [distances(x1, x2, 2.0)?]))
+    Ok(Plan::new((), [cdist_spec(x1, x2, 2.0)?]))
 }
 
 #[op_impl(_euclidean_dist, CompositeExplicitAutograd)]
@@ -118,9 +118,9 @@ fn _euclidean_dist_any(_plan: &(), out: &mut Tensor, x1: &Tensor, x2: &Tensor) -
     let length = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
     let one = |x: &Tensor| ones_like(x, None, None, None, None, None);
     let (first, second) = (length(x1)?, length(x2)?);
-    let (beside_first, beside_second) = (one(&first)?, one(&second)?);
-    let rows = cat(&[mul_scalar(x1, (-2).into())?, first, beside_first], -1)?;
-    let columns = cat(&[x2.clone(), beside_second, second], -1)?;
+    let (ones_like_first, ones_like_second) = (one(&first)?, one(&second)?);
+    let rows = cat(&[mul_scalar(x1, (-2).into())?, first, ones_like_first], -1)?;
+    let columns = cat(&[x2.clone(), ones_like_second, second], -1)?;
     sqrt_out(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?, out)
 }
 
@@ -136,7 +136,7 @@ pub fn _pdist_forward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_pdist_forward)]
 fn pdist_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
-    Ok(Plan::new((), [pair_distances(this, p)?]))
+    Ok(Plan::new((), [pdist_spec(this, p)?]))
 }
 
 /// The gradient of [`_pdist_forward`].
@@ -145,24 +145,24 @@ pub fn _pdist_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_pdist_backward)]
 fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_result([("grad", grad), ("pdist", pdist)], &pair_distances(this, p)?)?;
+    check_like_result([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// Refuses dtypes that are not floating-point.
-fn check_vectors(argument: &'static str, x: &Tensor) -> Result<(), BadArgument> {
+fn check_is_floating(argument: &'static str, x: &Tensor) -> Result<(), BadArgument> {
     if x.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype(argument, x.dtype(), DTypes::Floating)) }
 }
 
-fn check_power(p: f64) -> Result<(), BadArgument> {
+fn check_norm_order(p: f64) -> Result<(), BadArgument> {
     if p >= 0.0 { Ok(()) } else { Err(BadArgument::number("p", p, 0..)) }
 }
 
 /// Checks the arguments of distances between the rows of two matrices, and returns the spec of the result.
-fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
+fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     check_devices([("x1", x1), ("x2", x2)])?;
-    check_vectors("x1", x1)?;
-    check_power(p)?;
+    check_is_floating("x1", x1)?;
+    check_norm_order(p)?;
     if x2.dtype() != x1.dtype() {
         return Err(BadArgument::dtype("x2", x2.dtype(), x1.dtype()).like("x1"));
     }
@@ -180,7 +180,7 @@ fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     Ok(Spec::contiguous(x1.dtype(), &sizes))
 }
 
-fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
+fn check_like_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
     for (name, tensor) in tensors {
         if tensor.sizes() != spec.geometry.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()).because("the result has"));
@@ -193,12 +193,12 @@ fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<()
 }
 
 /// Checks the arguments of [`pdist`], and returns the spec of its result.
-fn pair_distances(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
+fn pdist_spec(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     let &[rows, _] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), 2));
     };
-    check_vectors("self", this)?;
-    check_power(p)?;
+    check_is_floating("self", this)?;
+    check_norm_order(p)?;
     let pairs = i128::from(rows) * (i128::from(rows) - 1).max(0) / 2;
     Ok(Spec::contiguous(this.dtype(), &[i64::try_from(pairs).unwrap_or(i64::MAX)]))
 }

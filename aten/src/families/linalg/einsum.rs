@@ -15,26 +15,26 @@ use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 /// list.
 #[op_def("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]
 pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Result<Tensor> {
-    let (mut operands, output) = read(equation, tensors)?;
-    let mut pairs = contraction_order(path, operands.len())?.into_iter();
+    let (mut operands, output) = parse_equation(equation, tensors)?;
+    let mut pairs = parse_path(path, operands.len())?.into_iter();
     while operands.len() > 1 {
         let (first, second) = pairs.next().unwrap_or((0, 1));
         let right = operands.remove(first.max(second));
         let left = operands.remove(first.min(second));
         let needed =
             |label: &Label| output.contains(label) || operands.iter().any(|operand| operand.labels.contains(label));
-        let met = contract_pair(left, right, &output, needed)?;
+        let product = contract_pair(left, right, &output, needed)?;
         // Without a path, the operands are contracted in the order of the equation.
-        operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
+        operands.insert(if path.is_some() { operands.len() } else { 0 }, product);
     }
     let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
-    last.summed(|label| output.contains(label))?.in_order(&output)
+    last.sum_except(|label| output.contains(label))?.permuted_to(&output)
 }
 
 /// The label of a dimension: a letter, or the distance to the last dimension of the ellipsis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Label {
-    Hidden(std::cmp::Reverse<usize>),
+    Ellipsis(std::cmp::Reverse<usize>),
     Letter(char),
 }
 
@@ -50,14 +50,14 @@ impl Operand {
     }
 
     /// Makes an operand in which each label occurs once. Of dimensions with the same label, it takes the diagonal.
-    fn labelled(mut tensor: Tensor, mut labels: Vec<Label>) -> Result<Self> {
-        while let Some((first, again)) = repeated(&labels) {
+    fn with_unique_labels(mut tensor: Tensor, mut labels: Vec<Label>) -> Result<Self> {
+        while let Some((first, again)) = find_repeated(&labels) {
             let (size, other) = (tensor.sizes()[first], tensor.sizes()[again]);
             if size != other {
-                let expected = format!("equal sizes where a letter is repeated, not {size} and {other}");
+                let expected = format!("equal sizes for a repeated letter, not {size} and {other}");
                 return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
             }
-            tensor = diagonal(&tensor, 0, place(first), place(again))?;
+            tensor = diagonal(&tensor, 0, to_i64(first), to_i64(again))?;
             labels.remove(again);
             let label = labels.remove(first);
             labels.push(label);
@@ -65,21 +65,21 @@ impl Operand {
         Ok(Self { tensor, labels })
     }
 
-    /// Sums over the dimensions whose label `stays` rejects.
-    fn summed(mut self, stays: impl Fn(&Label) -> bool) -> Result<Self> {
-        let gone: Dims = (0..self.labels.len()).filter(|&at| !stays(&self.labels[at])).map(place).collect();
-        if !gone.is_empty() {
-            self.tensor = sum_dim_intlist(&self.tensor, Some(&gone), false, None)?;
-            self.labels.retain(stays);
+    /// Sums over the dimensions whose label `is_kept` rejects.
+    fn sum_except(mut self, is_kept: impl Fn(&Label) -> bool) -> Result<Self> {
+        let summed_dims: Dims = (0..self.labels.len()).filter(|&at| !is_kept(&self.labels[at])).map(to_i64).collect();
+        if !summed_dims.is_empty() {
+            self.tensor = sum_dim_intlist(&self.tensor, Some(&summed_dims), false, None)?;
+            self.labels.retain(is_kept);
         }
         Ok(self)
     }
 
     /// Removes dimensions of size 1 that the other operand has too, because they broadcast.
-    fn stretching(mut self, other: &Self) -> Result<Self> {
+    fn squeeze_broadcast(mut self, other: &Self) -> Result<Self> {
         for at in (0..self.labels.len()).rev() {
             if self.tensor.sizes()[at] == 1 && other.labels.contains(&self.labels[at]) {
-                self.tensor = squeeze_dim(&self.tensor, place(at))?;
+                self.tensor = squeeze_dim(&self.tensor, to_i64(at))?;
                 self.labels.remove(at);
             }
         }
@@ -87,27 +87,27 @@ impl Operand {
     }
 
     /// Permutes the dimensions to the order of these labels. The operand must have each label.
-    fn in_order(&self, labels: &[Label]) -> Result<Tensor> {
-        let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(place);
+    fn permuted_to(&self, labels: &[Label]) -> Result<Tensor> {
+        let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(to_i64);
         let dims: Dims = dims.collect();
-        if dims.iter().enumerate().all(|(at, &dim)| place(at) == dim) {
+        if dims.iter().enumerate().all(|(at, &dim)| to_i64(at) == dim) {
             return Ok(self.tensor.clone());
         }
         permute(&self.tensor, &dims)
     }
 
     /// Returns the tensor with one dimension for each of these labels. A label that the operand lacks becomes a dimension of size 1.
-    fn spread_over(&self, labels: &[Label]) -> Result<Tensor> {
+    fn aligned_to(&self, labels: &[Label]) -> Result<Tensor> {
         let sizes: Dims = labels.iter().map(|&label| self.size(label).unwrap_or(1)).collect();
-        reshape(&self.in_order(labels)?, &sizes)
+        reshape(&self.permuted_to(labels)?, &sizes)
     }
 }
 
-fn place(at: usize) -> i64 {
+fn to_i64(at: usize) -> i64 {
     i64::try_from(at).unwrap_or(i64::MAX)
 }
 
-fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
+fn find_repeated(labels: &[Label]) -> Option<(usize, usize)> {
     let again = (0..labels.len()).find(|&at| labels[..at].contains(&labels[at]))?;
     labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
 }
@@ -116,21 +116,22 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
 ///
 /// The dimensions are in the order of the final output if possible, so that a permutation at the end is seldom needed.
 fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
-    let left = left.stretching(&right)?;
-    let right = right.stretching(&left)?;
-    let left = left.summed(|label| needed(label) || right.labels.contains(label))?;
-    let right = right.summed(|label| needed(label) || left.labels.contains(label))?;
-    let only = |one: &Operand, other: &Operand| in_order_of(output, &one.labels, |label| !other.labels.contains(label));
+    let left = left.squeeze_broadcast(&right)?;
+    let right = right.squeeze_broadcast(&left)?;
+    let left = left.sum_except(|label| needed(label) || right.labels.contains(label))?;
+    let right = right.sum_except(|label| needed(label) || left.labels.contains(label))?;
+    let only =
+        |one: &Operand, other: &Operand| sorted_by_output(output, &one.labels, |label| !other.labels.contains(label));
     let (rows, columns) = (only(&left, &right), only(&right, &left));
     let at = |labels: &[Label]| labels.first().and_then(|first| output.iter().position(|label| label == first));
     if matches!((at(&rows), at(&columns)), (Some(row), Some(column)) if column < row) {
         return contract_pair(right, left, output, needed);
     }
-    let both = in_order_of(output, &left.labels, |label| right.labels.contains(label));
+    let both = sorted_by_output(output, &left.labels, |label| right.labels.contains(label));
     let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
     let labels = [&batch[..], &rows, &columns].concat();
     if inner.is_empty() {
-        let tensor = mul(&left.spread_over(&labels)?, &right.spread_over(&labels)?)?;
+        let tensor = mul(&left.aligned_to(&labels)?, &right.aligned_to(&labels)?)?;
         return Ok(Operand { tensor, labels });
     }
     let sizes: Dims = labels.iter().filter_map(|&label| left.size(label).or_else(|| right.size(label))).collect();
@@ -139,42 +140,46 @@ fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl F
     let items = element_count(&sizes[..batch.len()]);
     let height = element_count(&sizes[batch.len()..rows_end]);
     let width = element_count(&sizes[rows_end..]);
-    let down = left.in_order(&[&batch[..], &rows, &inner].concat())?;
-    let across = right.in_order(&[&batch[..], &inner, &columns].concat())?;
+    let down = left.permuted_to(&[&batch[..], &rows, &inner].concat())?;
+    let across = right.permuted_to(&[&batch[..], &inner, &columns].concat())?;
     let product =
         bmm(&reshape(&down, &[items, height, inner_count])?, &reshape(&across, &[items, inner_count, width])?)?;
     Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
 }
 
 /// Returns the labels that `fits` accepts: first those of `output`, in its order, and then the others.
-fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
+fn sorted_by_output(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
     let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
     found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
     found
 }
 
 /// Parses `path` into pairs of operand indices. Returns an empty list if there is no path.
-fn contraction_order(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
+fn parse_path(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
     let Some(path) = path else { return Ok(Vec::new()) };
-    let refuse = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
+    let bad_argument = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
     let expected = if operands == 1 { 1 } else { 2 * (operands - 1) };
     if path.len() != expected {
-        return Err(refuse(format!("{expected} places, two for each product")));
+        return Err(bad_argument(format!("a list of {expected} operand indices, two for each product")));
     }
     let mut pairs = Vec::with_capacity(operands);
     for (done, pair) in path.chunks_exact(2).enumerate() {
         let left = operands - done;
         match [usize::try_from(pair[0]), usize::try_from(pair[1])] {
             [Ok(first), Ok(second)] if first != second && first < left && second < left => pairs.push((first, second)),
-            _ => return Err(refuse(format!("two different places below {left} for each product"))),
+            _ => {
+                return Err(bad_argument(format!(
+                    "a list with two different operand indices below {left} for each product"
+                )));
+            }
         }
     }
     Ok(pairs)
 }
 
 /// Parses an equation. Returns the operands with their labels, and the labels of the result.
-fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)> {
-    let refuse = |expected: String| BadArgument::value("equation", format!("`{equation}`"), expected);
+fn parse_equation(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)> {
+    let bad_argument = |expected: String| BadArgument::value("equation", format!("`{equation}`"), expected);
     let (inputs, output) =
         equation.split_once("->").map_or((equation, None), |(inputs, output)| (inputs, Some(output)));
     let words: Vec<&str> = inputs.split(',').collect();
@@ -182,44 +187,56 @@ fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)
         return Err(BadArgument::length("tensors", 0, 1..).into());
     }
     if words.len() != tensors.len() {
-        return Err(refuse(format!("letters for each of the {} tensors, with commas between", tensors.len())).into());
+        return Err(bad_argument(format!(
+            "an equation with letters for each of the {} tensors, separated by commas",
+            tensors.len()
+        ))
+        .into());
     }
     let mut operands = Vec::with_capacity(tensors.len());
-    let (mut all, mut hidden) = (Vec::new(), 0);
+    let (mut all, mut ellipsis_rank) = (Vec::new(), 0);
     for (word, tensor) in words.into_iter().zip(tensors) {
         let rank = tensor.sizes().len();
         let (labels, covered) =
-            labels(
+            parse_labels(
                 word,
                 |named, ellipsis| {
                     if named == rank || (ellipsis && named < rank) { Some(rank - named) } else { None }
                 },
             )
-            .map_err(refuse)?;
-        hidden = hidden.max(covered);
+            .map_err(bad_argument)?;
+        ellipsis_rank = ellipsis_rank.max(covered);
         all.extend_from_slice(&labels);
-        operands.push(Operand::labelled(tensor.clone(), labels)?);
+        operands.push(Operand::with_unique_labels(tensor.clone(), labels)?);
     }
     let output = match output {
-        Some(word) => labels(word, |_, ellipsis| Some(if ellipsis { hidden } else { 0 })).map_err(refuse)?.0,
-        None => implied(&all),
+        Some(word) => {
+            parse_labels(word, |_, ellipsis| Some(if ellipsis { ellipsis_rank } else { 0 })).map_err(bad_argument)?.0
+        }
+        None => implicit_output(&all),
     };
-    if let Some((_, Label::Letter(letter))) = repeated(&output).map(|(at, _)| (at, output[at])) {
-        return Err(refuse(format!("each letter once in the result, where `{letter}` is repeated")).into());
+    if let Some((_, Label::Letter(letter))) = find_repeated(&output).map(|(at, _)| (at, output[at])) {
+        return Err(bad_argument(format!(
+            "an equation with each letter at most once in the result, but `{letter}` is repeated"
+        ))
+        .into());
     }
     if let Some(Label::Letter(letter)) = output.iter().find(|label| !all.contains(label)) {
-        return Err(refuse(format!("letters in the result that some tensor has, unlike `{letter}`")).into());
+        return Err(bad_argument(format!(
+            "an equation with letters of the tensors in the result, but no tensor has `{letter}`"
+        ))
+        .into());
     }
-    check_sizes(&operands)?;
+    check_label_sizes(&operands)?;
     Ok((operands, output))
 }
 
 /// Returns the output labels of an equation without an arrow: the dimensions of the ellipsis, then the letters that occur once, in
 /// alphabetical order.
-fn implied(all: &[Label]) -> Vec<Label> {
+fn implicit_output(all: &[Label]) -> Vec<Label> {
     let once = |label: &Label| all.iter().filter(|other| *other == label).count() == 1;
     let mut output: Vec<Label> =
-        all.iter().copied().filter(|label| matches!(label, Label::Hidden(_)) || once(label)).collect();
+        all.iter().copied().filter(|label| matches!(label, Label::Ellipsis(_)) || once(label)).collect();
     output.sort_unstable();
     output.dedup();
     output
@@ -227,7 +244,7 @@ fn implied(all: &[Label]) -> Vec<Label> {
 
 /// Parses the labels of one operand. `covered` returns the number of dimensions of its ellipsis, given the number of letters and whether
 /// there is an ellipsis.
-fn labels(
+fn parse_labels(
     word: &str,
     covered: impl Fn(usize, bool) -> Option<usize>,
 ) -> std::result::Result<(Vec<Label>, usize), String> {
@@ -236,25 +253,25 @@ fn labels(
     let (before, behind) = ellipsis.unwrap_or((&word, ""));
     let named = || before.chars().chain(behind.chars());
     if let Some(odd) = named().find(|letter| !letter.is_ascii_alphabetic()) {
-        return Err(format!("letters, and one `...` for each tensor, unlike `{odd}`"));
+        return Err(format!("an equation with letters and at most one `...` for each tensor, but it has `{odd}`"));
     }
     let named = named().count();
     let Some(covered) = covered(named, ellipsis.is_some()) else {
-        return Err(format!("as many letters as there are dimensions, unlike `{word}`"));
+        return Err(format!("an equation with one letter for each dimension, unlike `{word}`"));
     };
-    let hidden = (0..covered).rev().map(|from_last| Label::Hidden(std::cmp::Reverse(from_last)));
-    let letters = before.chars().map(Label::Letter).chain(hidden).chain(behind.chars().map(Label::Letter));
+    let ellipsis_rank = (0..covered).rev().map(|from_last| Label::Ellipsis(std::cmp::Reverse(from_last)));
+    let letters = before.chars().map(Label::Letter).chain(ellipsis_rank).chain(behind.chars().map(Label::Letter));
     Ok((letters.collect(), covered))
 }
 
-fn check_sizes(operands: &[Operand]) -> Result<(), BadArgument> {
+fn check_label_sizes(operands: &[Operand]) -> Result<(), BadArgument> {
     for (at, operand) in operands.iter().enumerate() {
         for &label in &operand.labels {
             let known = operands[..at].iter().filter_map(|other| other.size(label)).find(|&size| size != 1);
             match (known, operand.size(label)) {
                 (Some(known), Some(size)) if size != 1 && size != known => {
                     let expected =
-                        format!("{known} or 1 instead of {size}, as a tensor before has for the same letter");
+                        format!("{known} or 1 instead of {size}, as an earlier tensor has for the same letter");
                     return Err(BadArgument::sizes("tensors", operand.tensor.sizes(), expected));
                 }
                 _ => {}

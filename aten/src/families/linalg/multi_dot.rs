@@ -7,7 +7,7 @@ use crate::mm;
 use crate::prelude::*;
 
 /// The matrix product of all tensors, in the order with the fewest multiplications. The first and the last may be vectors.
-#[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_chain("tensors", tensors))]
+#[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_inner_sizes("tensors", tensors))]
 pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     let [first, middle @ .., last] = tensors else {
         return Err(BadArgument::length("tensors", tensors.len(), 2..).into());
@@ -32,11 +32,11 @@ pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     } else {
         sizes.push(last.sizes()[1]);
     }
-    product(&matrices, &splits(&matrices))?.reshape(&sizes)
+    multiply_in_order(&matrices, &cheapest_splits(&matrices))?.reshape(&sizes)
 }
 
 /// Checks that the inner sizes of neighbouring factors are equal.
-fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgument> {
+fn check_inner_sizes(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgument> {
     for (at, pair) in factors.windows(2).enumerate() {
         let (left, right) = (pair[0].sizes(), pair[1].sizes());
         if let (Some(inner), Some(rows)) = (left.last(), right.first())
@@ -50,7 +50,7 @@ fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgu
 }
 
 /// Finds the cheapest split of each run of matrices: `splits[length - 2][start]` is the length of its left part.
-fn splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
+fn cheapest_splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
     let count = matrices.len();
     let sides: Vec<i128> = matrices.iter().map(|matrix| matrix.sizes()[0]).chain([0]).map(i128::from).collect();
     let width = |end: usize| i128::from(matrices[end - 1].sizes()[1]);
@@ -71,19 +71,22 @@ fn splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
     splits
 }
 
-fn product(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
-    fn run(matrices: &[Tensor], splits: &[Vec<usize>], start: usize, length: usize) -> Result<Tensor> {
+fn multiply_in_order(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
+    fn multiply_range(matrices: &[Tensor], splits: &[Vec<usize>], start: usize, length: usize) -> Result<Tensor> {
         if length == 1 {
             return Ok(matrices[start].clone());
         }
         let cut = splits[length - 2][start];
-        mm(&run(matrices, splits, start, cut)?, &run(matrices, splits, start + cut, length - cut)?)
+        mm(
+            &multiply_range(matrices, splits, start, cut)?,
+            &multiply_range(matrices, splits, start + cut, length - cut)?,
+        )
     }
-    run(matrices, splits, 0, matrices.len())
+    multiply_range(matrices, splits, 0, matrices.len())
 }
 
 /// The product of one or more matrices, in the order with the fewest multiplications.
-#[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_chain("matrices", matrices))]
+#[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_inner_sizes("matrices", matrices))]
 pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = matrices.iter().find(|matrix| matrix.sizes().len() != 2) {
         return Err(BadArgument::rank("matrices", odd.sizes().len(), 2).into());
@@ -105,7 +108,7 @@ pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
         return Err(BadArgument::sizes("self", this.sizes(), "square matrices").into());
     }
     let Ok(mut left) = u64::try_from(n) else {
-        return Err(BadArgument::number("n", n, 0..).because("nothing here inverts matrices").into());
+        return Err(BadArgument::number("n", n, 0..).because("matrices are not inverted").into());
     };
     if left == 0 {
         let one = crate::eye(rows, Some(this.dtype()), None, Some(this.device()), None)?;

@@ -72,22 +72,22 @@ pub fn addr(_: ...) -> Result<Tensor>;
 
 #[op_plan(addmm)]
 fn addmm_plan(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
-    sum_plan(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])
+    add_product_plan(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])
 }
 
 #[op_plan(baddbmm)]
 fn baddbmm_plan(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
-    sum_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])
+    add_product_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])
 }
 
 #[op_plan(addbmm)]
 fn addbmm_plan(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
-    sum_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])
+    add_product_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])
 }
 
 #[op_plan(addmv)]
 fn addmv_plan(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
-    sum_plan(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])
+    add_product_plan(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])
 }
 
 #[op_plan(addr)]
@@ -99,18 +99,23 @@ fn addr_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         }
     }
     let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
-    check_stretches(this, &sizes)?;
+    check_broadcasts_to_product(this, &sizes)?;
     let dtype = result_dtype([this, vec1, vec2]);
-    crate::check_numbers(dtype, [("beta", beta), ("alpha", alpha)])?;
+    crate::check_scalars(dtype, [("beta", beta), ("alpha", alpha)])?;
     Ok(Plan::new((), [Spec::contiguous(dtype, &sizes)]))
 }
 
 /// An operand of a product: its name, the tensor, and a letter for each dimension.
-type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
+type LetteredOperand<'a> = (&'static str, &'a Tensor, &'static str);
 
 /// Checks an operator that adds a product to `self`, and returns its plan. Letters give the dimensions of the operands and of the product.
 /// `self` must broadcast to the product. `factors` are `beta` and `alpha`.
-fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Scalar; 2]) -> Result<Plan<()>> {
+fn add_product_plan(
+    this: &Tensor,
+    operands: [LetteredOperand<'_>; 2],
+    out: &str,
+    factors: [Scalar; 2],
+) -> Result<Plan<()>> {
     check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
@@ -122,7 +127,7 @@ fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Sca
     }
     let [first, second] = operands;
     let size = |letter| {
-        let among = |(_, tensor, letters): Lettered<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
+        let among = |(_, tensor, letters): LetteredOperand<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
         among(first).or_else(|| among(second)).unwrap_or(1)
     };
     for (at, (letter, &found)) in second.2.chars().zip(second.1.sizes()).enumerate() {
@@ -132,18 +137,18 @@ fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Sca
         }
     }
     let sizes: Dims = out.chars().map(size).collect();
-    check_stretches(this, &sizes)?;
+    check_broadcasts_to_product(this, &sizes)?;
     let factors = [("beta", factors[0]), ("alpha", factors[1])];
     // A vector is scaled in its own dtype, which must represent the factors.
     if sizes.len() == 1 {
-        crate::check_numbers(this.dtype(), factors)?;
+        crate::check_scalars(this.dtype(), factors)?;
     } else {
-        crate::check_factors(this.dtype(), factors)?;
+        crate::check_compute_scalars(this.dtype(), factors)?;
     }
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
-fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+fn check_broadcasts_to_product(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     let own = this.sizes();
     let fits = own.len() <= sizes.len()
         && own.iter().rev().zip(sizes.iter().rev()).all(|(&own, &size)| own == size || own == 1);

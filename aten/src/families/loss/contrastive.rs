@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
-use super::reduced;
+use super::reduce_losses;
 use crate::{
     add, add_scalar, clamp_min, div, eq_scalar, minimum, mul, ne_scalar, neg, pairwise_distance, rsub_scalar, sqrt,
     sub, sum_dim_intlist, where_scalarother,
@@ -15,10 +15,10 @@ const ZERO: Scalar = Scalar::Int(0);
 /// Computes `1 - cos(input1, input2)` if the target is 1, and `max(0, cos(input1, input2) - margin)` if it is -1.
 #[op_def(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
-    check = check_pairs(input1, input2, target)
+    check = check_target_count(input1, input2, target)
 )]
 pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
-    const TINY: Scalar = Scalar::Float(1e-12);
+    const EPSILON: Scalar = Scalar::Float(1e-12);
     let rank = target.sizes().len();
     if rank > 1 {
         return Err(BadArgument::rank("target", rank, &[0, 1]).into());
@@ -31,16 +31,16 @@ pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
         }
     }
     let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);
-    let square = |a: &Tensor| add_scalar(&product(a, a)?, TINY, ONE);
+    let square = |a: &Tensor| add_scalar(&product(a, a)?, EPSILON, ONE);
     let cosine = div(&product(input1, input2)?, &sqrt(&mul(&square(input1)?, &square(input2)?)?)?)?;
     let close = where_scalarother(&eq_scalar(target, ONE)?, &rsub_scalar(&cosine, ONE, ONE)?, ZERO)?;
     let above = clamp_min(&add_scalar(&cosine, (-margin).into(), ONE)?, ZERO)?;
     let apart = where_scalarother(&eq_scalar(target, Scalar::Int(-1))?, &above, ZERO)?;
-    reduced(add(&close, &apart, ONE)?, reduction)
+    reduce_losses(add(&close, &apart, ONE)?, reduction)
 }
 
 /// Checks that the inputs broadcast with each other, and that the number of targets broadcasts with the number of vectors.
-fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
+fn check_target_count(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
     crate::check_broadcast([("input1", input1), ("input2", input2)])?;
     let many = [input1, input2].map(|input| input.sizes().first().copied().unwrap_or(1)).into_iter().find(|&n| n != 1);
     match (target.sizes(), many) {
@@ -61,7 +61,7 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
     let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
     let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
     let close = where_scalarother(&ne_scalar(target, Scalar::Int(-1))?, this, ZERO)?;
-    reduced(add(&apart, &close, ONE)?, reduction)
+    reduce_losses(add(&apart, &close, ONE)?, reduction)
 }
 
 /// Computes `max(0, -target * (input1 - input2) + margin)`.
@@ -71,7 +71,7 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
 )]
 pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
     let behind = mul(&neg(target)?, &sub(input1, input2, ONE)?)?;
-    reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
+    reduce_losses(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
 }
 
 /// Computes `max(0, |anchor - positive| - |anchor - negative| + margin)`.
@@ -91,11 +91,11 @@ pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
     if margin <= 0.0 {
         return Err(BadArgument::number("margin", margin, Expected::Above(0.0.into())).into());
     }
-    let near = pairwise_distance(anchor, positive, p, eps, false)?;
-    let mut far = pairwise_distance(anchor, negative, p, eps, false)?;
+    let positive_distance = pairwise_distance(anchor, positive, p, eps, false)?;
+    let mut negative_distance = pairwise_distance(anchor, negative, p, eps, false)?;
     if swap {
-        far = minimum(&far, &pairwise_distance(positive, negative, p, eps, false)?)?;
+        negative_distance = minimum(&negative_distance, &pairwise_distance(positive, negative, p, eps, false)?)?;
     }
-    let apart = add_scalar(&sub(&near, &far, ONE)?, margin.into(), ONE)?;
-    reduced(clamp_min(&apart, ZERO)?, reduction)
+    let apart = add_scalar(&sub(&positive_distance, &negative_distance, ONE)?, margin.into(), ONE)?;
+    reduce_losses(clamp_min(&apart, ZERO)?, reduction)
 }

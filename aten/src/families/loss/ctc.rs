@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, ErrorKind, Spec};
 
 use super::Reduction;
-use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, total, unsqueeze};
+use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, sum_i128, to_device, unsqueeze};
 
 /// Computes the negative log-likelihood of each label sequence, and `log_alpha`: the log-likelihoods of its prefixes at each step.
 #[op_def(
@@ -15,10 +15,10 @@ use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, su
 pub fn _ctc_loss(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(_ctc_loss)]
-fn _ctc_loss_plan(_: ...) -> Result<Plan<Labelling, 2>, BadArgument> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    let outputs = labelling.specs(log_probs);
-    Ok(Plan::new(labelling, outputs))
+fn _ctc_loss_plan(_: ...) -> Result<Plan<CtcLossPlan, 2>, BadArgument> {
+    let plan = CtcLossPlan::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let outputs = plan.output_specs(log_probs);
+    Ok(Plan::new(plan, outputs))
 }
 
 /// Computes [`_ctc_loss`] with lengths from tensors.
@@ -28,8 +28,8 @@ fn _ctc_loss_plan(_: ...) -> Result<Plan<Labelling, 2>, BadArgument> {
 )]
 pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (inputs, labels) = (
-        lengths("input_lengths", input_lengths, _ctc_loss_tensor::operator())?,
-        lengths("target_lengths", target_lengths, _ctc_loss_tensor::operator())?,
+        read_lengths("input_lengths", input_lengths, _ctc_loss_tensor::operator())?,
+        read_lengths("target_lengths", target_lengths, _ctc_loss_tensor::operator())?,
     );
     _ctc_loss(log_probs, targets, &inputs, &labels, blank, zero_infinity)
 }
@@ -43,9 +43,9 @@ pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 pub fn _ctc_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_ctc_loss_backward)]
-fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    let [losses, alphas] = labelling.specs(log_probs);
+fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<CtcLossPlan>, BadArgument> {
+    let plan = CtcLossPlan::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let [losses, alphas] = plan.output_specs(log_probs);
     let results = [
         ("grad", grad, &losses),
         ("neg_log_likelihood", neg_log_likelihood, &losses),
@@ -56,7 +56,7 @@ fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
         }
     }
-    Ok(Plan::new(labelling, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
+    Ok(Plan::new(plan, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
 }
 
 /// Computes [`_ctc_loss_backward`] with lengths from tensors.
@@ -65,8 +65,8 @@ fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
 )]
 pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
     let (inputs, labels) = (
-        lengths("input_lengths", input_lengths, _ctc_loss_backward_tensor::operator())?,
-        lengths("target_lengths", target_lengths, _ctc_loss_backward_tensor::operator())?,
+        read_lengths("input_lengths", input_lengths, _ctc_loss_backward_tensor::operator())?,
+        read_lengths("target_lengths", target_lengths, _ctc_loss_backward_tensor::operator())?,
     );
     _ctc_loss_backward(grad, log_probs, targets, &inputs, &labels, neg_log_likelihood, log_alpha, blank, zero_infinity)
 }
@@ -74,10 +74,10 @@ pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
 /// Computes the CTC loss: the negative log-likelihood of label sequences. A mean divides each loss by its number of labels first.
 #[op_def(
     "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
-    check = check_labels(log_probs, targets, input_lengths, target_lengths, blank)
+    check = check_batched_arguments(log_probs, targets, input_lengths, target_lengths, blank)
 )]
 pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
-    let reduction = Reduction::of(reduction)?;
+    let reduction = Reduction::parse(reduction)?;
     let single = log_probs.sizes().len() == 2;
     let losses = if single {
         let (probs, targets) = (unsqueeze(log_probs, 1)?, unsqueeze(targets, 0)?);
@@ -103,7 +103,7 @@ pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
 }
 
 /// Checks a batch as [`_ctc_loss`] does. A single sequence without a batch dimension is not checked.
-fn check_labels(
+fn check_batched_arguments(
     log_probs: &Tensor,
     targets: &Tensor,
     input_lengths: &[i64],
@@ -113,7 +113,7 @@ fn check_labels(
     if log_probs.sizes().len() == 2 {
         return Ok(());
     }
-    Labelling::new(log_probs, targets, input_lengths, target_lengths, blank).map(drop)
+    CtcLossPlan::new(log_probs, targets, input_lengths, target_lengths, blank).map(drop)
 }
 
 /// Computes [`ctc_loss_intlist`] with lengths from tensors.
@@ -122,14 +122,14 @@ fn check_labels(
 )]
 pub fn ctc_loss(_: ...) -> Result<Tensor> {
     let (inputs, labels) = (
-        lengths("input_lengths", input_lengths, ctc_loss::operator())?,
-        lengths("target_lengths", target_lengths, ctc_loss::operator())?,
+        read_lengths("input_lengths", input_lengths, ctc_loss::operator())?,
+        read_lengths("target_lengths", target_lengths, ctc_loss::operator())?,
     );
     ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
 }
 
 /// Copies lengths from a tensor of integers.
-fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+fn read_lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if !tensor.dtype().is_integral() {
         return Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::Integral).into());
     }
@@ -141,16 +141,16 @@ fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator)
 
 /// The label sequences of a batch, and the number of input steps of each.
 #[derive(Clone, Debug)]
-pub struct Labelling {
+pub struct CtcLossPlan {
     /// The number of valid input steps of each sequence.
     pub steps: Vec<usize>,
     /// For each sequence, the offset of its first label among the targets, and the number of its labels.
     pub labels: Vec<(usize, usize)>,
     /// The number of labels of the longest sequence.
-    pub most: usize,
+    pub longest: usize,
 }
 
-impl Labelling {
+impl CtcLossPlan {
     fn new(
         log_probs: &Tensor,
         targets: &Tensor,
@@ -168,12 +168,12 @@ impl Labelling {
             return Err(BadArgument::dtype("targets", targets.dtype(), &[DType::I32, DType::I64]));
         }
         if !(0..classes).contains(&blank) {
-            return Err(BadArgument::number("blank", blank, 0..=classes - 1).because("it is a class"));
+            return Err(BadArgument::number("blank", blank, 0..=classes - 1).because("`blank` is the index of a class"));
         }
-        let of = |argument: &'static str, list: &[i64], most: i64| -> Result<Vec<usize>, BadArgument> {
-            let fits = i64::try_from(list.len()) == Ok(batch) && list.iter().all(|length| (0..=most).contains(length));
+        let of = |argument: &'static str, list: &[i64], max: i64| -> Result<Vec<usize>, BadArgument> {
+            let fits = i64::try_from(list.len()) == Ok(batch) && list.iter().all(|length| (0..=max).contains(length));
             if !fits {
-                let expected = format!("{batch} lengths from 0 to {most}");
+                let expected = format!("{batch} lengths from 0 to {max}");
                 return Err(BadArgument::value(argument, format!("{list:?}"), expected));
             }
             Ok(list.iter().map(|&length| usize::try_from(length).unwrap_or(0)).collect())
@@ -181,9 +181,11 @@ impl Labelling {
         let steps = of("input_lengths", input_lengths, steps)?;
         let (width, counts) = match targets.sizes() {
             &[own, width] if own == batch => (width, of("target_lengths", target_lengths, width)?),
-            &[all] if total(target_lengths) == i128::from(all) => (0, of("target_lengths", target_lengths, all)?),
+            &[all] if sum_i128(target_lengths) == i128::from(all) => (0, of("target_lengths", target_lengths, all)?),
             sizes => {
-                let expected = format!("[{batch}, _], or one label after the other, as many as `target_lengths` says");
+                let expected = format!(
+                    "[{batch}, _], or one dimension with all labels, whose number is the sum of `target_lengths`"
+                );
                 return Err(BadArgument::sizes("targets", sizes, expected));
             }
         };
@@ -194,12 +196,12 @@ impl Labelling {
             next += count;
             (first, count)
         });
-        Ok(Self { steps, labels: labels.collect(), most: counts.iter().copied().max().unwrap_or(0) })
+        Ok(Self { steps, labels: labels.collect(), longest: counts.iter().copied().max().unwrap_or(0) })
     }
 
     /// Returns the specs of the losses and of `log_alpha`.
-    fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
-        let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.most + 1).unwrap_or(i64::MAX));
+    fn output_specs(&self, log_probs: &Tensor) -> [Spec; 2] {
+        let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.longest + 1).unwrap_or(i64::MAX));
         let spec = |sizes: &[i64]| Spec::contiguous(log_probs.dtype(), sizes);
         [spec(&[batch]), spec(&[batch, log_probs.sizes()[0], states])]
     }

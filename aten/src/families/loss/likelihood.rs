@@ -3,23 +3,23 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-use super::{Reduction, reduced};
+use super::{Reduction, reduce_losses};
 use crate::{
     add, div, expand, log_softmax_int, masked_fill_scalar, mul, mul_scalar, neg, reshape, scalar_tensor, sum,
     sum_dim_intlist,
 };
 
-macro_rules! likelihoods {
+macro_rules! nll_losses {
     ($($kind:literal $forward:ident $forward_plan:ident $schema:literal $backward:ident $backward_plan:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced, and the total weight of the targets.
         #[op_def($schema, plan, out = "output")]
         pub fn $forward(_: ...) -> Result<(Tensor, Tensor)>;
 
         #[op_plan($forward)]
-        fn $forward_plan(_: ...) -> Result<Plan<Likelihood, 2>, BadArgument> {
-            let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
+        fn $forward_plan(_: ...) -> Result<Plan<NllLossPlan, 2>, BadArgument> {
+            let (plan, sizes) = nll_loss_plan(this, target, weight, reduction, $kind)?;
             let spec = |sizes: &[i64]| Spec::contiguous(this.dtype(), sizes);
-            Ok(Plan::new(likelihood, [spec(&sizes), spec(&[])]))
+            Ok(Plan::new(plan, [spec(&sizes), spec(&[])]))
         }
 
         /// Computes the gradient of the negative log-likelihood: `-weight[target]` at the target class, zero elsewhere.
@@ -27,9 +27,9 @@ macro_rules! likelihoods {
         pub fn $backward(_: ...) -> Result<Tensor>;
 
         #[op_plan($backward)]
-        fn $backward_plan(_: ...) -> Result<Plan<Likelihood>, BadArgument> {
-            let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
-            let fits = match likelihood.reduction {
+        fn $backward_plan(_: ...) -> Result<Plan<NllLossPlan>, BadArgument> {
+            let (plan, sizes) = nll_loss_plan(this, target, weight, reduction, $kind)?;
+            let fits = match plan.reduction {
                 Reduction::None => grad_output.sizes() == &sizes[..],
                 _ => grad_output.geometry().count() == 1,
             };
@@ -39,7 +39,7 @@ macro_rules! likelihoods {
             if total_weight.geometry().count() != 1 {
                 return Err(BadArgument::count("total_weight", total_weight.sizes(), 1));
             }
-            Ok(Plan::new(likelihood, [Spec::contiguous(this.dtype(), this.sizes())]))
+            Ok(Plan::new(plan, [Spec::contiguous(this.dtype(), this.sizes())]))
         }
 
         /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced.
@@ -50,7 +50,7 @@ macro_rules! likelihoods {
     )*};
 }
 
-likelihoods! {
+nll_losses! {
     1 nll_loss_forward nll_loss_forward_plan
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
     nll_loss_backward nll_loss_backward_plan
@@ -67,7 +67,7 @@ likelihoods! {
 
 /// The plan of a negative log-likelihood.
 #[derive(Clone, Debug)]
-pub struct Likelihood {
+pub struct NllLossPlan {
     /// The dimension of the classes.
     pub dim: usize,
     /// The number of classes.
@@ -77,13 +77,13 @@ pub struct Likelihood {
 }
 
 /// Checks the arguments of a negative log-likelihood of rows, or of images if `kind` is 2. Returns its plan and the sizes of its result.
-fn likelihood(
+fn nll_loss_plan(
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     reduction: i64,
     kind: usize,
-) -> Result<(Likelihood, Dims), BadArgument> {
+) -> Result<(NllLossPlan, Dims), BadArgument> {
     let (sizes, rank) = (this.sizes(), this.sizes().len());
     let fits = if kind == 2 { rank == 4 } else { rank == 1 || rank == 2 };
     if !fits {
@@ -96,9 +96,10 @@ fn likelihood(
         return Err(BadArgument::dtype("target", target.dtype(), &[DType::I64, DType::U8]));
     }
     let dim = usize::from(rank > 1);
-    let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
-    if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
-        return Err(BadArgument::sizes("target", target.sizes(), &beside[..]).because("`self` has beside its classes"));
+    let target_sizes: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
+    if target.sizes() != &target_sizes[..] && !(rank == 1 && target.sizes() == [1]) {
+        return Err(BadArgument::sizes("target", target.sizes(), &target_sizes[..])
+            .because("`self` has without its class dimension"));
     }
     let classes = sizes[dim];
     if let Some(weight) = weight {
@@ -109,15 +110,15 @@ fn likelihood(
             return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self"));
         }
     }
-    let reduction = match Reduction::of(reduction)? {
+    let reduction = match Reduction::parse(reduction)? {
         Reduction::None if rank == 1 => Reduction::Sum,
         other => other,
     };
-    let sizes = if reduction == Reduction::None { beside } else { Dims::new() };
-    Ok((Likelihood { dim, classes, reduction }, sizes))
+    let sizes = if reduction == Reduction::None { target_sizes } else { Dims::new() };
+    Ok((NllLossPlan { dim, classes, reduction }, sizes))
 }
 
-/// Computes the negative log-likelihood with any number of dimensions beside the class dimension.
+/// Computes the negative log-likelihood with any number of dimensions besides the class dimension.
 #[op_def(
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     check = check_target(this, target, weight, false)
@@ -131,30 +132,35 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
             _ => nll_loss(this, target, weight, reduction, ignore_index),
         };
     };
-    let beside = [&[n], rest].concat();
-    if target.sizes() != beside {
-        return Err(BadArgument::sizes("target", target.sizes(), &beside[..]).into());
+    let target_sizes = [&[n], rest].concat();
+    if target.sizes() != target_sizes {
+        return Err(BadArgument::sizes("target", target.sizes(), &target_sizes[..]).into());
     }
     let inner = rest.iter().fold(1, |count: i64, &size| count.saturating_mul(size));
     let (this, target) = (reshape(this, &[n, c, 1, inner])?, reshape(target, &[n, 1, inner])?);
     let loss = nll_loss2d(&this, &target, weight, reduction, ignore_index)?;
-    if Reduction::of(reduction)? == Reduction::None { reshape(&loss, &beside) } else { Ok(loss) }
+    if Reduction::parse(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
 }
 
-/// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If `probable` is true,
-/// the target may have the sizes of `self` instead: it then holds probabilities.
-fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probable: bool) -> Result<(), BadArgument> {
+/// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If
+/// `allow_probabilities` is true, the target may have the sizes of `self` instead: it then holds probabilities.
+fn check_target(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    allow_probabilities: bool,
+) -> Result<(), BadArgument> {
     let (sizes, dim) = (this.sizes(), usize::from(this.sizes().len() > 1));
     let Some(&classes) = sizes.get(dim) else { return Err(BadArgument::rank("self", 0, 1..)) };
-    let mut lines = Dims::from_slice(sizes);
-    lines.remove(dim);
-    let is_probable = probable && target.sizes() == sizes;
-    if target.sizes() != &lines[..] && !is_probable && !(dim == 0 && target.sizes() == [1]) {
-        let expected = format!("{lines:?}, as `self` has sizes {sizes:?}, with the classes in dimension {dim}");
+    let mut row_sizes = Dims::from_slice(sizes);
+    row_sizes.remove(dim);
+    let has_probabilities = allow_probabilities && target.sizes() == sizes;
+    if target.sizes() != &row_sizes[..] && !has_probabilities && !(dim == 0 && target.sizes() == [1]) {
+        let expected = format!("{row_sizes:?}, as `self` has sizes {sizes:?}, with the classes in dimension {dim}");
         return Err(BadArgument::sizes("target", target.sizes(), expected));
     }
-    if !is_probable && !matches!(target.dtype(), DType::I64 | DType::U8) {
-        return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8, as it has a class for each line"));
+    if !has_probabilities && !matches!(target.dtype(), DType::I64 | DType::U8) {
+        return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8, as it has a class for each row"));
     }
     match weight {
         Some(weight) if weight.sizes() != [classes] => {
@@ -178,37 +184,37 @@ pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     let logs = log_softmax_int(this, dim, None)?;
     let classes = this.sizes().get(usize::from(dim == 1)).copied().unwrap_or(1);
     if this.sizes() == target.sizes() {
-        return probable(&logs, target, weight, (dim, classes), reduction, label_smoothing);
+        return cross_entropy_of_probabilities(&logs, target, weight, (dim, classes), reduction, label_smoothing);
     }
-    let plain = nll_loss_nd(&logs, target, weight, reduction, ignore_index)?;
+    let unsmoothed = nll_loss_nd(&logs, target, weight, reduction, ignore_index)?;
     if label_smoothing == 0.0 {
-        return Ok(plain);
+        return Ok(unsmoothed);
     }
-    let weighed = match weight {
-        Some(weight) => mul(&logs, &along(weight, this.sizes().len(), dim)?)?,
+    let weighted = match weight {
+        Some(weight) => mul(&logs, &broadcast_class_weights(weight, this.sizes().len(), dim)?)?,
         None => logs.clone(),
     };
-    let smooth = neg(&sum_dim_intlist(&weighed, Some(&[dim]), false, None)?)?;
+    let smooth = neg(&sum_dim_intlist(&weighted, Some(&[dim]), false, None)?)?;
     let smooth = masked_fill_scalar(&smooth, &crate::eq_scalar(target, Scalar::Int(ignore_index))?, Scalar::Int(0))?;
-    let smooth = if Reduction::of(reduction)? == Reduction::Mean {
+    let smooth = if Reduction::parse(reduction)? == Reduction::Mean {
         // If all log-probabilities are -1, the sum of the losses is the sum of the weights.
         let ones = scalar_tensor(Scalar::Int(-1), Some(logs.dtype()), None, Some(logs.device()), None)?;
         let ones = expand(&ones, logs.sizes(), false)?;
         div(&sum(&smooth, None)?, &nll_loss_nd(&ones, target, weight, 2, ignore_index)?)?
     } else {
-        reduced(smooth, reduction)?
+        reduce_losses(smooth, reduction)?
     };
-    let share = label_smoothing / count(classes);
-    add(&mul_scalar(&plain, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
+    let share = label_smoothing / to_f64(classes);
+    add(&mul_scalar(&unsmoothed, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn count(elements: i64) -> f64 {
+fn to_f64(elements: i64) -> f64 {
     elements as f64
 }
 
 /// Reshapes the weights of the classes to broadcast along the class dimension of a tensor of this rank.
-fn along(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
+fn broadcast_class_weights(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
     let mut sizes = Dims::from_elem(1, rank);
     if let Some(size) = sizes.get_mut(usize::from(dim == 1)) {
         *size = -1;
@@ -217,7 +223,7 @@ fn along(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
 }
 
 /// Computes the cross entropy if the target holds probabilities.
-fn probable(
+fn cross_entropy_of_probabilities(
     logs: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
@@ -232,19 +238,19 @@ fn probable(
     }
     let mut product = if label_smoothing > 0.0 {
         let kept = mul_scalar(target, Scalar::Float(1.0 - label_smoothing))?;
-        mul(logs, &crate::add_scalar(&kept, Scalar::Float(label_smoothing / count(classes)), Scalar::Int(1))?)?
+        mul(logs, &crate::add_scalar(&kept, Scalar::Float(label_smoothing / to_f64(classes)), Scalar::Int(1))?)?
     } else {
         mul(logs, target)?
     };
     if let Some(weight) = weight {
-        product = mul(&product, &along(weight, logs.sizes().len(), dim)?)?;
+        product = mul(&product, &broadcast_class_weights(weight, logs.sizes().len(), dim)?)?;
     }
-    match Reduction::of(reduction)? {
+    match Reduction::parse(reduction)? {
         Reduction::None => neg(&sum_dim_intlist(&product, Some(&[dim]), false, None)?),
         Reduction::Sum => neg(&sum(&product, None)?),
         Reduction::Mean => {
-            let lines = count(logs.geometry().count()) / count(classes);
-            crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(lines))
+            let row_count = to_f64(logs.geometry().count()) / to_f64(classes);
+            crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(row_count))
         }
     }
 }

@@ -14,8 +14,8 @@ use super::Reduction;
 pub fn multi_margin_loss(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss)]
-fn multi_margin_loss_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
-    let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
+fn multi_margin_loss_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
+    let (margins, sizes) = MarginLossPlan::single_label(this, target, [p, margin], weight, reduction)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
@@ -28,9 +28,9 @@ fn multi_margin_loss_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
 pub fn multi_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss_backward)]
-fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
-    let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
-    check_gradient(grad_output, &sizes)?;
+fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
+    let (margins, sizes) = MarginLossPlan::single_label(this, target, [p, margin], weight, reduction)?;
+    check_loss_gradient(grad_output, &sizes)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
@@ -55,8 +55,8 @@ pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) ->
 pub fn multilabel_margin_loss_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(multilabel_margin_loss_forward)]
-fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<Margins, 2>, BadArgument> {
-    let (margins, sizes) = Margins::of_several(this, target, reduction)?;
+fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<MarginLossPlan, 2>, BadArgument> {
+    let (margins, sizes) = MarginLossPlan::multi_label(this, target, reduction)?;
     Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
 
@@ -69,30 +69,30 @@ fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<Margins, 2>, BadAr
 pub fn multilabel_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multilabel_margin_loss_backward)]
-fn multilabel_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
-    let (margins, sizes) = Margins::of_several(this, target, reduction)?;
-    check_gradient(grad_output, &sizes)?;
-    check_true("is_target", is_target, target)?;
+fn multilabel_margin_loss_backward_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
+    let (margins, sizes) = MarginLossPlan::multi_label(this, target, reduction)?;
+    check_loss_gradient(grad_output, &sizes)?;
+    check_same_sizes("is_target", is_target, target)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// The plan of a margin loss.
 #[derive(Clone, Debug)]
-pub struct Margins {
+pub struct MarginLossPlan {
     /// The number of rows. Each row has one loss.
-    pub lines: usize,
+    pub rows: usize,
     /// The number of classes.
     pub classes: usize,
     /// The reduction of the losses.
     pub reduction: Reduction,
 }
 
-impl Margins {
+impl MarginLossPlan {
     fn new(this: &Tensor, reduction: i64, single: bool) -> Result<(Self, Dims), BadArgument> {
-        let (lines, classes) = match this.sizes() {
+        let (rows, classes) = match this.sizes() {
             [] => (1, 1),
             &[classes] => (1, classes),
-            &[lines, classes] => (lines, classes),
+            &[rows, classes] => (rows, classes),
             more => return Err(BadArgument::rank("self", more.len(), ..=2)),
         };
         if !this.dtype().is_floating() {
@@ -102,15 +102,15 @@ impl Margins {
             return Err(BadArgument::size("self", this.sizes(), this.sizes().len() - 1, 1..)
                 .because("the last dimension has the classes"));
         }
-        let reduction = Reduction::of(reduction)?;
+        let reduction = Reduction::parse(reduction)?;
         let each = reduction == Reduction::None && !single;
-        let sizes = if each { Dims::from_slice(&[lines]) } else { Dims::new() };
+        let sizes = if each { Dims::from_slice(&[rows]) } else { Dims::new() };
         let count = |size: i64| usize::try_from(size).unwrap_or(0);
-        Ok((Self { lines: count(lines), classes: count(classes), reduction }, sizes))
+        Ok((Self { rows: count(rows), classes: count(classes), reduction }, sizes))
     }
 
     /// Checks the arguments of a margin loss with one true class per row. Returns its plan and the sizes of its result.
-    fn of_one(
+    fn single_label(
         this: &Tensor,
         target: &Tensor,
         [p, margin]: [Scalar; 2],
@@ -121,11 +121,11 @@ impl Margins {
         if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
             return Err(BadArgument::number("p", p, 1..=2));
         }
-        crate::check_factors(this.dtype(), [("margin", margin)])?;
-        check_classes(target)?;
-        if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.lines) {
-            return Err(BadArgument::sizes("target", target.sizes(), &[i64::try_from(margins.lines).unwrap_or(0)][..])
-                .because("each line has a class"));
+        crate::check_compute_scalars(this.dtype(), [("margin", margin)])?;
+        check_target_dtype(target)?;
+        if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.rows) {
+            return Err(BadArgument::sizes("target", target.sizes(), &[i64::try_from(margins.rows).unwrap_or(0)][..])
+                .because("each row has a class"));
         }
         if let Some(weight) = weight {
             if usize::try_from(weight.geometry().count()) != Ok(margins.classes) || weight.sizes().len() > 1 {
@@ -144,23 +144,23 @@ impl Margins {
     }
 
     /// Checks the arguments of a margin loss with several true classes per row. Returns its plan and the sizes of its result.
-    fn of_several(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
+    fn multi_label(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
         let margins = Self::new(this, reduction, this.sizes().len() < 2)?;
-        check_classes(target)?;
-        check_true("target", target, this)?;
+        check_target_dtype(target)?;
+        check_same_sizes("target", target, this)?;
         Ok(margins)
     }
 }
 
 /// Refuses a gradient that does not have the sizes of the result.
-fn check_gradient(grad_output: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+fn check_loss_gradient(grad_output: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     if grad_output.sizes() == sizes || (sizes.is_empty() && grad_output.geometry().count() == 1) {
         return Ok(());
     }
     Err(BadArgument::sizes("grad_output", grad_output.sizes(), sizes).because("the result has"))
 }
 
-fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
+fn check_target_dtype(target: &Tensor) -> Result<(), BadArgument> {
     if target.dtype() == DType::I64 {
         return Ok(());
     }
@@ -168,7 +168,7 @@ fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// Checks that a tensor has the sizes of `other`: one element for each class.
-fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_same_sizes(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if tensor.sizes() == other.sizes() {
         return Ok(());
     }

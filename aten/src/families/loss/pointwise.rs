@@ -5,9 +5,9 @@ use std::f64::consts::PI;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion};
 
-use super::{Reduction, loss_plan, losses, reduced};
+use super::{Reduction, loss_plan, loss_spec, reduce_losses};
 use crate::{
-    abs, add, add_scalar, check_width, exp, exp_, le_scalar, log, log1p_, masked_fill_scalar, mul, mul_, mul_scalar,
+    abs, add, add_scalar, check_at_least, exp, exp_, le_scalar, log, log1p_, masked_fill_scalar, mul, mul_, mul_scalar,
     neg, sub, xlogy,
 };
 
@@ -24,7 +24,7 @@ pub fn mse_loss(_: ...) -> Result<Tensor>;
     check = crate::check_broadcast([("self", this), ("target", target)])
 )]
 pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    reduced(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
+    reduce_losses(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
 }
 
 /// Computes `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere.
@@ -46,7 +46,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
     mul_(&mut losses, target)?;
     exp_(&mut losses)?;
     log1p_(&mut losses)?;
-    reduced(losses, reduction)
+    reduce_losses(losses, reduction)
 }
 
 /// Computes `-weight * (target * log(self) + (1 - target) * log(1 - self))`, with logarithms of at least -100.
@@ -72,7 +72,7 @@ pub fn binary_cross_entropy_with_logits(_: ...) -> Result<Tensor>;
 )]
 pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
     let one = Scalar::Int(1);
-    reduced(
+    reduce_losses(
         if log_target {
             mul(&exp(target)?, &sub(target, this, one)?)?
         } else {
@@ -113,13 +113,13 @@ fn mse_loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<
 
 #[op_plan(smooth_l1_loss)]
 fn smooth_l1_loss_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
-    check_width("beta", beta, 0.0)?;
+    check_at_least("beta", beta, 0.0)?;
     loss_plan(this, target, reduction)
 }
 
 #[op_plan(huber_loss)]
 fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Plan<Reduction>, BadArgument> {
-    check_width("delta", delta, f64::MIN_POSITIVE)?;
+    check_at_least("delta", delta, f64::MIN_POSITIVE)?;
     let computed = Promotion::Common.result_dtype(&[this, target]);
     if !computed.can_cast(this.dtype()) {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Holding(computed)).because("the loss is"));
@@ -131,25 +131,25 @@ fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -
 
 #[op_plan(binary_cross_entropy)]
 fn binary_cross_entropy_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
-    check_entropy(this, target, [("weight", weight)])?;
+    check_bce_sizes(this, target, [("weight", weight)])?;
     loss_plan(this, target, reduction)
 }
 
 #[op_plan(binary_cross_entropy_with_logits)]
 fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
-    check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+    check_bce_sizes(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
     loss_plan(this, target, reduction)
 }
 
 /// Plans the gradient. The plan's value is the factor of each element's gradient.
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
-    check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
-    Ok(Plan::new(Reduction::of(reduction)?.scale(this), [losses(this, target)?]))
+    check_bce_sizes(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
+    Ok(Plan::new(Reduction::parse(reduction)?.gradient_scale(this), [loss_spec(this, target)?]))
 }
 
 /// Refuses a target that does not have the input's sizes, and weights that do not broadcast to them.
-fn check_entropy<const N: usize>(
+fn check_bce_sizes<const N: usize>(
     this: &Tensor,
     target: &Tensor,
     weights: [(&'static str, Option<&Tensor>); N],
@@ -163,7 +163,7 @@ fn check_entropy<const N: usize>(
         if sizes.is_ok_and(|sizes| sizes[..] == *this.sizes()) {
             continue;
         }
-        return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that stretch to {:?}", this.sizes())));
+        return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that broadcast to {:?}", this.sizes())));
     }
     Ok(())
 }
@@ -186,5 +186,5 @@ pub fn poisson_nll_loss(_: ...) -> Result<Tensor> {
         let stirling = add(&sub(&mul(target, &log(target)?)?, target, ONE)?, &half, ONE)?;
         loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, ONE)?, ZERO)?, ONE)?;
     }
-    reduced(loss, reduction)
+    reduce_losses(loss, reduction)
 }

@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{check_channels, check_floating, check_sizes, gradient_specs};
-use crate::images_like;
+use super::{check_channel_parameters, check_floating, check_sizes, gradient_specs};
+use crate::image_spec_like;
 
 /// Normalises each channel by the batch's statistics in training, else by the running statistics.
 ///
@@ -78,12 +78,12 @@ pub fn native_batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_batch_norm)]
 fn batch_norm_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    planned(input, [weight, bias, running_mean, running_var], training)
+    plan_batch_norm(input, [weight, bias, running_mean, running_var], training)
 }
 
 #[op_plan(native_batch_norm_backward)]
 fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    planned(input, [weight, None, None, None], true)?;
+    plan_batch_norm(input, [weight, None, None, None], true)?;
     let channels = input.sizes()[1];
     let statistics = if train {
         [("save_mean", save_mean), ("save_invstd", save_invstd)]
@@ -91,7 +91,7 @@ fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
         [("running_mean", running_mean), ("running_var", running_var)]
     };
     for (name, tensor) in statistics {
-        let Some(tensor) = tensor else { return Err(BadArgument::value(name, "nothing", "given")) };
+        let Some(tensor) = tensor else { return Err(BadArgument::value(name, "left out", "given")) };
         check_sizes(name, Some(tensor), &[channels])?;
     }
     Ok(Plan::new((), gradient_specs(grad_out, input, &[channels], weight, output_mask)?))
@@ -100,16 +100,16 @@ fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
 /// Checks the arguments of [`native_batch_norm`]. The errors name the sizes of the input.
 fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<(), BadArgument> {
     let [weight, bias, running_mean, running_var] = all;
-    check_channels(
+    check_channel_parameters(
         input,
         [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)],
     )?;
-    planned(input, all, training).map(drop)
+    plan_batch_norm(input, all, training).map(drop)
 }
 
-/// Plans a batch normalisation. `all` holds weight, bias, running mean and running variance. Without training, the returned statistics are
+/// Plans a batch normalisation. `all` is weight, bias, running mean and running variance. Without training, the returned statistics are
 /// empty.
-fn planned(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
+fn plan_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
     check_floating(input)?;
     let Some(&channels) = input.sizes().get(1) else {
         return Err(BadArgument::rank("input", input.sizes().len(), 2..));
@@ -117,10 +117,10 @@ fn planned(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<
     for (name, tensor) in ["weight", "bias", "running_mean", "running_var"].into_iter().zip(all) {
         check_sizes(name, tensor, &[channels])?;
         if tensor.is_none() && !training && name.starts_with("running") {
-            return Err(BadArgument::value(name, "nothing", "given, except in training"));
+            return Err(BadArgument::value(name, "left out", "given, except in training"));
         }
     }
     let dtype = all[0].or(all[2]).map_or_else(|| input.dtype(), Tensor::dtype);
     let stats = Spec::contiguous(dtype, &[if training { channels } else { 0 }]);
-    Ok(Plan::new((), [images_like(input, input.sizes()), stats.clone(), stats]))
+    Ok(Plan::new((), [image_spec_like(input, input.sizes()), stats.clone(), stats]))
 }

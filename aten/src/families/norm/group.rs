@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected, Spec, element_count};
 
-use super::{check_channels, check_floating, check_sizes, check_statistics, gradient_specs};
-use crate::images_like;
+use super::{check_channel_parameters, check_floating, check_sizes, check_statistics, gradient_specs};
+use crate::image_spec_like;
 
 /// Normalises each group of channels of each image. Also returns the mean and the reciprocal of the standard deviation.
 #[op_def(
@@ -15,22 +15,22 @@ use crate::images_like;
 pub fn native_group_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The plan of a group normalisation.
-pub struct GroupNorm {
+pub struct GroupNormPlan {
     /// The number of channels of a group.
-    pub channels: i64,
+    pub group_channels: i64,
 }
 
 #[op_plan(native_group_norm)]
-fn group_norm_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
-    let groups = groups_of(input, weight, bias, [N, C, HxW, group])?;
+fn group_norm_plan(_: ...) -> Result<Plan<GroupNormPlan, 3>, BadArgument> {
+    let groups = check_group_norm(input, weight, bias, [N, C, HxW, group])?;
     let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &[N, group]);
-    Ok(Plan::new(groups, [images_like(input, input.sizes()), stats.clone(), stats]))
+    Ok(Plan::new(groups, [image_spec_like(input, input.sizes()), stats.clone(), stats]))
 }
 
 /// Normalises each group of channels of each image.
 #[op_def(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-    check = check_channels(input, [("weight", weight), ("bias", bias)])
+    check = check_channel_parameters(input, [("weight", weight), ("bias", bias)])
 )]
 pub fn group_norm(_: ...) -> Result<Tensor> {
     let [n, c, inner @ ..] = input.sizes() else {
@@ -38,7 +38,7 @@ pub fn group_norm(_: ...) -> Result<Tensor> {
     };
     if num_groups < 1 || c % num_groups != 0 {
         return Err(BadArgument::number("num_groups", num_groups, Expected::DivisorOf((*c).into()))
-            .because("there are so many channels")
+            .because("`input` has this number of channels")
             .into());
     }
     Ok(native_group_norm(input, weight, bias, *n, *c, element_count(inner), num_groups, eps)?.0)
@@ -53,35 +53,34 @@ pub fn group_norm(_: ...) -> Result<Tensor> {
 pub fn native_group_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_group_norm_backward)]
-fn group_norm_backward_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
-    let groups = groups_of(input, weight, None, [N, C, HxW, group])?;
+fn group_norm_backward_plan(_: ...) -> Result<Plan<GroupNormPlan, 3>, BadArgument> {
+    let groups = check_group_norm(input, weight, None, [N, C, HxW, group])?;
     check_statistics([("mean", mean), ("rstd", rstd)], N.saturating_mul(group))?;
     Ok(Plan::new(groups, gradient_specs(grad_out, input, &[C], weight, output_mask)?))
 }
 
 /// Checks the arguments of a group normalisation and returns its plan. The array holds the numbers of images, channels, elements of a
 /// channel, and groups.
-fn groups_of(
+fn check_group_norm(
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
     [n, c, inner, group]: [i64; 4],
-) -> Result<GroupNorm, BadArgument> {
+) -> Result<GroupNormPlan, BadArgument> {
     check_floating(input)?;
     let fits = matches!(input.sizes(), [a, b, rest @ ..] if *a == n && *b == c && element_count(rest) == inner);
     if !fits {
         return Err(BadArgument::sizes(
             "input",
             input.sizes(),
-            format!("[{n}, {c}] and others that multiply to {inner}"),
+            format!("[{n}, {c}] and other sizes that multiply to {inner}"),
         ));
     }
     if group < 1 || c % group != 0 {
-        return Err(
-            BadArgument::number("group", group, Expected::DivisorOf(c.into())).because("there are so many channels")
-        );
+        return Err(BadArgument::number("group", group, Expected::DivisorOf(c.into()))
+            .because("`input` has this number of channels"));
     }
     check_sizes("weight", weight, &[c])?;
     check_sizes("bias", bias, &[c])?;
-    Ok(GroupNorm { channels: c / group })
+    Ok(GroupNormPlan { group_channels: c / group })
 }

@@ -8,7 +8,7 @@ use crate::{batch_norm, contiguous, copy_, mean_dim, repeat, view};
 /// Normalises each channel of each image by its own statistics, or by the running statistics.
 #[op_def(
     "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    check = super::check_channels(input, [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)])
+    check = super::check_channel_parameters(input, [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)])
 )]
 pub fn instance_norm(_: ...) -> Result<Tensor> {
     let [pictures, channels, inner @ ..] = input.sizes() else {
@@ -16,7 +16,7 @@ pub fn instance_norm(_: ...) -> Result<Tensor> {
     };
     for (name, running) in [("running_mean", running_mean), ("running_var", running_var)] {
         if running.is_none() && !use_input_stats {
-            return Err(BadArgument::value(name, "nothing", "given, unless the input's statistics are used").into());
+            return Err(BadArgument::value(name, "left out", "given, unless the input's statistics are used").into());
         }
     }
     // The batch is viewed as one image that has the channels of all images.

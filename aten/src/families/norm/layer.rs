@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, element_count};
 
-use super::{check_floating, check_last, check_sizes, check_statistics, gradient_specs};
+use super::{check_floating, check_normalized_shape, check_sizes, check_statistics, gradient_specs};
 
 /// Normalises over the last dimensions. Also returns the mean and the reciprocal of the standard deviation.
 #[op_def(
@@ -14,26 +14,26 @@ use super::{check_floating, check_last, check_sizes, check_statistics, gradient_
 pub fn native_layer_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The plan of a layer normalisation: the input as rows.
-pub struct LayerNorm {
+pub struct LayerNormPlan {
     /// The number of leading dimensions, which are not normalised over.
-    pub outer: usize,
+    pub leading_dims: usize,
     /// The number of elements of a row.
     pub columns: i64,
 }
 
 #[op_plan(native_layer_norm)]
-fn layer_norm_plan(_: ...) -> Result<Plan<LayerNorm, 3>, BadArgument> {
-    let lines = lines_of(input, normalized_shape, weight, bias)?;
+fn layer_norm_plan(_: ...) -> Result<Plan<LayerNormPlan, 3>, BadArgument> {
+    let rows = normalized_rows(input, normalized_shape, weight, bias)?;
     let mut sizes = Dims::from_slice(input.sizes());
-    sizes[lines.outer..].fill(1);
+    sizes[rows.leading_dims..].fill(1);
     let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &sizes);
-    Ok(Plan::new(lines, [Spec::contiguous(input.dtype(), input.sizes()), stats.clone(), stats]))
+    Ok(Plan::new(rows, [Spec::contiguous(input.dtype(), input.sizes()), stats.clone(), stats]))
 }
 
 /// Normalises over the last dimensions.
 #[op_def(
     "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-    check = check_last(input, normalized_shape, [("weight", weight), ("bias", bias)])
+    check = check_normalized_shape(input, normalized_shape, [("weight", weight), ("bias", bias)])
 )]
 pub fn layer_norm(_: ...) -> Result<Tensor> {
     Ok(native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)
@@ -48,30 +48,30 @@ pub fn layer_norm(_: ...) -> Result<Tensor> {
 pub fn native_layer_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_layer_norm_backward)]
-fn layer_norm_backward_plan(_: ...) -> Result<Plan<LayerNorm, 3>, BadArgument> {
-    let lines = lines_of(input, normalized_shape, weight, None)?;
-    check_statistics([("mean", mean), ("rstd", rstd)], element_count(&input.sizes()[..lines.outer]))?;
-    Ok(Plan::new(lines, gradient_specs(grad_out, input, normalized_shape, weight, output_mask)?))
+fn layer_norm_backward_plan(_: ...) -> Result<Plan<LayerNormPlan, 3>, BadArgument> {
+    let rows = normalized_rows(input, normalized_shape, weight, None)?;
+    check_statistics([("mean", mean), ("rstd", rstd)], element_count(&input.sizes()[..rows.leading_dims]))?;
+    Ok(Plan::new(rows, gradient_specs(grad_out, input, normalized_shape, weight, output_mask)?))
 }
 
 /// Checks the arguments of a normalisation over the last dimensions and returns its rows. `normalized_shape` must equal the last sizes of
 /// the input, and the sizes of the parameters.
-pub(super) fn lines_of(
+pub(super) fn normalized_rows(
     input: &Tensor,
     normalized_shape: &[i64],
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
-) -> Result<LayerNorm, BadArgument> {
+) -> Result<LayerNormPlan, BadArgument> {
     check_floating(input)?;
     let outer = input.sizes().len().checked_sub(normalized_shape.len()).filter(|_| !normalized_shape.is_empty());
     let Some(outer) = outer.filter(|&outer| input.sizes()[outer..] == *normalized_shape) else {
         return Err(BadArgument::sizes(
             "normalized_shape",
             normalized_shape,
-            format!("the last of the sizes {:?} of `input`", input.sizes()),
+            format!("the last sizes of `input`, which has sizes {:?}", input.sizes()),
         ));
     };
     check_sizes("weight", weight, normalized_shape)?;
     check_sizes("bias", bias, normalized_shape)?;
-    Ok(LayerNorm { outer, columns: element_count(normalized_shape) })
+    Ok(LayerNormPlan { leading_dims: outer, columns: element_count(normalized_shape) })
 }

@@ -3,13 +3,13 @@
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
-use super::layer::lines_of;
+use super::layer::normalized_rows;
 use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
 #[op_def(
     "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    check = super::check_last(input, normalized_shape, [("weight", weight)])
+    check = super::check_normalized_shape(input, normalized_shape, [("weight", weight)])
 )]
 pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     Ok(_fused_rms_norm(input, normalized_shape, weight, eps)?.0)
@@ -18,11 +18,11 @@ pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor
 /// Computes [`rms_norm`]. Also returns the reciprocal of the root of the mean square.
 #[op_def("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")]
 pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
-    lines_of(input, normalized_shape, weight, None)?;
-    let wide = widened(&contiguous(input, MemoryFormat::Contiguous)?)?;
-    let least = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
-    let square = mean_dim(&mul(&wide, &wide)?, Some(&inner(normalized_shape)), true, None)?;
-    let rstd = rsqrt(&add_scalar(&square, eps.unwrap_or(least).into(), 1.into())?)?;
+    normalized_rows(input, normalized_shape, weight, None)?;
+    let wide = to_float32_or_float64(&contiguous(input, MemoryFormat::Contiguous)?)?;
+    let default_eps = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
+    let square = mean_dim(&mul(&wide, &wide)?, Some(&normalized_dims(normalized_shape)), true, None)?;
+    let rstd = rsqrt(&add_scalar(&square, eps.unwrap_or(default_eps).into(), 1.into())?)?;
     let mut result = mul(&wide, &rstd)?;
     if let Some(weight) = weight {
         result = mul(&result, weight)?;
@@ -35,16 +35,16 @@ pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
     "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)"
 )]
 pub fn _fused_rms_norm_backward(_: ...) -> Result<(Tensor, Tensor)> {
-    lines_of(input, normalized_shape, weight, None)?;
-    let (grad, dims) = (widened(grad_out)?, inner(normalized_shape));
+    normalized_rows(input, normalized_shape, weight, None)?;
+    let (grad, dims) = (to_float32_or_float64(grad_out)?, normalized_dims(normalized_shape));
     let none = || crate::new_empty(input, &[0], None, None, None, None);
-    let elements = mul(&widened(input)?, rstd)?;
-    let [wants_input, wants_weight] = crate::pair_mask(output_mask)?;
+    let elements = mul(&to_float32_or_float64(input)?, rstd)?;
+    let [wants_input, wants_weight] = crate::output_mask_pair(output_mask)?;
     let of_input = if wants_input {
         let grad = weight.map_or_else(|| Ok(grad.clone()), |weight| mul(&grad, weight))?;
-        let along = mean_dim(&mul(&grad, &elements)?, Some(&dims), true, None)?;
-        let across = mul(&sub(&grad, &mul(&elements, &along)?, 1.into())?, rstd)?;
-        to_dtype(&across, input.dtype(), false, false, None)?
+        let mean_product = mean_dim(&mul(&grad, &elements)?, Some(&dims), true, None)?;
+        let input_grad = mul(&sub(&grad, &mul(&elements, &mean_product)?, 1.into())?, rstd)?;
+        to_dtype(&input_grad, input.dtype(), false, false, None)?
     } else {
         none()?
     };
@@ -61,12 +61,12 @@ pub fn _fused_rms_norm_backward(_: ...) -> Result<(Tensor, Tensor)> {
 }
 
 /// Converts the tensor to float32, unless it is float64.
-fn widened(tensor: &Tensor) -> Result<Tensor> {
+fn to_float32_or_float64(tensor: &Tensor) -> Result<Tensor> {
     let dtype = if tensor.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     to_dtype(tensor, dtype, false, false, None)
 }
 
 /// Returns the normalised dimensions, counted from the end.
-fn inner(normalized_shape: &[i64]) -> Vec<i64> {
+fn normalized_dims(normalized_shape: &[i64]) -> Vec<i64> {
     (1..=normalized_shape.len()).map(|dim| -i64::try_from(dim).unwrap_or(0)).collect()
 }

@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use super::pool_nd::{check_gradient, check_indices, with_indices};
-use crate::spread;
+use super::pool_nd::{check_pool_gradient, check_pool_indices, values_and_index_specs};
+use crate::expand_list;
 
 macro_rules! fractional_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
@@ -18,18 +18,18 @@ macro_rules! fractional_pools {
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(_: ...) -> Result<Plan<RandomWindows, 2>, BadArgument> {
-                let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
-                check_samples($rank, this, random_samples)?;
-                Ok(Plan::new(windows, with_indices(Spec::contiguous(this.dtype(), &sizes))))
+            fn plan(_: ...) -> Result<Plan<FractionalPoolPlan, 2>, BadArgument> {
+                let (plan, sizes) = fractional_pool_plan($rank, this, kernel_size, output_size)?;
+                check_random_samples($rank, this, random_samples)?;
+                Ok(Plan::new(plan, values_and_index_specs(Spec::contiguous(this.dtype(), &sizes))))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(_: ...) -> Result<Plan<RandomWindows>, BadArgument> {
-                let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
-                check_gradient(grad_output, this, &sizes)?;
-                check_indices(this, indices, &sizes)?;
-                Ok(Plan::new(windows, [Spec::contiguous(this.dtype(), this.sizes())]))
+            fn backward_plan(_: ...) -> Result<Plan<FractionalPoolPlan>, BadArgument> {
+                let (plan, sizes) = fractional_pool_plan($rank, this, kernel_size, output_size)?;
+                check_pool_gradient(grad_output, this, &sizes)?;
+                check_pool_indices(this, indices, &sizes)?;
+                Ok(Plan::new(plan, [Spec::contiguous(this.dtype(), this.sizes())]))
             }
         };
     )*};
@@ -48,18 +48,18 @@ fractional_pools! {
 
 /// The plan of a fractional max pooling.
 #[derive(Clone, Debug)]
-pub struct RandomWindows {
+pub struct FractionalPoolPlan {
     /// The sizes of a window.
     pub kernel: Dims,
 }
 
 /// Checks the arguments of a fractional pooling of images of `rank` dimensions. Returns its plan and the sizes of the result.
-fn pooled(
+fn fractional_pool_plan(
     rank: usize,
     this: &Tensor,
     kernel_size: &[i64],
     output_size: &[i64],
-) -> Result<(RandomWindows, Dims), BadArgument> {
+) -> Result<(FractionalPoolPlan, Dims), BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
         return Err(BadArgument::rank("self", sizes.len(), rank + 1..=rank + 2));
@@ -68,30 +68,33 @@ fn pooled(
     if outer.last() == Some(&0) {
         return Err(BadArgument::size("self", sizes, outer.len() - 1, 1..));
     }
-    let (kernel, output) = (spread("kernel_size", kernel_size, rank, 1)?, spread("output_size", output_size, rank, 0)?);
+    let (kernel, output) =
+        (expand_list("kernel_size", kernel_size, rank, 1)?, expand_list("output_size", output_size, rank, 0)?);
     for dim in 0..rank {
         if output[dim].saturating_add(kernel[dim] - 1) > image[dim] {
-            let expected =
-                format!("room for {} windows of {} in dimension {dim} of an image", output[dim], kernel[dim]);
+            let expected = format!(
+                "an image that is large enough for {} windows of size {} in dimension {dim}",
+                output[dim], kernel[dim]
+            );
             return Err(BadArgument::sizes("self", sizes, expected));
         }
     }
     let mut result = Dims::from_slice(outer);
     result.extend(output);
-    Ok((RandomWindows { kernel }, result))
+    Ok((FractionalPoolPlan { kernel }, result))
 }
 
 /// Checks that there is one random number for each dimension of each image.
-fn check_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<(), BadArgument> {
+fn check_random_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<(), BadArgument> {
     if random_samples.dtype() != this.dtype() {
         return Err(BadArgument::dtype("random_samples", random_samples.dtype(), this.dtype()).like("self"));
     }
     let outer = &this.sizes()[..this.sizes().len() - rank];
-    let mut wanted = if outer.len() == 1 { Dims::from_slice(&[1]) } else { Dims::new() };
-    wanted.extend(outer.iter().copied().chain([i64::try_from(rank).unwrap_or(0)]));
-    if random_samples.sizes() == &wanted[..] {
+    let mut expected = if outer.len() == 1 { Dims::from_slice(&[1]) } else { Dims::new() };
+    expected.extend(outer.iter().copied().chain([i64::try_from(rank).unwrap_or(0)]));
+    if random_samples.sizes() == &expected[..] {
         return Ok(());
     }
-    Err(BadArgument::sizes("random_samples", random_samples.sizes(), &wanted[..])
+    Err(BadArgument::sizes("random_samples", random_samples.sizes(), &expected[..])
         .because("each dimension of each image has one"))
 }

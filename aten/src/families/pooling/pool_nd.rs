@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Expected, Spec};
 
-use crate::{Window, check_devices, check_gradient_of, images_like, spread};
+use crate::{Window, check_devices, check_grad_output, expand_list, image_spec_like};
 
 macro_rules! max_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
@@ -24,16 +24,16 @@ macro_rules! max_pools {
         const _: () = {
             #[op_plan($name)]
             fn plan(_: ...) -> Result<Plan<Window, 2>, BadArgument> {
-                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
-                Ok(Plan::new(window, with_indices(windowed_like($rank, this, &sizes))))
+                let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+                Ok(Plan::new(window, values_and_index_specs(max_pool_spec($rank, this, &sizes))))
             }
 
             #[op_plan($backward)]
             fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
-                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
-                check_gradient(grad_output, this, &sizes)?;
-                check_indices(this, indices, &sizes)?;
-                Ok(Plan::new(window, [windowed_like($rank, this, this.sizes())]))
+                let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+                check_pool_gradient(grad_output, this, &sizes)?;
+                check_pool_indices(this, indices, &sizes)?;
+                Ok(Plan::new(window, [max_pool_spec($rank, this, this.sizes())]))
             }
         };
     )*};
@@ -68,16 +68,16 @@ macro_rules! avg_pools {
             #[op_plan($name)]
             fn plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 check_divisor(divisor_override)?;
-                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-                Ok(Plan::new(window, [pooled_like($rank, this, &sizes)]))
+                let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+                Ok(Plan::new(window, [avg_pool_spec($rank, this, &sizes)]))
             }
 
             #[op_plan($backward)]
             fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 check_divisor(divisor_override)?;
-                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-                check_gradient(grad_output, this, &sizes)?;
-                Ok(Plan::new(window, [pooled_like($rank, this, this.sizes())]))
+                let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+                check_pool_gradient(grad_output, this, &sizes)?;
+                Ok(Plan::new(window, [avg_pool_spec($rank, this, this.sizes())]))
             }
         };
     )*};
@@ -122,26 +122,26 @@ macro_rules! adaptive_pools {
         const _: () = {
             #[op_plan($avg)]
             fn plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<()>, BadArgument> {
-                Ok(Plan::new((), [pooled_like($rank, this, &adaptive_sizes($rank, this, output_size)?)]))
+                Ok(Plan::new((), [avg_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?)]))
             }
 
             #[op_plan($backward)]
             fn backward_plan(grad_output: &Tensor, this: &Tensor) -> Result<Plan<()>, BadArgument> {
                 check_adaptive_gradient($rank, grad_output, this)?;
-                Ok(Plan::new((), [pooled_like($rank, this, this.sizes())]))
+                Ok(Plan::new((), [avg_pool_spec($rank, this, this.sizes())]))
             }
 
             #[op_plan($max)]
             fn max_plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<(), 2>, BadArgument> {
-                let found = pooled_like($rank, this, &adaptive_sizes($rank, this, output_size)?);
-                Ok(Plan::new((), with_indices(found)))
+                let spec = avg_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?);
+                Ok(Plan::new((), values_and_index_specs(spec)))
             }
 
             #[op_plan($max_backward)]
             fn max_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
                 check_adaptive_gradient($rank, grad_output, this)?;
-                check_indices(this, indices, grad_output.sizes())?;
-                Ok(Plan::new((), [pooled_like($rank, this, this.sizes())]))
+                check_pool_indices(this, indices, grad_output.sizes())?;
+                Ok(Plan::new((), [avg_pool_spec($rank, this, this.sizes())]))
             }
         };
     )*};
@@ -168,7 +168,7 @@ adaptive_pools! {
 
 /// Checks the arguments of a pooling of images of `rank` dimensions. Returns the window and the sizes of the result. An empty `stride`
 /// means the sizes of the window.
-fn pooled(
+fn window_and_output_sizes(
     rank: usize,
     this: &Tensor,
     kernel_size: &[i64],
@@ -177,7 +177,7 @@ fn pooled(
     dilation: &[i64],
     ceil_mode: bool,
 ) -> Result<(Window, Dims), BadArgument> {
-    check_image(rank, this)?;
+    check_image_sizes(rank, this)?;
     let stride = if stride.is_empty() { kernel_size } else { stride };
     let window = Window::new(rank, ("kernel_size", kernel_size), stride, padding, dilation)?;
     let skipped = this.sizes().len() - rank;
@@ -192,74 +192,74 @@ fn pooled(
             return Err(BadArgument::number("padding", window.padding[dim], ..=most)
                 .because(format!("the window covers {covered} elements")));
         }
-        let room = own + 2 * padding - covered;
+        let slack = own + 2 * padding - covered;
         let more = if ceil_mode { stride - 1 } else { 0 };
-        let mut places = (room + more).div_euclid(stride) + 1;
+        let mut positions = (slack + more).div_euclid(stride) + 1;
         // The last window must begin inside the image or the padding before it.
-        if ceil_mode && (places - 1) * stride >= own + padding {
-            places -= 1;
+        if ceil_mode && (positions - 1) * stride >= own + padding {
+            positions -= 1;
         }
-        *size = i64::try_from(places).unwrap_or(0);
+        *size = i64::try_from(positions).unwrap_or(0);
         if *size < 1 {
-            return Err(BadArgument::sizes("self", this.sizes(), "room for the window"));
+            return Err(BadArgument::sizes("self", this.sizes(), "large enough sizes for the window"));
         }
     }
     Ok((window, sizes))
 }
 
-/// Returns the spec of a result of windows over images, or of a gradient. A batch keeps the memory format of `this`.
-fn windowed_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
-    if this.sizes().len() == rank + 2 { images_like(this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
+/// Returns the spec of a result of max pooling, or of its gradient. A batch keeps the memory format of `this`.
+fn max_pool_spec(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if this.sizes().len() == rank + 2 { image_spec_like(this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 
-/// Returns the spec of a result of average or adaptive pooling, or of a gradient. Volumes are contiguous.
-fn pooled_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
-    if rank == 2 { windowed_like(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
+/// Returns the spec of a result of average or adaptive pooling, or of its gradient. Volumes are contiguous.
+fn avg_pool_spec(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if rank == 2 { max_pool_spec(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 
 /// Returns the specs of maxima and of their indices.
-pub(crate) fn with_indices(found: Spec) -> [Spec; 2] {
-    let indices = Spec { dtype: DType::I64, ..found.clone() };
-    [found, indices]
+pub(crate) fn values_and_index_specs(spec: Spec) -> [Spec; 2] {
+    let indices = Spec { dtype: DType::I64, ..spec.clone() };
+    [spec, indices]
 }
 
-fn check_image(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
+fn check_image_sizes(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
         return Err(BadArgument::rank("self", sizes.len(), rank + 1..=rank + 2));
     }
     if sizes[sizes.len() - rank..].contains(&0) {
-        return Err(BadArgument::sizes("self", sizes, "elements in every dimension of an image"));
+        return Err(BadArgument::sizes("self", sizes, "no image dimension of size 0"));
     }
     Ok(())
 }
 
 /// Returns the sizes of the result of an adaptive pooling.
-fn adaptive_sizes(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
-    check_image(rank, this)?;
-    let wanted = spread("output_size", output_size, rank, 0)?;
+fn adaptive_output_sizes(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
+    check_image_sizes(rank, this)?;
+    let output_size_list = expand_list("output_size", output_size, rank, 0)?;
     let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
-    sizes.extend(wanted);
+    sizes.extend(output_size_list);
     Ok(sizes)
 }
 
 fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor) -> Result<(), BadArgument> {
-    check_image(rank, this)?;
+    check_image_sizes(rank, this)?;
     let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
     sizes.extend(grad_output.sizes().iter().skip(sizes.len()).copied());
     if sizes.len() != this.sizes().len() {
         return Err(BadArgument::rank("grad_output", grad_output.sizes().len(), this.sizes().len()));
     }
-    check_gradient(grad_output, this, &sizes)
+    check_pool_gradient(grad_output, this, &sizes)
 }
 
 /// Checks that a gradient has the sizes of the result, on the device and in the dtype of `self`.
-pub(crate) fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
-    check_gradient_of(grad_output, ("self", this), sizes)
+pub(crate) fn check_pool_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    check_grad_output(grad_output, ("self", this), sizes)
 }
 
 /// Checks that the indices are int64 on the device of `self`, with the sizes of the result.
-pub(crate) fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+pub(crate) fn check_pool_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     check_devices([("self", this), ("indices", indices)])?;
     if indices.dtype() != DType::I64 {
         return Err(BadArgument::dtype("indices", indices.dtype(), DType::I64));

@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use super::pool_nd::check_indices;
-use crate::{scatter__src, spread, view, zero_};
+use super::pool_nd::check_pool_indices;
+use crate::{expand_list, scatter__src, view, zero_};
 
 macro_rules! unpools {
     ($($rank:literal [$($more:ident)*] $name:ident $schema:literal;)*) => {$(
@@ -20,12 +20,12 @@ macro_rules! unpools {
                 output_size: &[i64],
                 $($more: &[i64]),*
             ) -> Result<Plan<usize>, BadArgument> {
-                let sizes = unpooled($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
+                let sizes = unpool_sizes($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
                 Ok(Plan::new($rank, [Spec::contiguous(this.dtype(), &sizes)]))
             }
 
             #[op_impl($name, CompositeExplicitAutograd)]
-            fn any(plan: &usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
+            fn kernel(plan: &usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
                 unpool(*plan, out, this, indices)
             }
         };
@@ -41,7 +41,7 @@ unpools! {
 
 /// Checks the arguments and returns the sizes of the result. The window's stride and padding have no effect: the indices hold the
 /// positions.
-fn unpooled(
+fn unpool_sizes(
     rank: usize,
     this: &Tensor,
     indices: &Tensor,
@@ -54,17 +54,17 @@ fn unpooled(
     }
     let outer = sizes.len() - rank;
     if sizes[outer - 1..].contains(&0) {
-        return Err(BadArgument::sizes("self", sizes, "elements in every image"));
+        return Err(BadArgument::sizes("self", sizes, "no channel or image dimension of size 0"));
     }
-    check_indices(this, indices, sizes)?;
+    check_pool_indices(this, indices, sizes)?;
     for &(name, steps) in window {
-        spread(name, steps, rank, i64::from(name == "stride"))?;
+        expand_list(name, steps, rank, i64::from(name == "stride"))?;
     }
     if output_size.len() != rank {
         return Err(BadArgument::length("output_size", output_size.len(), rank));
     }
     let mut result = Dims::from_slice(&sizes[..outer]);
-    result.extend(spread("output_size", output_size, rank, 0)?);
+    result.extend(expand_list("output_size", output_size, rank, 0)?);
     Ok(result)
 }
 
@@ -76,7 +76,7 @@ fn unpool(rank: usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Res
         let area = images.iter().fold(1, |area: i64, &size| area.saturating_mul(size));
         [outer, &[area]].concat()
     };
-    let lines = |tensor: &Tensor| crate::reshape(tensor, &flat(tensor.sizes()));
+    let flatten_images = |tensor: &Tensor| crate::reshape(tensor, &flat(tensor.sizes()));
     zero_(out)?;
-    scatter__src(&mut view(out, &flat(out.sizes()))?, -1, &lines(indices)?, &lines(this)?)
+    scatter__src(&mut view(out, &flat(out.sizes()))?, -1, &flatten_images(indices)?, &flatten_images(this)?)
 }

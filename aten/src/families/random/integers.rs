@@ -3,16 +3,16 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected};
 
-use super::filled;
+use super::plan_like;
 
 /// Draws integers from zero to the largest of the dtype. For a floating dtype, the largest up to which it represents all integers.
 #[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
 pub fn random(_: ...) -> Result<Tensor>;
 
 #[op_plan(random)]
-fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
-    let (_, _, last) = integer_limits(this)?;
-    Ok(filled(this, Integers { first: 0, last }))
+fn random_plan(this: &Tensor) -> Result<Plan<IntegerRange>, BadArgument> {
+    let (_, _, max) = integer_limits(this)?;
+    Ok(plan_like(this, IntegerRange { min: 0, max }))
 }
 
 /// Draws integers from `from` up to below `to`. Without `to`, up to the largest of the dtype.
@@ -25,8 +25,8 @@ fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
 pub fn random_from(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_from)]
-fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<Integers>, BadArgument> {
-    Ok(filled(this, integers_between(this, from, to)?))
+fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<IntegerRange>, BadArgument> {
+    Ok(plan_like(this, integer_range(this, from, to)?))
 }
 
 /// Draws integers from zero up to below `to`.
@@ -34,16 +34,16 @@ fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<In
 pub fn random_to(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_to)]
-fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<Integers>, BadArgument> {
-    Ok(filled(this, integers_between(this, 0, Some(to))?))
+fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<IntegerRange>, BadArgument> {
+    Ok(plan_like(this, integer_range(this, 0, Some(to))?))
 }
 
 /// The range of the integers to draw.
-pub struct Integers {
+pub struct IntegerRange {
     /// The smallest integer.
-    pub first: i64,
+    pub min: i64,
     /// The largest integer.
-    pub last: i64,
+    pub max: i64,
 }
 
 /// Returns the smallest and the largest integer allowed as a bound, and the largest up to which the dtype represents all integers.
@@ -63,26 +63,27 @@ fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
     })
 }
 
-fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<Integers, BadArgument> {
-    let (lowest, highest, natural) = integer_limits(this)?;
-    let inside = |argument, value, bound| {
+/// Checks the bounds, and returns the range of the integers to draw.
+fn integer_range(this: &Tensor, from: i64, to: Option<i64>) -> Result<IntegerRange, BadArgument> {
+    let (lowest, highest, max_exact) = integer_limits(this)?;
+    let check_bound = |argument, value, bound| {
         if (lowest..=highest).contains(&bound) {
             Ok(())
         } else {
             Err(BadArgument::number(argument, value, lowest..=highest)
-                .because(format!("{} holds no others", this.dtype())))
+                .because(format!("{} cannot represent others", this.dtype())))
         }
     };
-    inside("from", from, from)?;
-    let greatest = match to {
+    check_bound("from", from, from)?;
+    let max = match to {
         Some(to) if from < to => to - 1,
         Some(to) => {
             return Err(
                 BadArgument::number("to", to, Expected::Above(from.into())).because(format!("`from` is {from}"))
             );
         }
-        None => natural.max(from),
+        None => max_exact.max(from),
     };
-    inside("to", to.unwrap_or(greatest), greatest)?;
-    Ok(Integers { first: from, last: greatest })
+    check_bound("to", to.unwrap_or(max), max)?;
+    Ok(IntegerRange { min: from, max })
 }

@@ -1,7 +1,7 @@
 //! Random indices, drawn by weights.
 //!
-//! With replacement, a uniform random number is multiplied with the sum of the weights, and looked up in their running sums in double
-//! precision. The running sums are those of pieces of [`Multinomial::PIECE`] weights, plus the sum of the pieces before. Without
+//! With replacement, a uniform random number is multiplied by the sum of the weights, and looked up in their running sums in double
+//! precision. The running sums are those of chunks of [`MultinomialPlan::CHUNK`] weights, plus the sum of the chunks before. Without
 //! replacement, each weight divides an exponentially distributed number, and the indices are in the order of these quotients.
 
 use dispatch_runtime::prelude::*;
@@ -16,15 +16,15 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 pub fn multinomial(_: ...) -> Result<Tensor>;
 
 /// The plan of a draw of indices by weights.
-pub struct Multinomial;
+pub struct MultinomialPlan;
 
-impl Multinomial {
-    /// The number of weights in a piece, whose running sums are computed sequentially.
-    pub const PIECE: usize = 256;
+impl MultinomialPlan {
+    /// The number of weights in a chunk, whose running sums are computed sequentially.
+    pub const CHUNK: usize = 256;
 }
 
 #[op_plan(multinomial)]
-fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<Multinomial>, BadArgument> {
+fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<MultinomialPlan>, BadArgument> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
@@ -40,10 +40,9 @@ fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Resul
         return Err(BadArgument::sizes("self", this.sizes(), "rows that are not empty"));
     }
     if !replacement && num_samples > count {
-        return Err(BadArgument::number("num_samples", num_samples, ..=count)
-            .because("there are so many weights and none is drawn twice"));
+        return Err(BadArgument::number("num_samples", num_samples, ..=count).because("no weight is drawn twice"));
     }
     let mut sizes = Dims::from_slice(outer);
     sizes.push(num_samples);
-    Ok(Plan::new(Multinomial, [Spec::contiguous(DType::I64, &sizes)]))
+    Ok(Plan::new(MultinomialPlan, [Spec::contiguous(DType::I64, &sizes)]))
 }

@@ -20,9 +20,9 @@ pub fn rand(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn rand_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
-    uniform_(&mut made, 0.0, 1.0, generator)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    uniform_(&mut result, 0.0, 1.0, generator)?;
+    Ok(result)
 }
 
 /// Fills `out`, resized to `size`, with uniform numbers between zero and one.
@@ -53,9 +53,9 @@ pub fn rand_like(_: ...) -> Result<Tensor> {
     out = "generator_out", body = CompositeExplicitAutograd
 )]
 pub fn rand_like_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    uniform_(&mut made, 0.0, 1.0, generator)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    uniform_(&mut result, 0.0, 1.0, generator)?;
+    Ok(result)
 }
 
 /// Creates a tensor of standard normal numbers.
@@ -73,9 +73,9 @@ pub fn randn(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn randn_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
-    normal_(&mut made, 0.0, 1.0, generator)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    normal_(&mut result, 0.0, 1.0, generator)?;
+    Ok(result)
 }
 
 /// Fills `out`, resized to `size`, with standard normal numbers.
@@ -106,9 +106,9 @@ pub fn randn_like(_: ...) -> Result<Tensor> {
     out = "generator_out", body = CompositeExplicitAutograd
 )]
 pub fn randn_like_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    normal_(&mut made, 0.0, 1.0, generator)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    normal_(&mut result, 0.0, 1.0, generator)?;
+    Ok(result)
 }
 
 /// Creates a tensor of normal numbers with the given mean and standard deviation.
@@ -117,9 +117,9 @@ pub fn randn_like_generator(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn normal_float_float(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
-    normal_(&mut made, mean, std, generator)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    normal_(&mut result, mean, std, generator)?;
+    Ok(result)
 }
 
 /// Fills `out`, resized to `size`, with normal numbers of the given mean and standard deviation.

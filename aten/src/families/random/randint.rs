@@ -11,9 +11,9 @@ use crate::{check_layout_and_pinning, empty_like, empty_memory_format, random__f
     body = CompositeExplicitAutograd
 )]
 pub fn randint(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
-    random__from(&mut made, 0, Some(high), None)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
+    random__from(&mut result, 0, Some(high), None)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from zero up to below `high`, drawn from `generator`.
@@ -22,9 +22,9 @@ pub fn randint(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn randint_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
-    random__from(&mut made, 0, Some(high), generator)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
+    random__from(&mut result, 0, Some(high), generator)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from `low` up to below `high`.
@@ -33,9 +33,9 @@ pub fn randint_generator(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn randint_low(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
-    random__from(&mut made, low, Some(high), None)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
+    random__from(&mut result, low, Some(high), None)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from `low` up to below `high`, drawn from `generator`.
@@ -44,9 +44,9 @@ pub fn randint_low(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn randint_low_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
-    random__from(&mut made, low, Some(high), generator)?;
-    Ok(made)
+    let mut result = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
+    random__from(&mut result, low, Some(high), generator)?;
+    Ok(result)
 }
 
 /// Fills `out`, resized to `size`, with random integers from zero up to below `high`.
@@ -85,9 +85,9 @@ pub fn randint_low_generator_out(_: ...) -> Result<()> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn randint_like(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    random__from(&mut made, 0, Some(high), None)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    random__from(&mut result, 0, Some(high), None)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from zero up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
@@ -96,9 +96,9 @@ pub fn randint_like(_: ...) -> Result<Tensor> {
     out = "generator_out", body = CompositeExplicitAutograd
 )]
 pub fn randint_like_generator(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    random__from(&mut made, 0, Some(high), generator)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    random__from(&mut result, 0, Some(high), generator)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from `low` up to below `high`, with the sizes and layout of `self`.
@@ -107,9 +107,9 @@ pub fn randint_like_generator(_: ...) -> Result<Tensor> {
     out = "low_dtype_out", body = CompositeExplicitAutograd
 )]
 pub fn randint_like_low_dtype(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    random__from(&mut made, low, Some(high), None)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    random__from(&mut result, low, Some(high), None)?;
+    Ok(result)
 }
 
 /// Creates a tensor of random integers from `low` up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
@@ -118,9 +118,9 @@ pub fn randint_like_low_dtype(_: ...) -> Result<Tensor> {
     out = "low_generator_dtype_out", body = CompositeExplicitAutograd
 )]
 pub fn randint_like_low_generator_dtype(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    random__from(&mut made, low, Some(high), generator)?;
-    Ok(made)
+    let mut result = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    random__from(&mut result, low, Some(high), generator)?;
+    Ok(result)
 }
 
 /// Creates a random permutation of the integers from zero up to below `n`.
@@ -148,7 +148,7 @@ fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     }
     let dtype = dtype.unwrap_or(DType::I64);
     // The dtype must represent every integer below `n`.
-    let most = match dtype {
+    let max = match dtype {
         DType::U8 => 1 << 8,
         DType::I8 => 1 << 7,
         DType::I16 => 1 << 15,
@@ -160,8 +160,10 @@ fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         DType::I64 => i64::MAX,
         other => return Err(BadArgument::dtype("dtype", other, DTypes::FloatingOrIntegral)),
     };
-    if n > most {
-        return Err(BadArgument::number("n", n, ..=most).because(format!("{dtype} holds no more in a row")));
+    if n > max {
+        return Err(
+            BadArgument::number("n", n, ..=max).because(format!("{dtype} represents no more consecutive integers"))
+        );
     }
     Ok(Plan::new((), [Spec::contiguous(dtype, &[n])]))
 }

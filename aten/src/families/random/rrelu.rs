@@ -10,8 +10,8 @@ use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, 
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
 pub fn rrelu(_: ...) -> Result<Tensor> {
-    let bounds = bounds(this, this, [lower, upper], training)?;
-    if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
+    let bounds = slope_bounds(this, this, [lower, upper], training)?;
+    if training { mul(this, &draw_slopes(this, bounds, generator)?) } else { leaky_relu(this, midpoint(bounds)) }
 }
 
 /// Applies [`rrelu`] in place.
@@ -19,18 +19,18 @@ pub fn rrelu(_: ...) -> Result<Tensor> {
     "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
 pub fn rrelu_(_: ...) -> Result<()> {
-    let bounds = bounds(this, this, [lower, upper], training)?;
+    let bounds = slope_bounds(this, this, [lower, upper], training)?;
     if !training {
-        return leaky_relu_(this, middle(bounds));
+        return leaky_relu_(this, midpoint(bounds));
     }
-    let slopes = slopes(this, bounds, generator)?;
+    let slopes = draw_slopes(this, bounds, generator)?;
     mul_(this, &slopes)
 }
 
 /// Computes [`rrelu`]. Also returns the factor of each element while training.
 #[op_def(
     "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)",
-    check = bounds(this, noise, [lower, upper], training)
+    check = slope_bounds(this, noise, [lower, upper], training)
 )]
 pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
     let mut noise = crate::clone(noise, None)?;
@@ -42,11 +42,11 @@ pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
     "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
 pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
-    let bounds = bounds(this, noise, [lower, upper], training)?;
+    let bounds = slope_bounds(this, noise, [lower, upper], training)?;
     if !training {
-        return leaky_relu(this, middle(bounds));
+        return leaky_relu(this, midpoint(bounds));
     }
-    let slopes = slopes(this, bounds, generator)?;
+    let slopes = draw_slopes(this, bounds, generator)?;
     copy_(noise, &slopes, false)?;
     mul(this, &slopes)
 }
@@ -56,11 +56,11 @@ pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
     "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
 pub fn rrelu_with_noise_(_: ...) -> Result<()> {
-    let bounds = bounds(this, noise, [lower, upper], training)?;
+    let bounds = slope_bounds(this, noise, [lower, upper], training)?;
     if !training {
-        return leaky_relu_(this, middle(bounds));
+        return leaky_relu_(this, midpoint(bounds));
     }
-    let slopes = slopes(this, bounds, generator)?;
+    let slopes = draw_slopes(this, bounds, generator)?;
     copy_(noise, &slopes, false)?;
     mul_(this, &slopes)
 }
@@ -72,15 +72,20 @@ pub fn rrelu_with_noise_(_: ...) -> Result<()> {
     check = crate::check_broadcast([("grad_output", grad_output), ("self", this)])
 )]
 pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
-    let bounds = bounds(this, noise, [lower, upper], training)?;
+    let bounds = slope_bounds(this, noise, [lower, upper], training)?;
     if training && bounds[1] - bounds[0] > 1e-6 {
         return mul(grad_output, noise);
     }
-    leaky_relu_backward(grad_output, this, middle(bounds), self_is_result)
+    leaky_relu_backward(grad_output, this, midpoint(bounds), self_is_result)
 }
 
 /// Checks the arguments and returns the bounds of the slopes.
-fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: bool) -> Result<[f64; 2], BadArgument> {
+fn slope_bounds(
+    this: &Tensor,
+    noise: &Tensor,
+    [lower, upper]: [Scalar; 2],
+    training: bool,
+) -> Result<[f64; 2], BadArgument> {
     check_devices([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
@@ -89,19 +94,19 @@ fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: 
         return Err(BadArgument::sizes("noise", noise.sizes(), this.sizes()).like("self"));
     }
     let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
-    crate::check_numbers(DType::F64, [("lower", lower), ("upper", upper)])?;
+    crate::check_scalars(DType::F64, [("lower", lower), ("upper", upper)])?;
     if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
         return Ok(bounds);
     }
     Err(BadArgument::number("upper", upper, lower..).like("lower"))
 }
 
-fn middle([lower, upper]: [f64; 2]) -> Scalar {
+fn midpoint([lower, upper]: [f64; 2]) -> Scalar {
     f64::midpoint(lower, upper).into()
 }
 
 /// Draws the factors: random numbers between the bounds for elements that are not positive, 1 for the others.
-fn slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
+fn draw_slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
     // Not in place: a mapped function may draw different numbers for each slice of a tensor that the slices share.
     let slopes = crate::uniform(this, lower, upper, generator)?;
     crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())

@@ -5,7 +5,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec, broadcast};
 
-use super::{check_fraction, filled};
+use super::{check_floating, plan_like};
 use crate::{check_devices, empty_memory_format, normal_};
 
 /// Draws numbers of Poisson distributions with the rates `self`.
@@ -30,8 +30,8 @@ pub fn _standard_gamma_grad(_: ...) -> Result<Tensor>;
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let parts = _standard_gamma(this, generator)?;
-    crate::div(&parts, &crate::sum_dim_intlist(&parts, Some(&[-1]), true, None)?)
+    let gammas = _standard_gamma(this, generator)?;
+    crate::div(&gammas, &crate::sum_dim_intlist(&gammas, Some(&[-1]), true, None)?)
 }
 
 /// Computes the derivative of Dirichlet samples `x` with respect to `alpha`; `total` is the sum of the concentrations.
@@ -40,14 +40,14 @@ pub fn _dirichlet_grad(_: ...) -> Result<Tensor>;
 
 #[op_plan(poisson)]
 fn poisson_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_fraction(this, false)?;
-    Ok(filled(this, ()))
+    check_floating(this, false)?;
+    Ok(plan_like(this, ()))
 }
 
 #[op_plan(_standard_gamma)]
 fn standard_gamma_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_fraction(this, false)?;
-    Ok(filled(this, ()))
+    check_floating(this, false)?;
+    Ok(plan_like(this, ()))
 }
 
 #[op_plan(binomial)]
@@ -79,10 +79,10 @@ pub fn normal_out(this: &Tensor, mean: f64, std: f64, generator: Option<&Generat
     out = "Tensor_float_out", body = CompositeExplicitAutograd
 )]
 pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = empty_memory_format(mean.sizes(), Some(mean.dtype()), None, Some(mean.device()), None, None)?;
-    normal_(&mut made, 0.0, std, generator).map_err(|error| called(error, "mean"))?;
-    crate::add_(&mut made, mean, 1.into())?;
-    Ok(made)
+    let mut result = empty_memory_format(mean.sizes(), Some(mean.dtype()), None, Some(mean.device()), None, None)?;
+    normal_(&mut result, 0.0, std, generator).map_err(|error| rename_self_argument(error, "mean"))?;
+    crate::add_(&mut result, mean, 1.into())?;
+    Ok(result)
 }
 
 /// Draws normal numbers with one mean and the standard deviations `std`.
@@ -91,10 +91,10 @@ pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator
     out = "float_Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = empty_memory_format(std.sizes(), Some(std.dtype()), None, Some(std.device()), None, None)?;
-    spread(&mut made, std, generator)?;
-    crate::add__scalar(&mut made, mean.into(), 1.into())?;
-    Ok(made)
+    let mut result = empty_memory_format(std.sizes(), Some(std.dtype()), None, Some(std.device()), None, None)?;
+    fill_normal(&mut result, std, generator)?;
+    crate::add__scalar(&mut result, mean.into(), 1.into())?;
+    Ok(result)
 }
 
 /// Draws normal numbers with the means `mean` and the standard deviations `std`.
@@ -104,23 +104,23 @@ pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator
 )]
 pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let sizes = broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
-    let mut made = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
-    spread(&mut made, std, generator)?;
-    crate::add_(&mut made, mean, 1.into())?;
-    Ok(made)
+    let mut result = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
+    fill_normal(&mut result, std, generator)?;
+    crate::add_(&mut result, mean, 1.into())?;
+    Ok(result)
 }
 
 /// Fills a tensor with normal numbers of mean zero and the standard deviations `std`.
-fn spread(made: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
+fn fill_normal(result: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if std.dtype().is_complex() {
         return Err(BadArgument::dtype("std", std.dtype(), DTypes::Real).into());
     }
-    normal_(made, 0.0, 1.0, generator).map_err(|error| called(error, "std"))?;
-    crate::mul_(made, std)
+    normal_(result, 0.0, 1.0, generator).map_err(|error| rename_self_argument(error, "std"))?;
+    crate::mul_(result, std)
 }
 
 /// Renames the argument `self` of an error to `argument`.
-fn called(error: Error, argument: &'static str) -> Error {
+fn rename_self_argument(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) if bad.argument == "self" => BadArgument { argument: argument.into(), ..bad.clone() }.into(),

@@ -3,14 +3,14 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::checks::check_step;
+use super::checks::check_cell_arguments;
 use crate::{add, cat, chunk, linear, mul, narrow, relu, sigmoid, split_with_sizes, sub, tanh};
 
 const ONE: Scalar = Scalar::Int(1);
 
 /// The kind of a recurrent cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(super) enum CellKind {
     Lstm,
     Gru,
     Tanh,
@@ -18,7 +18,7 @@ pub(super) enum Cell {
 }
 
 /// The parameters of one direction of a layer.
-pub(super) struct Weights<'a> {
+pub(super) struct CellWeights<'a> {
     pub(super) input: &'a Tensor,
     pub(super) hidden: &'a Tensor,
     pub(super) input_bias: Option<&'a Tensor>,
@@ -27,18 +27,18 @@ pub(super) struct Weights<'a> {
     pub(super) projection: Option<&'a Tensor>,
 }
 
-impl Cell {
+impl CellKind {
     /// Checks the number of state tensors: two for an LSTM, one for the others.
-    pub(super) fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
-        let kinds = if self == Self::Lstm { 2 } else { 1 };
-        if state.len() == kinds {
+    pub(super) fn check_state_count(self, state: &[Tensor]) -> Result<(), BadArgument> {
+        let count = if self == Self::Lstm { 2 } else { 1 };
+        if state.len() == count {
             return Ok(());
         }
-        Err(BadArgument::length("hx", state.len(), kinds))
+        Err(BadArgument::length("hx", state.len(), count))
     }
 
     /// Returns the number of gates of a step.
-    pub(super) const fn gates(self) -> i64 {
+    pub(super) const fn gate_count(self) -> i64 {
         match self {
             Self::Lstm => 4,
             Self::Gru => 3,
@@ -47,23 +47,23 @@ impl Cell {
     }
 
     /// Computes the next state from the input's summands of the gates and from the previous state.
-    fn step(self, gates: &Tensor, state: &[Tensor], weights: &Weights<'_>) -> Result<Vec<Tensor>> {
+    fn step(self, gates: &Tensor, state: &[Tensor], weights: &CellWeights<'_>) -> Result<Vec<Tensor>> {
         let hidden = linear(&state[0], weights.hidden, weights.hidden_bias)?;
         match self {
             Self::Tanh => Ok(vec![tanh(&add(gates, &hidden, ONE)?)?]),
             Self::Relu => Ok(vec![relu(&add(gates, &hidden, ONE)?)?]),
             Self::Gru => {
-                let [reset, update, new] = parts(gates)?;
-                let [by_reset, by_update, by_new] = parts(&hidden)?;
+                let [reset, update, new] = split_gates(gates)?;
+                let [hidden_reset, hidden_update, hidden_new] = split_gates(&hidden)?;
                 let gate = |input: &Tensor, hidden: &Tensor| sigmoid(&add(input, hidden, ONE)?);
-                let new = tanh(&add(&new, &mul(&gate(&reset, &by_reset)?, &by_new)?, ONE)?)?;
-                Ok(vec![add(&mul(&sub(&state[0], &new, ONE)?, &gate(&update, &by_update)?)?, &new, ONE)?])
+                let new = tanh(&add(&new, &mul(&gate(&reset, &hidden_reset)?, &hidden_new)?, ONE)?)?;
+                Ok(vec![add(&mul(&sub(&state[0], &new, ONE)?, &gate(&update, &hidden_update)?)?, &new, ONE)?])
             }
             Self::Lstm => {
-                let [written, kept, new, shown] = parts(&add(gates, &hidden, ONE)?)?;
+                let [input_gate, kept, new, output_gate] = split_gates(&add(gates, &hidden, ONE)?)?;
                 let kept = mul(&sigmoid(&kept)?, &state[1])?;
-                let cell = add(&kept, &mul(&sigmoid(&written)?, &tanh(&new)?)?, ONE)?;
-                let hidden = mul(&sigmoid(&shown)?, &tanh(&cell)?)?;
+                let cell = add(&kept, &mul(&sigmoid(&input_gate)?, &tanh(&new)?)?, ONE)?;
+                let hidden = mul(&sigmoid(&output_gate)?, &tanh(&cell)?)?;
                 let hidden = match weights.projection {
                     Some(projection) => linear(&hidden, projection, None)?,
                     None => hidden,
@@ -74,12 +74,12 @@ impl Cell {
     }
 
     /// Runs the cell over a packed sequence, forwards or backwards. Returns the output of each row, and the last state of each sequence.
-    pub(super) fn walk(
+    pub(super) fn run(
         self,
         data: &Tensor,
         sizes: &[i64],
         start: &[Tensor],
-        weights: &Weights<'_>,
+        weights: &CellWeights<'_>,
         backwards: bool,
     ) -> Result<(Tensor, Vec<Tensor>)> {
         let gates = split_with_sizes(&linear(data, weights.input, weights.input_bias)?, sizes, 0)?;
@@ -90,17 +90,17 @@ impl Cell {
         if backwards {
             steps.reverse();
         }
-        let mut running = steps.first().map_or(0, |&step| sizes[step]);
-        let (mut state, mut ended, mut outputs) = (part(start, 0, running)?, Vec::new(), Vec::new());
+        let mut active = steps.first().map_or(0, |&step| sizes[step]);
+        let (mut state, mut finished, mut outputs) = (part(start, 0, active)?, Vec::new(), Vec::new());
         for step in steps {
             let size = sizes[step];
-            if size < running {
-                ended.push(part(&state, size, running)?);
+            if size < active {
+                finished.push(part(&state, size, active)?);
                 state = part(&state, 0, size)?;
-            } else if size > running {
-                state = joined(&[state, part(start, running, size)?])?;
+            } else if size > active {
+                state = concatenate_states(&[state, part(start, active, size)?])?;
             }
-            running = size;
+            active = size;
             state = self.step(&gates[step], &state, weights)?;
             outputs.push(state[0].clone());
         }
@@ -108,45 +108,45 @@ impl Cell {
             outputs.reverse();
         }
         // The shortest sequences end first, and are last in the batch.
-        ended.push(state);
-        ended.reverse();
-        Ok((cat(&outputs, 0)?, joined(&ended)?))
+        finished.push(state);
+        finished.reverse();
+        Ok((cat(&outputs, 0)?, concatenate_states(&finished)?))
     }
 }
 
 /// Concatenates states of groups of sequences.
-fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
+fn concatenate_states(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
     let [only] = parts else {
-        let kinds = 0..parts.first().map_or(0, Vec::len);
-        return kinds.map(|kind| cat(&parts.iter().map(|part| part[kind].clone()).collect::<Vec<_>>(), 0)).collect();
+        let count = 0..parts.first().map_or(0, Vec::len);
+        return count.map(|kind| cat(&parts.iter().map(|part| part[kind].clone()).collect::<Vec<_>>(), 0)).collect();
     };
     Ok(only.clone())
 }
 
 /// Computes one step and returns the new state.
 fn step(
-    cell: Cell,
+    cell: CellKind,
     input: &Tensor,
     state: &[Tensor],
     [input_weight, hidden_weight]: [&Tensor; 2],
     [input_bias, hidden_bias]: [Option<&Tensor>; 2],
 ) -> Result<Vec<Tensor>> {
-    cell.check(state)?;
-    let weights = Weights { input: input_weight, hidden: hidden_weight, input_bias, hidden_bias, projection: None };
+    cell.check_state_count(state)?;
+    let weights = CellWeights { input: input_weight, hidden: hidden_weight, input_bias, hidden_bias, projection: None };
     cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
 }
 
 /// Splits the columns into `N` gates.
-fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
+fn split_gates<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     let size = gates.sizes().last().copied().unwrap_or(0);
     if usize::try_from(size).is_ok_and(|size| size > 0 && size % N == 0) {
-        return exactly(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);
+        return to_array(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);
     }
-    Err(BadArgument::sizes("w_hh", gates.sizes(), format!("rows for {N} gates")).into())
+    Err(BadArgument::sizes("w_hh", gates.sizes(), format!("a last size that is a multiple of {N} gates")).into())
 }
 
 /// Converts the tensors to an array of `N`.
-pub(super) fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
+pub(super) fn to_array<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
     let refused = |all: Vec<Tensor>| BadArgument::length("hx", all.len(), N);
     Ok(all.try_into().map_err(refused)?)
 }
@@ -154,10 +154,10 @@ pub(super) fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
 /// Computes one step of an LSTM. Returns the hidden state and the cell state.
 #[op_def(
     "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
-    check = check_step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
+    check = check_cell_arguments(CellKind::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
 )]
 pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
-    let [hidden, cell] = exactly(step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
+    let [hidden, cell] = to_array(step(CellKind::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
     Ok((hidden, cell))
 }
 
@@ -166,10 +166,10 @@ macro_rules! cells {
         /// Computes one step of a recurrent layer.
         #[op_def(
             $schema,
-            check = check_step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
+            check = check_cell_arguments(CellKind::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
-            let [hidden] = exactly(step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
+            let [hidden] = to_array(step(CellKind::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
             Ok(hidden)
         }
     )*};

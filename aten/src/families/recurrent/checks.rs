@@ -2,21 +2,25 @@
 
 use dispatch_runtime::{BadArgument, Tensor};
 
-use super::cells::Cell;
-use super::layers::Stack;
+use super::cells::CellKind;
+use super::layers::RecurrentLayers;
 use crate::{check_dims_by_letter, check_dtypes};
 
-impl Stack<'_> {
+impl RecurrentLayers<'_> {
     /// Checks that the parameters fit the input and the states.
-    pub(super) fn check(&self, (name, input): (&'static str, &Tensor), hx: &[Tensor]) -> Result<(), BadArgument> {
-        self.cell.check(hx)?;
+    pub(super) fn check_params(
+        &self,
+        (name, input): (&'static str, &Tensor),
+        hx: &[Tensor],
+    ) -> Result<(), BadArgument> {
+        self.cell.check_state_count(hx)?;
         let size = |tensor: &Tensor| tensor.sizes().last().copied().unwrap_or(0);
         let (out, hidden) = (size(&hx[0]), size(&hx[hx.len() - 1]));
         let projected = out != hidden;
-        self.weights(projected)?;
+        self.direction_weights(projected)?;
         let directions = if self.bidirectional { 2 } else { 1 };
         let each = self.params.len() / usize::try_from(self.num_layers).unwrap_or(1) / directions;
-        let rows = self.cell.gates().saturating_mul(hidden);
+        let rows = self.cell.gate_count().saturating_mul(hidden);
         for (at, param) in self.params.iter().enumerate() {
             let width = if at < each * directions {
                 size(input)
@@ -25,17 +29,19 @@ impl Stack<'_> {
             } else {
                 out
             };
-            let wanted = match at % each {
+            let expected_sizes = match at % each {
                 0 => &[rows, width][..],
                 1 => &[rows, out],
                 last if projected && last + 1 == each => &[out, hidden],
                 _ => &[rows],
             };
             let param_name = format!("params[{at}]");
-            if param.sizes() != wanted {
+            if param.sizes() != expected_sizes {
                 let states: Vec<&[i64]> = hx.iter().map(Tensor::sizes).collect();
-                let expected =
-                    format!("{wanted:?}, as `{name}` has sizes {:?}, and `hx` has sizes {states:?}", input.sizes());
+                let expected = format!(
+                    "{expected_sizes:?}, as `{name}` has sizes {:?}, and `hx` has sizes {states:?}",
+                    input.sizes()
+                );
                 return Err(BadArgument::sizes(param_name, param.sizes(), expected));
             }
             if param.dtype() != input.dtype() {
@@ -51,14 +57,14 @@ impl Stack<'_> {
 }
 
 /// Checks that the arguments of a step fit each other.
-pub(super) fn check_step(
-    cell: Cell,
+pub(super) fn check_cell_arguments(
+    cell: CellKind,
     input: &Tensor,
     hx: &[Tensor],
     weights: [&Tensor; 2],
     biases: [Option<&Tensor>; 2],
 ) -> Result<(), BadArgument> {
-    cell.check(hx)?;
+    cell.check_state_count(hx)?;
     check_dims_by_letter(&[
         ("input", Some(input), "*i"),
         ("w_ih", Some(weights[0]), "gi"),
@@ -67,7 +73,7 @@ pub(super) fn check_step(
         ("b_ih", biases[0], "g"),
         ("b_hh", biases[1], "g"),
     ])?;
-    let (gates, &[rows, hidden]) = (cell.gates(), weights[1].sizes()) else { return Ok(()) };
+    let (gates, &[rows, hidden]) = (cell.gate_count(), weights[1].sizes()) else { return Ok(()) };
     if rows != gates.saturating_mul(hidden) {
         let expected = format!("{} rows, {gates} for each of {hidden} columns", gates.saturating_mul(hidden));
         return Err(BadArgument::sizes("w_hh", weights[1].sizes(), expected));

@@ -6,8 +6,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
 use crate::{
-    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reserve_numbers, reshape,
-    stack, to_device, total, transpose_int,
+    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reserve_integers, reshape,
+    stack, sum_i128, to_device, transpose_int,
 };
 
 /// Pads sequences to the length of the longest, at the end or at the start, and stacks them.
@@ -18,23 +18,23 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
     let [first, ..] = sequences else {
         return Err(BadArgument::length("sequences", 0, 1..).into());
     };
-    let behind = match padding_side {
+    let pad_at_end = match padding_side {
         "right" => true,
         "left" => false,
         other => return Err(BadArgument::word("padding_side", other, &["right", "left"]).into()),
     };
-    let Some((_, beside)) = first.sizes().split_first() else {
+    let Some((_, inner_sizes)) = first.sizes().split_first() else {
         return Err(BadArgument::rank("sequences", 0, 1..).into());
     };
     let mut length = 0;
     for sequence in sequences {
         match sequence.sizes().split_first() {
-            Some((&own, others)) if others == beside => length = length.max(own),
+            Some((&own, others)) if others == inner_sizes => length = length.max(own),
             _ => {
                 return Err(BadArgument::sizes(
                     "sequences",
                     sequence.sizes(),
-                    format!("a length, and then {beside:?}"),
+                    format!("a length, followed by the sizes {inner_sizes:?}"),
                 )
                 .into());
             }
@@ -42,7 +42,7 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
     }
     let padded = sequences.iter().map(|sequence| {
         let mut pad = vec![0; 2 * sequence.sizes().len()];
-        let at = pad.len() - if behind { 1 } else { 2 };
+        let at = pad.len() - if pad_at_end { 1 } else { 2 };
         pad[at] = length - sequence.sizes()[0];
         constant_pad_nd(sequence, &pad, padding_value.into())
     });
@@ -52,9 +52,9 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
 /// Packs padded sequences without their padding. Returns the data and the number of sequences of each step.
 #[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
-    check_counts(("input", input), ("lengths", lengths))?;
-    let input = steps_first(input, batch_first)?;
-    let lengths = numbers(lengths, _pack_padded_sequence::operator())?;
+    check_counts_device(("input", input), ("lengths", lengths))?;
+    let input = transpose_steps_first(input, batch_first)?;
+    let lengths = read_integers(lengths, _pack_padded_sequence::operator())?;
     let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
     let sorted = lengths.windows(2).all(|pair| pair[0] >= pair[1]);
     let fits = i64::try_from(lengths.len()) == Ok(batch) && lengths.iter().all(|length| (1..=steps).contains(length));
@@ -63,9 +63,9 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
     let longest = lengths.first().copied().unwrap_or(0);
-    let mut sizes = reserve_numbers(longest)?;
-    sizes.extend((0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())));
-    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch, input.device())?)?;
+    let mut sizes = reserve_integers(longest)?;
+    sizes.extend((0..longest).map(|step| to_i64(lengths.iter().filter(|&&length| length > step).count())));
+    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &row_indices(&sizes, batch, input.device())?)?;
     Ok((data, Tensor::from_slice(&sizes)))
 }
 
@@ -78,12 +78,12 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
         return Err(BadArgument::length("input_size", input_size.len(), 2..).into());
     };
     let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
-    let sizes = batch_sizes_of(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
-    if count(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
+    let sizes = read_batch_sizes(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
+    if to_i64(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
         let expected = format!("{} steps and {} sequences or more, as `batch_sizes` has", sizes.len(), sizes[0]);
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected).into());
     }
-    unpacked(grad, &sizes, (steps, batch), 0.into(), batch_first)
+    pad_packed(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
 /// Pads packed sequences to the length of the longest, or to `total_length`. Also returns the length of each.
@@ -92,31 +92,31 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
 )]
 pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
     padding_value.check_fits("padding_value", data.dtype())?;
-    let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
-    let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));
+    let sizes = read_batch_sizes(batch_sizes, data, _pad_packed_sequence::operator())?;
+    let (longest, batch) = (to_i64(sizes.len()), sizes.first().copied().unwrap_or(0));
     if total_length > 0 && total_length < longest {
         return Err(BadArgument::number("total_length", total_length, longest..)
-            .because("the longest sequence is")
+            .because("the longest sequence has this length")
             .into());
     }
     let steps = if total_length > 0 { total_length } else { longest };
-    let mut lengths = reserve_numbers(batch)?;
-    lengths.extend((0..batch).map(|at| count(sizes.iter().filter(|&&size| size > at).count())));
-    Ok((unpacked(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
+    let mut lengths = reserve_integers(batch)?;
+    lengths.extend((0..batch).map(|at| to_i64(sizes.iter().filter(|&&size| size > at).count())));
+    Ok((pad_packed(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
 }
 
-fn count(elements: usize) -> i64 {
+fn to_i64(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
 /// Checks the devices. Counts may be on the CPU, where they are read, unless the data is on Meta.
-fn check_counts(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
-    let read_here = counts.1.device() == Device::CPU && data.1.device() != Device::META;
-    if read_here { Ok(()) } else { check_devices([data, counts]) }
+fn check_counts_device(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+    let is_read_on_cpu = counts.1.device() == Device::CPU && data.1.device() != Device::META;
+    if is_read_on_cpu { Ok(()) } else { check_devices([data, counts]) }
 }
 
 /// Copies integers from a tensor. The sizes of results depend on them.
-fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+fn read_integers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
@@ -129,47 +129,47 @@ fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
 ///
 /// Returns an error if a count is not positive or exceeds the one before, or if the counts do not add up to the rows of `data`. On Meta,
 /// returns [`ErrorKind::DataDependent`].
-pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
-    check_counts(("data", data), ("batch_sizes", batch_sizes))?;
-    let sizes = numbers(batch_sizes, operator)?;
+pub(crate) fn read_batch_sizes(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    check_counts_device(("data", data), ("batch_sizes", batch_sizes))?;
+    let sizes = read_integers(batch_sizes, operator)?;
     let rows = data.sizes().first().copied().unwrap_or(0);
-    let falling = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
-    if falling && total(&sizes) == i128::from(rows) {
+    let is_descending = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
+    if is_descending && sum_i128(&sizes) == i128::from(rows) {
         return Ok(sizes);
     }
-    let expected = format!("positive numbers that do not grow, {rows} in all");
+    let expected = format!("positive numbers in descending order with the sum {rows}");
     Err(BadArgument::value("batch_sizes", format!("{sizes:?}"), expected).into())
 }
 
 /// Returns the indices of a pack's rows among the rows of padded sequences.
-fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
-    let mut places = reserve_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
+fn row_indices(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
+    let mut places = reserve_integers(i64::try_from(sum_i128(sizes)).unwrap_or(i64::MAX))?;
     places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
     to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
 }
 
 /// Transposes the input if needed, so that steps come before sequences.
-fn steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
+fn transpose_steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
     if input.sizes().len() < 2 {
         return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
     }
     if batch_first { transpose_int(input, 0, 1) } else { Ok(input.clone()) }
 }
 
-fn unpacked(
+fn pad_packed(
     data: &Tensor,
     sizes: &[i64],
     (steps, batch): (i64, i64),
     padding: Scalar,
     batch_first: bool,
 ) -> Result<Tensor> {
-    let beside = data.sizes().get(1..).unwrap_or_default();
+    let inner_sizes = data.sizes().get(1..).unwrap_or_default();
     let mut flat = Dims::from_slice(&[steps.saturating_mul(batch)]);
-    flat.extend(beside.iter().copied());
+    flat.extend(inner_sizes.iter().copied());
     let mut padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
     // Rows without elements are not copied. There may be too many of them for a list of indices.
     if padded.geometry().count() > 0 {
-        padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
+        padded = index_copy(&padded, 0, &row_indices(sizes, batch, data.device())?, data)?;
     }
-    steps_first(&reshape(&padded, &[&[steps, batch], beside].concat())?, batch_first)
+    transpose_steps_first(&reshape(&padded, &[&[steps, batch], inner_sizes].concat())?, batch_first)
 }

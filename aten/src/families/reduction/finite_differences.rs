@@ -22,27 +22,27 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
         let others =
             |tensor: &Tensor| tensor.sizes().iter().enumerate().all(|(i, &size)| i == at || size == this.sizes()[i]);
         if beside.sizes().len() != rank || !others(beside) {
-            let expected = format!("{:?}, as `self` has, in every dimension but {at}", this.sizes());
+            let expected = format!("{:?}, as `self` has, in every dimension except {at}", this.sizes());
             return Err(BadArgument::sizes(name, beside.sizes(), expected).into());
         }
     }
-    let mut line = match (prepend, append) {
+    let mut current = match (prepend, append) {
         (None, None) => this.clone(),
         _ => cat(&[prepend, Some(this), append].into_iter().flatten().cloned().collect::<Vec<_>>(), dim)?,
     };
-    let length = line.sizes()[at];
+    let length = current.sizes()[at];
     if n == 0 || length == 0 {
-        return crate::clone(&line, None);
+        return crate::clone(&current, None);
     }
     if n >= length {
-        return crate::clone(&line.narrow(dim, 0, 0)?, None);
+        return crate::clone(&current.narrow(dim, 0, 0)?, None);
     }
     check_calls("n", n)?;
     for left in (length - n..length).rev() {
-        let (before, behind) = (line.narrow(dim, 0, left)?, line.narrow(dim, 1, left)?);
-        line = if line.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
+        let (before, behind) = (current.narrow(dim, 0, left)?, current.narrow(dim, 1, left)?);
+        current = if current.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
     }
-    Ok(line)
+    Ok(current)
 }
 
 /// Returns the elements without the last and without the first along a dimension: the two neighbours of each gap.
@@ -52,8 +52,8 @@ pub(super) fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
 
 /// The distances of the points along a dimension.
 enum Spacing<'a> {
-    Even(Scalar),
-    At(&'a Tensor),
+    Uniform(Scalar),
+    Coordinates(&'a Tensor),
 }
 
 /// Estimates the derivatives along `dim`, of points at distance 1.
@@ -65,61 +65,61 @@ pub fn gradient_array(this: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec
 /// Estimates the derivatives along `dim`, of points at distance `spacing`.
 #[op_def("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    slopes(this, dim.iter().map(|_| Spacing::Even(spacing)).collect(), dim, edge_order)
+    derivatives(this, dim.iter().map(|_| Spacing::Uniform(spacing)).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, of points at distance `spacing`.
 #[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
-    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &one_or_all(this, dim), edge_order)
+    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &dim_or_all(this, dim), edge_order)
 }
 
 /// Estimates the derivatives along `dim`, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    slopes(this, spacing.iter().copied().map(Spacing::Even).collect(), dim, edge_order)
+    derivatives(this, spacing.iter().copied().map(Spacing::Uniform).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
-    gradient_scalarrayarray(this, spacing, &one_or_all(this, dim), edge_order)
+    gradient_scalarrayarray(this, spacing, &dim_or_all(this, dim), edge_order)
 }
 
 /// Estimates the derivatives along `dim`, with the coordinates of the points for each dimension.
 #[op_def("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    slopes(this, spacing.iter().map(Spacing::At).collect(), dim, edge_order)
+    derivatives(this, spacing.iter().map(Spacing::Coordinates).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, with the coordinates of the points for each dimension.
 #[op_def(
     "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
-    calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order),
+    calls = gradient_tensorarray(this, spacing, &dim_or_all(this, dim), edge_order),
     check = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())
 )]
 pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>>;
 
-fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
+fn dim_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
     dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim])
 }
 
-fn slopes(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+fn derivatives(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     if !matches!(edge_order, 1 | 2) {
         return Err(BadArgument::number("edge_order", edge_order, 1..=2).into());
     }
     if matches!(this.dtype(), DType::U8 | DType::Bool) {
-        return Err(BadArgument::dtype("self", this.dtype(), "numbers with a sign").into());
+        return Err(BadArgument::dtype("self", this.dtype(), "a signed dtype").into());
     }
     if spacing.len() != dims.len() {
         return Err(BadArgument::length("spacing", spacing.len(), dims.len()).because("each dimension has one").into());
     }
     reduced_dims(this.sizes().len(), dims, "dim")?;
-    dims.iter().zip(spacing).map(|(&dim, spacing)| slope(this, &spacing, dim, edge_order)).collect()
+    dims.iter().zip(spacing).map(|(&dim, spacing)| derivative(this, &spacing, dim, edge_order)).collect()
 }
 
 /// Estimates the derivative along one dimension: at inner points from both neighbours, at the ends from two or three points.
-fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
+fn derivative(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;
     let length = this.sizes().get(at).copied().unwrap_or(1);
@@ -129,7 +129,7 @@ fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Res
     let run = |start, count| this.narrow(dim, start, count);
     let (inside, last) = (length - 2, length - 1);
     let [first, middle, end] = match spacing {
-        Spacing::Even(step) => {
+        Spacing::Uniform(step) => {
             let center = (run(2, inside)? - run(0, inside)?)?.div_scalar(*step)?;
             let ends = if edge_order == 1 {
                 [(run(1, 1)? - run(0, 1)?)?, (run(last, 1)? - run(last - 1, 1)?)?]
@@ -143,16 +143,16 @@ fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Res
             let [first, end] = ends;
             [first.div_scalar(*step)?, (center / 2.0)?, end.div_scalar(*step)?]
         }
-        Spacing::At(places) => {
-            let &[count] = places.sizes() else {
-                return Err(BadArgument::rank("spacing", places.sizes().len(), 1).into());
+        Spacing::Coordinates(coordinates) => {
+            let &[count] = coordinates.sizes() else {
+                return Err(BadArgument::rank("spacing", coordinates.sizes().len(), 1).into());
             };
             if count != length {
                 return Err(BadArgument::size("spacing", &[count], 0, length).like_dim("self", at).into());
             }
             let mut sizes = Dims::from_elem(1, rank);
             sizes[at] = -1;
-            let gaps = diff(places, 1, 0, None, None)?.reshape(&sizes)?;
+            let gaps = diff(coordinates, 1, 0, None, None)?.reshape(&sizes)?;
             let gap = |start, count| gaps.narrow(dim, start, count);
             // The weights of the points before, at and after each point, from the gaps on both sides.
             let (before, behind) = (gap(0, inside)?, gap(1, inside)?);

@@ -49,11 +49,11 @@ fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
     extreme_plan(this, &[], false)
 }
 
-/// Plans maxima or minima over dimensions. Returns an error if they are of no elements.
+/// Plans maxima or minima over dimensions. Returns an error if a maximum or minimum is of no elements.
 fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
-    if reduces_nothing(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
-        return Err(BadArgument::sizes("self", this.sizes(), "elements to choose from along the reduced dimensions"));
+    if reduces_empty(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
+        return Err(BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).because("complex numbers have no order"));
@@ -61,9 +61,9 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduce
     Ok(plan)
 }
 
-/// Checks if each result is a reduction of no elements.
-pub(super) fn reduces_nothing(this: &Tensor, gone: &[bool]) -> bool {
-    this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
+/// Whether each result is a reduction of no elements.
+pub(super) fn reduces_empty(this: &Tensor, reduced_dims: &[bool]) -> bool {
+    this.sizes().iter().zip(reduced_dims).any(|(&size, &is_reduced)| is_reduced && size == 0)
 }
 
 /// Returns the largest elements along a dimension, and their indices.
@@ -76,19 +76,19 @@ pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(max_dim)]
 fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
-    extreme_along_plan(this, dim, keepdim)
+    extreme_along_dim_plan(this, dim, keepdim)
 }
 
 #[op_plan(min_dim)]
 fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
-    extreme_along_plan(this, dim, keepdim)
+    extreme_along_dim_plan(this, dim, keepdim)
 }
 
 /// Plans the maximum or minimum of each slice along a dimension, and its index.
-pub(crate) fn extreme_along_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+pub(crate) fn extreme_along_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
-    let places = Spec { dtype: DType::I64, ..spec.clone() };
-    Ok(Plan::new(value, [spec, places]))
+    let indices = Spec { dtype: DType::I64, ..spec.clone() };
+    Ok(Plan::new(value, [spec, indices]))
 }
 
 /// Returns the index of the largest element along a dimension, or among all elements.
@@ -138,32 +138,32 @@ pub fn all_dim(_: ...) -> Result<Tensor>;
 #[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn all_dims(_: ...) -> Result<Tensor>;
 
-macro_rules! truth_plans {
+macro_rules! any_all_plans {
     ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
         #[op_plan($all)]
         fn $all_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
-            truth_plan(this, None, false)
+            any_all_plan(this, None, false)
         }
 
         #[op_plan($dim)]
         fn $dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
-            truth_plan(this, Some(&[dim]), keepdim)
+            any_all_plan(this, Some(&[dim]), keepdim)
         }
 
         #[op_plan($dims)]
         fn $dims_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
-            truth_plan(this, dim, keepdim)
+            any_all_plan(this, dim, keepdim)
         }
     )*};
 }
 
-truth_plans! {
+any_all_plans! {
     any any_plan any_dim any_dim_plan any_dims any_dims_plan;
     all all_plan all_dim all_dim_plan all_dims all_dims_plan;
 }
 
 /// Plans `any` or `all` over dimensions. The result is uint8 for uint8, else bool. An empty list reduces no dimension.
-fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn any_all_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let dtype = if this.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
     if dim.is_some_and(<[i64]>::is_empty) {
         let gone = DimFlags::from_elem(false, this.sizes().len());
@@ -173,7 +173,7 @@ fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<
 }
 
 /// Returns the plan of elements and their indices. Its value is the dimension.
-pub(crate) fn values_and_indices(dim: usize, values: Spec) -> Plan<usize, 2> {
+pub(crate) fn values_and_indices_plan(dim: usize, values: Spec) -> Plan<usize, 2> {
     let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
     Plan::new(dim, [values, indices])
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Reduced, wrap_dim};
 
-use super::min_max::reduces_nothing;
+use super::min_max::reduces_empty;
 use crate::prelude::*;
 
 /// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
@@ -15,13 +15,13 @@ use crate::prelude::*;
 pub fn linalg_vector_norm(_: ...) -> Result<Tensor>;
 
 /// The plan of a norm over dimensions.
-pub struct Norm {
+pub struct NormPlan {
     /// Whether each dimension is reduced.
-    pub gone: DimFlags,
+    pub reduced_dims: DimFlags,
     /// The dtype to compute in.
-    pub computed: DType,
-    /// The order. If each norm is of one element, the order is infinite: the norm is then the magnitude for any order, and no power can
-    /// overflow. An order that the dtype does not hold is infinite too.
+    pub compute_dtype: DType,
+    /// The order of the norm. It is infinite if each norm is of one element, because that norm is the magnitude for any order and no power
+    /// can overflow. An order that the dtype cannot represent is infinite too.
     pub order: f64,
 }
 
@@ -32,15 +32,15 @@ fn norm_plan(
     dim: Option<&[i64]>,
     keepdim: bool,
     dtype: Option<DType>,
-) -> Result<Plan<Norm>, BadArgument> {
-    let has_fraction = |dtype: DType| dtype.is_floating() || dtype.is_complex();
-    if !has_fraction(this.dtype()) {
+) -> Result<Plan<NormPlan>, BadArgument> {
+    let is_floating_or_complex = |dtype: DType| dtype.is_floating() || dtype.is_complex();
+    if !is_floating_or_complex(this.dtype()) {
         return Err(
             BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrComplex).because("a norm has a fraction")
         );
     }
     let computed = dtype.unwrap_or_else(|| this.dtype());
-    if !has_fraction(computed) || computed.is_complex() != this.dtype().is_complex() {
+    if !is_floating_or_complex(computed) || computed.is_complex() != this.dtype().is_complex() {
         return Err(BadArgument::dtype(
             "dtype",
             computed,
@@ -50,14 +50,14 @@ fn norm_plan(
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let Plan { value: Reduced { gone }, outputs } =
         Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
-    if reduces_nothing(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
-        return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of none is not defined"));
+    if reduces_empty(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
+        return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of no elements is undefined"));
     }
-    let is_held = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
-    let order = if is_held { order } else { order.signum() * f64::INFINITY };
-    let is_of_one = this.sizes().iter().zip(&gone).all(|(&size, &gone)| !gone || size == 1);
-    let order = if is_of_one && order != 0.0 { f64::INFINITY } else { order };
-    Ok(Plan::new(Norm { gone, computed, order }, outputs))
+    let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
+    let order = if is_representable { order } else { order.signum() * f64::INFINITY };
+    let has_one_element_each = this.sizes().iter().zip(&gone).all(|(&size, &gone)| !gone || size == 1);
+    let order = if has_one_element_each && order != 0.0 { f64::INFINITY } else { order };
+    Ok(Plan::new(NormPlan { reduced_dims: gone, compute_dtype: computed, order }, outputs))
 }
 
 /// Computes the norms over dimensions.
@@ -104,7 +104,7 @@ pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
     if dim == -1 {
         return linalg_vector_norm(v, Scalar::Int(pow), None, false, None);
     }
-    match &others(v, dim)?[..] {
+    match &other_dims(v, dim)?[..] {
         // An empty list would reduce all dimensions.
         [] => linalg_vector_norm(&v.unsqueeze(-1)?, Scalar::Int(pow), Some(&[-1]), false, None),
         others => linalg_vector_norm(v, Scalar::Int(pow), Some(others), true, None),
@@ -112,13 +112,13 @@ pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
 }
 
 /// Returns all dimensions except `dim`.
-fn others(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
+fn other_dims(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
     let at = wrap_dim("dim", dim, v.sizes().len())?;
     Ok((0..).zip(v.sizes()).map(|(other, _)| other).filter(|&other| usize::try_from(other) != Ok(at)).collect())
 }
 
 /// Checks that `g` broadcasts with norms of `v`: one for each index along `dim`.
-fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
+fn check_weight_norm(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
     let mut sizes = vec![1; v.sizes().len()];
     if dim != -1 {
         let at = wrap_dim("dim", dim, v.sizes().len())?;
@@ -135,13 +135,13 @@ fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
 }
 
 /// Scales each slice of `v` along `dim` to the norm in `g`, or all of `v` if `dim` is -1.
-#[op_def("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", check = check_norms(v, g, dim))]
+#[op_def("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", check = check_weight_norm(v, g, dim))]
 pub fn _weight_norm(v: &Tensor, g: &Tensor, dim: i64) -> Result<Tensor> {
     v * (g / norm_except_dim(v, 2, dim)?)?
 }
 
 /// Computes [`_weight_norm`]. Also returns the norms of `v`.
-#[op_def("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", out = "out", check = check_norms(v, g, dim))]
+#[op_def("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", out = "out", check = check_weight_norm(v, g, dim))]
 pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let norms = norm_except_dim(v, 2, dim)?;
     Ok(((v * (g / &norms)?)?, norms))
@@ -153,7 +153,7 @@ pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tenso
 )]
 pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> {
     let along = (grad_w * saved_v)?;
-    let along = match &others(saved_v, dim)?[..] {
+    let along = match &other_dims(saved_v, dim)?[..] {
         [] => along,
         others => along.sum_dim_intlist(Some(others), true)?,
     };
@@ -182,7 +182,7 @@ pub fn renorm(_: ...) -> Result<Tensor> {
         _ => Err(BadArgument::number(argument, number, expected)),
     };
     let p = real("p", p, |p| p > 0.0, Expected::Above(0.into()))?;
-    let most = real("maxnorm", maxnorm, |most| most >= 0.0, (0..).into())?;
+    let max = real("maxnorm", maxnorm, |max| max >= 0.0, (0..).into())?;
     if rank < 2 {
         return Err(BadArgument::rank("self", rank, 2..).into());
     }
@@ -192,18 +192,18 @@ pub fn renorm(_: ...) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, rank)?;
     let others: Vec<i64> =
         (0..rank).filter(|other| *other != at).map(|other| i64::try_from(other).unwrap_or(0)).collect();
-    crate::mul(&crate::contiguous(this, MemoryFormat::Contiguous)?, &scale_to(this, p, &others, most)?)
+    crate::mul(&crate::contiguous(this, MemoryFormat::Contiguous)?, &max_norm_factors(this, p, &others, max)?)
 }
 
-/// Returns factors that reduce norms over dimensions to at most `most`, in the tensor's dtype.
-pub(crate) fn scale_to(this: &Tensor, p: f64, dims: &[i64], most: f64) -> Result<Tensor> {
-    let wide = match this.dtype() {
+/// Returns factors that scale norms over dimensions down to at most `max`, in the tensor's dtype.
+pub(crate) fn max_norm_factors(this: &Tensor, p: f64, dims: &[i64], max: f64) -> Result<Tensor> {
+    let compute_dtype = match this.dtype() {
         DType::F16 | DType::BF16 => Some(DType::F32),
         _ => None,
     };
-    let norm = linalg_vector_norm(this, p.into(), Some(dims), true, wide)?;
-    let above = crate::gt_scalar(&norm, most.into())?;
-    let down = crate::mul_scalar(&crate::reciprocal(&crate::add_scalar(&norm, 1e-7.into(), 1.into())?)?, most.into())?;
-    let scale = crate::where_scalarother(&above, &down, 1.0.into())?;
+    let norm = linalg_vector_norm(this, p.into(), Some(dims), true, compute_dtype)?;
+    let exceeds = crate::gt_scalar(&norm, max.into())?;
+    let shrink = crate::mul_scalar(&crate::reciprocal(&crate::add_scalar(&norm, 1e-7.into(), 1.into())?)?, max.into())?;
+    let scale = crate::where_scalarother(&exceeds, &shrink, 1.0.into())?;
     crate::to_dtype(&scale, this.dtype(), false, false, None)
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 
-use super::min_max::values_and_indices;
+use super::min_max::values_and_indices_plan;
 use crate::sum_dtype;
 
 /// Computes the cumulative sums along a dimension.
@@ -28,36 +28,36 @@ pub fn cummin(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(cumsum)]
 fn cumsum_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
-    scanned(this, dim, sum_dtype(this, dtype))
+    scan_plan(this, dim, sum_dtype(this, dtype))
 }
 
 #[op_plan(cumprod)]
 fn cumprod_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
-    scanned(this, dim, sum_dtype(this, dtype))
+    scan_plan(this, dim, sum_dtype(this, dtype))
 }
 
 #[op_plan(logcumsumexp)]
 fn logcumsumexp_plan(this: &Tensor, dim: i64) -> Result<Plan<usize>, BadArgument> {
-    scanned(this, dim, Promotion::Float.result_dtype(&[this]))
+    scan_plan(this, dim, Promotion::Float.result_dtype(&[this]))
 }
 
 /// Returns the plan of a scan. Its value is the dimension.
-fn scanned(this: &Tensor, dim: i64, dtype: DType) -> Result<Plan<usize>, BadArgument> {
+fn scan_plan(this: &Tensor, dim: i64, dtype: DType) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
 }
 
 #[op_plan(cummax)]
 fn cummax_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
-    extremes(this, dim)
+    cumulative_extreme_plan(this, dim)
 }
 
 #[op_plan(cummin)]
 fn cummin_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
-    extremes(this, dim)
+    cumulative_extreme_plan(this, dim)
 }
 
-fn extremes(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
-    let Plan { value, outputs: [values] } = scanned(this, dim, this.dtype())?;
-    Ok(values_and_indices(value, values))
+fn cumulative_extreme_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    let Plan { value, outputs: [values] } = scan_plan(this, dim, this.dtype())?;
+    Ok(values_and_indices_plan(value, values))
 }

@@ -92,7 +92,7 @@ pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
 /// # Errors
 ///
 /// Returns an error if there is no such dimension.
-pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
+pub fn wrapped_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())
 }
 
@@ -116,6 +116,6 @@ pub fn nanmean(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<
             .because("a mean has a fraction")
             .into());
     }
-    let counted = this.isnan()?.logical_not()?.sum_dim_intlist(Some(dim.unwrap_or_default()), keepdim)?;
-    nansum(this, dim, keepdim, dtype)? / counted
+    let counts = this.isnan()?.logical_not()?.sum_dim_intlist(Some(dim.unwrap_or_default()), keepdim)?;
+    nansum(this, dim, keepdim, dtype)? / counts
 }

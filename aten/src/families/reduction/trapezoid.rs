@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, wrap_dim};
 use super::finite_differences::neighbours;
 use crate::prelude::*;
 
-fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
+fn check_points(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
     for (name, tensor) in [("y", Some(y)), ("x", x)] {
         if tensor.is_some_and(|tensor| tensor.dtype() == DType::Bool) {
             return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers));
@@ -23,7 +23,7 @@ fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgume
 }
 
 /// Checks that the gaps of the coordinates `x` broadcast with those of the points `y`.
-fn check_places(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
+fn check_coordinates(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
     let from_end = rank - wrap_dim("dim", dim, rank)?;
     let gaps = |tensor: &Tensor| {
@@ -42,7 +42,7 @@ fn check_places(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
 }
 
 /// Returns the distances of neighbouring points, in sizes that broadcast with the gaps of `y`.
-fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
+fn coordinate_gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
     let mut sizes = Dims::from_elem(1, rank.saturating_sub(own));
     if own == 1 {
@@ -51,14 +51,14 @@ fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     } else {
         sizes.extend(x.sizes().iter().copied());
     }
-    let (before, behind) = neighbours(&x.reshape(&sizes)?, dim)?;
-    behind - before
+    let (before, after) = neighbours(&x.reshape(&sizes)?, dim)?;
+    after - before
 }
 
 /// Integrates along a dimension by the trapezoidal rule, with points at distance `dx`.
 #[op_def("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
-    check_curve(y, None, dim)?;
+    check_points(y, None, dim)?;
     if y.sizes()[wrap_dim("dim", dim, y.sizes().len())?] == 0 {
         return y.sum_dim_intlist(Some(&[dim]), false)?.to(y.dtype());
     }
@@ -67,11 +67,11 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
 }
 
 /// Integrates along a dimension by the trapezoidal rule, with points at the coordinates `x`.
-#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
+#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_coordinates(y, x, dim))]
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    check_curve(y, Some(x), dim)?;
-    let (before, behind) = neighbours(y, dim)?;
-    ((before + behind)? * gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
+    check_points(y, Some(x), dim)?;
+    let (before, after) = neighbours(y, dim)?;
+    ((before + after)? * coordinate_gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
 }
 
 /// Another name of [`trapezoid_dx`].
@@ -87,20 +87,20 @@ pub fn trapz_x(_: ...) -> Result<Tensor>;
 /// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at distance `dx`.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
-    check_curve(y, None, dim)?;
-    let (before, behind) = neighbours(y, dim)?;
+    check_points(y, None, dim)?;
+    let (before, after) = neighbours(y, dim)?;
     let half = match dx {
         Scalar::Complex(dx) => Scalar::Complex(dx / 2.0),
         dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
     };
     // Halves before the cumulative sum, so that only the areas themselves can overflow.
-    (before + behind)?.mul_scalar(half)?.cumsum(dim)
+    (before + after)?.mul_scalar(half)?.cumsum(dim)
 }
 
 /// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.
-#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
+#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_coordinates(y, x, dim))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    check_curve(y, Some(x), dim)?;
-    let (before, behind) = neighbours(y, dim)?;
-    ((before + behind)? * gaps(y, x, dim)?)?.cumsum(dim)? / 2.0
+    check_points(y, Some(x), dim)?;
+    let (before, after) = neighbours(y, dim)?;
+    ((before + after)? * coordinate_gaps(y, x, dim)?)?.cumsum(dim)? / 2.0
 }

@@ -38,48 +38,48 @@ pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 pub fn std_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The plan of variances over dimensions.
-pub struct Moments {
+pub struct VariancePlan {
     /// Whether each dimension is reduced.
-    pub gone: DimFlags,
+    pub reduced_dims: DimFlags,
     /// The number to subtract from the number of elements.
     pub correction: f64,
 }
 
 #[op_plan(var_correction)]
-fn var_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
-    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
-    Ok(Plan::new(value, [spread]))
+fn var_plan(_: ...) -> Result<Plan<VariancePlan>, BadArgument> {
+    let Plan { value, outputs: [variance, _] } = variance_and_mean_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [variance]))
 }
 
 #[op_plan(std_correction)]
-fn std_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
-    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
-    Ok(Plan::new(value, [spread]))
+fn std_plan(_: ...) -> Result<Plan<VariancePlan>, BadArgument> {
+    let Plan { value, outputs: [variance, _] } = variance_and_mean_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [variance]))
 }
 
 #[op_plan(var_mean_correction)]
-fn var_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
-    moments_plan(this, dim, correction, keepdim)
+fn var_mean_plan(_: ...) -> Result<Plan<VariancePlan, 2>, BadArgument> {
+    variance_and_mean_plan(this, dim, correction, keepdim)
 }
 
 #[op_plan(std_mean_correction)]
-fn std_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
-    moments_plan(this, dim, correction, keepdim)
+fn std_mean_plan(_: ...) -> Result<Plan<VariancePlan, 2>, BadArgument> {
+    variance_and_mean_plan(this, dim, correction, keepdim)
 }
 
 /// Plans variances, which are real, and means.
-fn moments_plan(
+fn variance_and_mean_plan(
     this: &Tensor,
     dim: Option<&[i64]>,
     correction: Option<Scalar>,
     keepdim: bool,
-) -> Result<Plan<Moments, 2>, BadArgument> {
+) -> Result<Plan<VariancePlan, 2>, BadArgument> {
     let Plan { value: Reduced { gone }, outputs: [mean] } = mean_dim_plan(this, dim, keepdim, None)?;
     let correction = correction.unwrap_or(Scalar::Int(1));
     correction.check_fits("correction", DType::F64)?;
     let correction = correction.to_f64().unwrap_or(f64::NAN);
-    let spread = Spec { dtype: this.dtype().to_real(), ..mean.clone() };
-    Ok(Plan::new(Moments { gone, correction }, [spread, mean]))
+    let variance = Spec { dtype: this.dtype().to_real(), ..mean.clone() };
+    Ok(Plan::new(VariancePlan { reduced_dims: gone, correction }, [variance, mean]))
 }
 
 /// Computes the variance of all elements, with Bessel's correction or without.

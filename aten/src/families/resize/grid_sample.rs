@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, pair_mask, reshape, transpose_int};
+use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, output_mask_pair, reshape, transpose_int};
 
 macro_rules! samplers {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
@@ -19,22 +19,22 @@ macro_rules! samplers {
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(_: ...) -> Result<Plan<Sampling>, BadArgument> {
+            fn plan(_: ...) -> Result<Plan<GridSamplePlan>, BadArgument> {
                 let modes = (interpolation_mode, padding_mode, align_corners);
-                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
-                Ok(Plan::new(sampling, [Spec::contiguous(input.dtype(), &sizes)]))
+                let (plan, sizes) = grid_sample_plan($rank, input, grid, modes)?;
+                Ok(Plan::new(plan, [Spec::contiguous(input.dtype(), &sizes)]))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(_: ...) -> Result<Plan<Sampling, 2>, BadArgument> {
+            fn backward_plan(_: ...) -> Result<Plan<GridSamplePlan, 2>, BadArgument> {
                 let modes = (interpolation_mode, padding_mode, align_corners);
-                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
-                crate::check_gradient_of(grad_output, ("input", input), &sizes)?;
-                let [of_input, of_grid] = pair_mask(output_mask)?;
-                let gradient = |wanted: bool, tensor: &Tensor| {
-                    Spec::contiguous(tensor.dtype(), if wanted { tensor.sizes() } else { &[0] })
+                let (plan, sizes) = grid_sample_plan($rank, input, grid, modes)?;
+                crate::check_grad_output(grad_output, ("input", input), &sizes)?;
+                let [of_input, of_grid] = output_mask_pair(output_mask)?;
+                let gradient = |requested: bool, tensor: &Tensor| {
+                    Spec::contiguous(tensor.dtype(), if requested { tensor.sizes() } else { &[0] })
                 };
-                Ok(Plan::new(sampling, [gradient(of_input, input), gradient(of_grid, grid)]))
+                Ok(Plan::new(plan, [gradient(of_input, input), gradient(of_grid, grid)]))
             }
         };
     )*};
@@ -51,7 +51,7 @@ samplers! {
     "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
 }
 
-fn check_samples(
+fn check_grid_sample(
     input: &Tensor,
     grid: &Tensor,
     interpolation_mode: i64,
@@ -68,7 +68,7 @@ fn check_samples(
 /// Computes [`grid_sampler_2d`] for images, and [`grid_sampler_3d`] for volumes.
 #[op_def(
     "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-    check = check_samples(input, grid, interpolation_mode, padding_mode, align_corners)
+    check = check_grid_sample(input, grid, interpolation_mode, padding_mode, align_corners)
 )]
 pub fn grid_sampler(_: ...) -> Result<Tensor> {
     match input.sizes().len() {
@@ -96,12 +96,12 @@ pub enum PaddingMode {
     /// The nearest element at the border.
     Border,
     /// The mirror image.
-    Mirror,
+    Reflection,
 }
 
 /// The plan of a grid sampling.
 #[derive(Clone, Debug)]
-pub struct Sampling {
+pub struct GridSamplePlan {
     /// The interpolation between elements.
     pub interpolation: Interpolation,
     /// The values outside of the image.
@@ -111,12 +111,12 @@ pub struct Sampling {
 }
 
 /// Checks the arguments of a sampling of images of `rank` dimensions. Returns its plan and the sizes of the result.
-fn sampled(
+fn grid_sample_plan(
     rank: usize,
     input: &Tensor,
     grid: &Tensor,
     (interpolation_mode, padding_mode, align_corners): (i64, i64, bool),
-) -> Result<(Sampling, Dims), BadArgument> {
+) -> Result<(GridSamplePlan, Dims), BadArgument> {
     let interpolation = match interpolation_mode {
         0 => Interpolation::Linear,
         1 => Interpolation::Nearest,
@@ -130,7 +130,7 @@ fn sampled(
     let padding_mode = match padding_mode {
         0 => PaddingMode::Zeros,
         1 => PaddingMode::Border,
-        2 => PaddingMode::Mirror,
+        2 => PaddingMode::Reflection,
         other => {
             return Err(BadArgument::number("padding_mode", other, 0..=2)
                 .because("0 is zeros, 1 is border and 2 is reflection"));
@@ -149,29 +149,29 @@ fn sampled(
         return Err(BadArgument::dtype("grid", grid.dtype(), input.dtype()).like("input"));
     }
     if input.sizes()[2..].contains(&0) {
-        return Err(BadArgument::sizes("input", input.sizes(), "elements in every image"));
+        return Err(BadArgument::sizes("input", input.sizes(), "no image dimension of size 0"));
     }
-    let (outer, places) = (input.sizes()[0], &grid.sizes()[1..=rank]);
+    let (outer, positions) = (input.sizes()[0], &grid.sizes()[1..=rank]);
     if grid.sizes()[0] != outer || usize::try_from(grid.sizes()[rank + 1]) != Ok(rank) {
-        let expected = format!("{outer} grids of places with {rank} coordinates");
+        let expected = format!("{outer} grids of positions with {rank} coordinates");
         return Err(BadArgument::sizes("grid", grid.sizes(), expected));
     }
     let mut sizes = Dims::from_slice(&input.sizes()[..2]);
-    sizes.extend(places.iter().copied());
-    Ok((Sampling { interpolation, padding_mode, align_corners }, sizes))
+    sizes.extend(positions.iter().copied());
+    Ok((GridSamplePlan { interpolation, padding_mode, align_corners }, sizes))
 }
 
 /// Returns the grid of an affine transform: for each element of the output image, the sampling position by the matrix `theta`.
 #[op_def("affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", out = "out")]
 pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let base = base_grid(theta, size, align_corners)?;
-    let (outer, places) = (base.sizes()[0], &size[2..]);
-    let rank = i64::try_from(places.len()).unwrap_or(0);
+    let (outer, positions) = (base.sizes()[0], &size[2..]);
+    let rank = i64::try_from(positions.len()).unwrap_or(0);
     if theta.sizes() != [outer, rank, rank + 1] {
         return Err(BadArgument::sizes("theta", theta.sizes(), &[outer, rank, rank + 1][..]).into());
     }
-    let seen = bmm(&base, &transpose_int(theta, 1, 2)?)?;
-    reshape(&seen, &[&[outer], places, &[rank]].concat())
+    let grid = bmm(&base, &transpose_int(theta, 1, 2)?)?;
+    reshape(&grid, &[&[outer], positions, &[rank]].concat())
 }
 
 /// Computes the gradient of [`affine_grid_generator`].
@@ -179,25 +179,25 @@ pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) 
 pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let base = base_grid(grad, size, align_corners)?;
     let rank = i64::try_from(size.len() - 2).unwrap_or(0);
-    let wanted = [&[size[0]], &size[2..], &[rank]].concat();
-    if grad.sizes() != wanted {
-        return Err(BadArgument::sizes("grad", grad.sizes(), &wanted[..]).because("the result has").into());
+    let requested = [&[size[0]], &size[2..], &[rank]].concat();
+    if grad.sizes() != requested {
+        return Err(BadArgument::sizes("grad", grad.sizes(), &requested[..]).because("the result has").into());
     }
     let grad = reshape(grad, &[size[0], base.sizes()[1], rank])?;
     transpose_int(&bmm(&transpose_int(&base, 1, 2)?, &grad)?, 1, 2)
 }
 
 /// Returns the homogeneous coordinates of the elements of images of these sizes, as rows: a position, then 1.
-#[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
+#[expect(clippy::cast_precision_loss, reason = "the size of an image is below 2^53")]
 fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     if size.len() != 4 && size.len() != 5 || size.iter().any(|&size| size < 1) {
-        let expected = "4 or 5 positive sizes: batch, channels and those of an image";
+        let expected = "a list of 4 or 5 positive sizes: batch, channels and the sizes of an image";
         return Err(BadArgument::value("size", format!("{size:?}"), expected).into());
     }
-    let (places, options) = (&size[2..], (Some(like.dtype()), None, Some(like.device()), None));
-    let wide = [&[size[0]], places, &[1]].concat();
+    let (positions, options) = (&size[2..], (Some(like.dtype()), None, Some(like.device()), None));
+    let padded = [&[size[0]], positions, &[1]].concat();
     let mut columns = Vec::new();
-    for (dim, &steps) in places.iter().enumerate().rev() {
+    for (dim, &steps) in positions.iter().enumerate().rev() {
         let outermost = match (steps, align_corners) {
             (1, _) => 0.0,
             (_, true) => 1.0,
@@ -205,11 +205,11 @@ fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor>
         };
         let across = linspace((-1).into(), 1.into(), steps, options.0, options.1, options.2, options.3)?;
         let across = mul_scalar(&across, outermost.into())?;
-        let mut sizes = Dims::from_elem(1, wide.len());
+        let mut sizes = Dims::from_elem(1, padded.len());
         sizes[dim + 1] = steps;
-        columns.push(expand(&reshape(&across, &sizes)?, &wide, false)?);
+        columns.push(expand(&reshape(&across, &sizes)?, &padded, false)?);
     }
-    columns.push(full(&wide, 1.into(), options.0, options.1, options.2, options.3)?);
+    columns.push(full(&padded, 1.into(), options.0, options.1, options.2, options.3)?);
     let width = i64::try_from(columns.len()).unwrap_or(0);
-    reshape(&cat(&columns, -1)?, &[size[0], dispatch_runtime::element_count(places), width])
+    reshape(&cat(&columns, -1)?, &[size[0], dispatch_runtime::element_count(positions), width])
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::{images_like, spread};
+use crate::{expand_list, image_spec_like};
 
 macro_rules! upsamples {
     ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
@@ -22,7 +22,7 @@ macro_rules! upsamples {
             $($align: bool,)?
             scale_factors: Option<&[f64]>,
         ) -> Result<Tensor> {
-            let (size, scales) = scaled($rank, input, output_size, scale_factors)?;
+            let (size, scales) = output_size_and_scales($rank, input, output_size, scale_factors)?;
             let mut scales = scales.iter().copied();
             $(let $scale = scales.next();)+
             $name(input, &size, $($align,)? $($scale),+)
@@ -35,12 +35,12 @@ macro_rules! upsamples {
         const _: () = {
             #[op_plan($name)]
             fn plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<()>, BadArgument> {
-                Ok(Plan::new((), [upsampled($rank, this, output_size)?]))
+                Ok(Plan::new((), [upsample_spec($rank, this, output_size)?]))
             }
 
             #[op_plan($backward)]
             fn backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-                Ok(Plan::new((), [upsampled_gradient($rank, grad_output, output_size, input_size)?]))
+                Ok(Plan::new((), [upsample_backward_spec($rank, grad_output, output_size, input_size)?]))
             }
         };
     )*};
@@ -133,42 +133,42 @@ upsamples! {
     "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
-fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
+fn upsample_spec(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 2 {
         return Err(BadArgument::rank("self", sizes.len(), rank + 2));
     }
     if sizes[1..].contains(&0) {
-        return Err(BadArgument::sizes("self", sizes, "elements in every image"));
+        return Err(BadArgument::sizes("self", sizes, "no channel or image dimension of size 0"));
     }
-    let output_size = spread("output_size", output_size, rank, 1)?;
+    let output_size = expand_list("output_size", output_size, rank, 1)?;
     let mut result = Dims::from_slice(&sizes[..2]);
     result.extend(output_size);
-    Ok(images_like(this, &result))
+    Ok(image_spec_like(this, &result))
 }
 
-fn upsampled_gradient(
+fn upsample_backward_spec(
     rank: usize,
     grad_output: &Tensor,
     output_size: &[i64],
     input_size: &[i64],
 ) -> Result<Spec, BadArgument> {
-    let output_size = spread("output_size", output_size, rank, 1)?;
+    let output_size = expand_list("output_size", output_size, rank, 1)?;
     if input_size.len() != rank + 2 || input_size[2..].iter().any(|&size| size < 1) {
-        let expected = format!("{} sizes, those of images with elements", rank + 2);
+        let expected = format!("a list of {} sizes, with no image dimension of size 0", rank + 2);
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected));
     }
     let mut sizes = Dims::from_slice(&input_size[..2]);
     sizes.extend(output_size);
     if grad_output.sizes() == &sizes[..] {
-        return Ok(images_like(grad_output, input_size));
+        return Ok(image_spec_like(grad_output, input_size));
     }
     Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]).because("the result has"))
 }
 
 /// Returns the output sizes and the scales. They come from `output_size` or from `scale_factors`: exactly one must be given.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "PyTorch computes sizes so")]
-fn scaled<'a>(
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "PyTorch computes sizes in this way")]
+fn output_size_and_scales<'a>(
     rank: usize,
     input: &Tensor,
     output_size: Option<&[i64]>,
@@ -189,7 +189,7 @@ fn scaled<'a>(
         _ => Err(BadArgument::value(
             "output_size",
             format!("{output_size:?}"),
-            "given where `scale_factors` is not, and only there",
+            "given if and only if `scale_factors` is left out",
         )),
     }
 }

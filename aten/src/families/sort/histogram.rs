@@ -6,7 +6,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
 
-use crate::reserve;
+use crate::reserve_tensors;
 use crate::{Methods, check_devices, linspace, searchsorted};
 
 /// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
@@ -16,9 +16,9 @@ use crate::{Methods, check_devices, linspace, searchsorted};
 )]
 pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
     let points = this.reshape(&[-1, 1])?;
-    let edges = edges(&points, &[bins], range)?.remove(0);
+    let edges = bin_edges(&points, &[bins], range)?.remove(0);
     let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    Ok((histogram(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
+    Ok((histogram_of_points(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
 }
 
 /// Counts the elements in the bins between the edges `bins`. Also returns the edges.
@@ -28,7 +28,7 @@ pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
 )]
 pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    let hist = histogram(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
+    let hist = histogram_of_points(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
     Ok((hist, crate::clone(bins, None)?))
 }
 
@@ -39,7 +39,7 @@ pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 )]
 pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
     check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
-    edges(&points(this)?, bins, range)
+    bin_edges(&points_matrix(this)?, bins, range)
 }
 
 /// Counts the points in equal bins, with a number of bins for each coordinate.
@@ -49,7 +49,7 @@ pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
     check = check_histogram(this, Some(bins.len()), weight)
 )]
 pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
-    let edges = edges(&points(this)?, bins, range)?;
+    let edges = bin_edges(&points_matrix(this)?, bins, range)?;
     _histogramdd_from_bin_tensors(this, &edges, weight, density)
 }
 
@@ -60,7 +60,7 @@ pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
 )]
 pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
     let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    histogram(&points(this)?, bins, weight.as_ref(), density)
+    histogram_of_points(&points_matrix(this)?, bins, weight.as_ref(), density)
 }
 
 /// Counts the points in equal bins, with a number of bins for each coordinate. Also returns the edges.
@@ -81,7 +81,7 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
     // The list of edges has an entry for each coordinate. There may be too many.
-    reserve("self", coordinates)?;
+    reserve_tensors("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }
 
@@ -110,16 +110,19 @@ fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) 
 }
 
 /// Reshapes the points to a matrix, with one point per row.
-fn points(this: &Tensor) -> Result<Tensor> {
+fn points_matrix(this: &Tensor) -> Result<Tensor> {
     match this.sizes() {
         &[ref rows @ .., coordinates] if coordinates > 0 && !rows.is_empty() => {
             this.reshape(&[element_count(rows), coordinates])
         }
-        sizes => Err(BadArgument::sizes("self", sizes, "points as rows, of one coordinate or more").into()),
+        sizes => {
+            Err(BadArgument::sizes("self", sizes, "two or more dimensions, with one coordinate or more in the last")
+                .into())
+        }
     }
 }
 
-fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Tensor>> {
+fn bin_edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Tensor>> {
     check_points(points, bins.len(), "bins")?;
     if let Some(&few) = bins.iter().find(|&&count| count < 1) {
         return Err(BadArgument::number("bins", few, 1..).into());
@@ -127,7 +130,7 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
     let ends = match range {
         Some(range) if range.len() == 2 * bins.len() => range.to_vec(),
         Some(range) => {
-            let expected = format!("a lower and an upper end for each of {} coordinates", bins.len());
+            let expected = format!("a list with a lower and an upper end for each of {} coordinates", bins.len());
             return Err(BadArgument::value("range", format!("{range:?}"), expected).into());
         }
         None if points.sizes()[0] == 0 || points.device() == Device::META => [0.0, 1.0].repeat(bins.len()),
@@ -140,7 +143,12 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
     let edges = bins.iter().zip(ends.chunks_exact(2)).map(|(&count, ends)| {
         let (low, high) = (ends[0], ends[1]);
         if !(low <= high && (high - low).is_finite()) {
-            return Err(BadArgument::value("range", format!("[{low}, {high}]"), "finite, the lower end first").into());
+            return Err(BadArgument::value(
+                "range",
+                format!("[{low}, {high}]"),
+                "a finite range with the lower end first",
+            )
+            .into());
         }
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
         linspace(
@@ -168,7 +176,7 @@ fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Resu
 }
 
 /// Sums the weights of the points in each bin. Without weights, each point counts as one.
-fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
+fn histogram_of_points(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
     check_points(points, edges.len(), "bins")?;
     for edges in edges {
         if edges.sizes().len() != 1 || edges.sizes()[0] < 2 {
@@ -194,18 +202,18 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
     // Points outside of all bins are counted in one more bin, which is then dropped.
     let total = element_count(&sizes);
     let mut hist = points.new_zeros(&[total.saturating_add(1)])?;
-    let mut place = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
-    let mut outside = place.to_dtype(DType::Bool, false, false, None)?;
+    let mut bin_index = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
+    let mut outside = bin_index.to_dtype(DType::Bool, false, false, None)?;
     for ((i, edges), &size) in (0..).zip(edges).zip(&sizes) {
         let coordinate = points.select_int(1, i)?.contiguous()?;
         let (first, last) = (edges.select_int(0, 0)?, edges.select_int(0, -1)?);
         let inside = coordinate.ge(&first)?.logical_and(&coordinate.le(&last)?)?;
         let bin = (searchsorted(edges, &coordinate, false, true, None, None)? - 1)?;
-        place = ((place * size)? + bin.clamp_max(size - 1)?)?;
+        bin_index = ((bin_index * size)? + bin.clamp_max(size - 1)?)?;
         outside = outside.logical_or(&inside.logical_not()?)?;
     }
-    let place = place.masked_fill_scalar(&outside, total)?;
-    hist = hist.scatter_add(0, &place, &weight)?.narrow(0, 0, total)?;
+    let bin_index = bin_index.masked_fill_scalar(&outside, total)?;
+    hist = hist.scatter_add(0, &bin_index, &weight)?.narrow(0, 0, total)?;
     if density {
         hist = (&hist / hist.sum()?)?;
     }

@@ -12,7 +12,7 @@ use crate::prelude::*;
     out = "out"
 )]
 pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.of_tensor(q)
 }
 
 /// Computes the quantile `q` along a dimension, or of all elements.
@@ -21,7 +21,7 @@ pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, inte
     out = "scalar_out"
 )]
 pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at_one(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.of_scalar(q)
 }
 
 /// Computes [`quantile`] of the elements that are not NaN.
@@ -30,7 +30,7 @@ pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, i
     out = "out"
 )]
 pub fn nanquantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    Quantile { this, dim, keepdim, interpolation, ignores_nan: true }.at(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.of_tensor(q)
 }
 
 /// Computes [`quantile_scalar`] of the elements that are not NaN.
@@ -45,10 +45,10 @@ pub fn nanquantile_scalar(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor> {
-    Quantile { this, dim, keepdim, interpolation, ignores_nan: true }.at_one(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.of_scalar(q)
 }
 
-struct Quantile<'a> {
+struct QuantileOptions<'a> {
     this: &'a Tensor,
     dim: Option<i64>,
     keepdim: bool,
@@ -56,16 +56,16 @@ struct Quantile<'a> {
     ignores_nan: bool,
 }
 
-impl Quantile<'_> {
-    fn at_one(&self, q: f64) -> Result<Tensor> {
+impl QuantileOptions<'_> {
+    fn of_scalar(&self, q: f64) -> Result<Tensor> {
         let this = self.this;
         if !(0.0..=1.0).contains(&q) {
             return Err(BadArgument::number("q", q, 0..=1).into());
         }
-        self.ranked(&crate::scalar_tensor(q.into(), Some(this.dtype()), None, Some(this.device()), None)?)
+        self.interpolate(&crate::scalar_tensor(q.into(), Some(this.dtype()), None, Some(this.device()), None)?)
     }
 
-    fn at(&self, q: &Tensor) -> Result<Tensor> {
+    fn of_tensor(&self, q: &Tensor) -> Result<Tensor> {
         if q.sizes().len() > 1 {
             return Err(BadArgument::rank("q", q.sizes().len(), ..=1).into());
         }
@@ -74,13 +74,13 @@ impl Quantile<'_> {
         }
         let inside = || q.ge_scalar(0)?.logical_and(&q.le_scalar(1)?)?.all()?.item();
         if q.device() != Device::META && !inside()? {
-            return Err(BadArgument::value("q", "a share outside of them", "from 0 to 1").into());
+            return Err(BadArgument::value("q", "a tensor with an element outside of this range", "from 0 to 1").into());
         }
-        self.ranked(q)
+        self.interpolate(q)
     }
 
     /// Sorts the elements and interpolates between them at the ranks of the quantiles.
-    fn ranked(&self, q: &Tensor) -> Result<Tensor> {
+    fn interpolate(&self, q: &Tensor) -> Result<Tensor> {
         let Self { this, dim, keepdim, interpolation, ignores_nan } = *self;
         if !matches!(this.dtype(), DType::F32 | DType::F64) {
             return Err(BadArgument::dtype("self", this.dtype(), &[DType::F32, DType::F64]).into());
@@ -90,31 +90,31 @@ impl Quantile<'_> {
         }
         let rank = this.sizes().len();
         let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
-        let line = match dim {
+        let slices = match dim {
             Some(dim) if rank > 0 => this.movedim_int(dim, -1)?,
             _ => this.reshape(&[-1])?,
         };
-        let (sorted, _) = line.sort(-1, false)?;
-        let shares = q.reshape(&[-1])?;
+        let (sorted, _) = slices.sort(-1, false)?;
+        let quantiles = q.reshape(&[-1])?;
         let last = sorted.sizes().last().map_or(0, |length| length - 1);
         // The rank of each quantile along the last dimension. NaN is sorted last.
-        let places = if ignores_nan {
-            let known = sorted.isnan()?.logical_not()?.sum_dim_intlist(Some(&[-1]), true)?;
-            let places = ((known - 1)? * shares)?;
-            places.masked_fill_scalar(&places.lt_scalar(0)?, 0)?
+        let ranks = if ignores_nan {
+            let non_nan_count = sorted.isnan()?.logical_not()?.sum_dim_intlist(Some(&[-1]), true)?;
+            let ranks = ((non_nan_count - 1)? * quantiles)?;
+            ranks.masked_fill_scalar(&ranks.lt_scalar(0)?, 0)?
         } else {
-            let unknown = sorted.isnan()?.any_dim(-1, true)?;
-            (shares * last)?.masked_fill_scalar(&unknown, last)?
+            let has_nan = sorted.isnan()?.any_dim(-1, true)?;
+            (quantiles * last)?.masked_fill_scalar(&has_nan, last)?
         };
-        let values = |places: &Tensor| sorted.gather(-1, &places.to(DType::I64)?);
-        let mut found = match interpolation {
-            "lower" => values(&places.floor()?)?,
-            "higher" => values(&places.ceil()?)?,
-            "nearest" => values(&places.round()?)?,
+        let values = |ranks: &Tensor| sorted.gather(-1, &ranks.to(DType::I64)?);
+        let mut result = match interpolation {
+            "lower" => values(&ranks.floor()?)?,
+            "higher" => values(&ranks.ceil()?)?,
+            "nearest" => values(&ranks.round()?)?,
             "linear" | "midpoint" => {
-                let below = places.floor()?;
-                let weight = if interpolation == "linear" { (&places - &below)? } else { places.full_like(0.5)? };
-                values(&below)?.lerp(&values(&places.ceil()?)?, &weight)?
+                let below = ranks.floor()?;
+                let weight = if interpolation == "linear" { (&ranks - &below)? } else { ranks.full_like(0.5)? };
+                values(&below)?.lerp(&values(&ranks.ceil()?)?, &weight)?
             }
             other => {
                 return Err(BadArgument::word(
@@ -126,14 +126,14 @@ impl Quantile<'_> {
             }
         };
         match at {
-            Some(at) if keepdim && rank > 0 => found = found.unsqueeze(i64::try_from(at).unwrap_or(0))?,
+            Some(at) if keepdim && rank > 0 => result = result.unsqueeze(i64::try_from(at).unwrap_or(0))?,
             _ if keepdim => {
                 for _ in 0..rank {
-                    found = found.unsqueeze(0)?;
+                    result = result.unsqueeze(0)?;
                 }
             }
             _ => {}
         }
-        if q.sizes().is_empty() { found.squeeze_dim(-1) } else { found.movedim_int(-1, 0) }
+        if q.sizes().is_empty() { result.squeeze_dim(-1) } else { result.movedim_int(-1, 0) }
     }
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
-use crate::{extreme_along_plan, values_and_indices};
+use crate::{extreme_along_dim_plan, values_and_indices_plan};
 
 /// Sorts the elements along a dimension. Also returns their former indices. Equal elements keep their order.
 #[op_def(
@@ -89,7 +89,7 @@ pub fn mode(_: ...) -> Result<(Tensor, Tensor)>;
 #[op_plan(sort)]
 fn sort_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
-    Ok(values_and_indices(dim, Spec::like(this, this.dtype())))
+    Ok(values_and_indices_plan(dim, Spec::like(this, this.dtype())))
 }
 
 #[op_plan(sort_stable)]
@@ -99,35 +99,35 @@ fn sort_stable_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgume
 
 #[op_plan(topk)]
 fn topk_plan(this: &Tensor, k: i64, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
-    let (dim, length) = length(this, dim)?;
+    let (dim, length) = dim_and_size(this, dim)?;
     if !(0..=length).contains(&k) {
-        return Err(BadArgument::number("k", k, 0..=length).because("there are elements along the dimension"));
+        return Err(BadArgument::number("k", k, 0..=length).because("the dimension has this size"));
     }
     let mut sizes = this.sizes().to_vec();
     if let Some(size) = sizes.get_mut(dim) {
         *size = k;
     }
-    Ok(values_and_indices(dim, Spec::contiguous(this.dtype(), &sizes)))
+    Ok(values_and_indices_plan(dim, Spec::contiguous(this.dtype(), &sizes)))
 }
 
 #[op_plan(kthvalue)]
 fn kthvalue_plan(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    let (_, length) = length(this, dim)?;
+    let (_, length) = dim_and_size(this, dim)?;
     if !(1..=length).contains(&k) {
-        return Err(BadArgument::number("k", k, 1..=length).because("there are elements along the dimension"));
+        return Err(BadArgument::number("k", k, 1..=length).because("the dimension has this size"));
     }
-    selected(this, dim, keepdim)
+    selection_plan(this, dim, keepdim)
 }
 
 /// Returns the dimension's index and size. A tensor without dimensions counts as one element.
-fn length(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
+fn dim_and_size(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     Ok((dim, this.sizes().get(dim).copied().unwrap_or(1)))
 }
 
 /// Plans the selection of one element of each slice along a dimension, and its index. The plan's value is the dimension.
-fn selected(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    let Plan { outputs, .. } = extreme_along_plan(this, dim, keepdim)?;
+fn selection_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+    let Plan { outputs, .. } = extreme_along_dim_plan(this, dim, keepdim)?;
     Ok(Plan::new(wrap_dim("dim", dim, this.sizes().len())?, outputs))
 }
 
@@ -143,15 +143,15 @@ fn nanmedian_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
 
 #[op_plan(median_dim)]
 fn median_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selected(this, dim, keepdim)
+    selection_plan(this, dim, keepdim)
 }
 
 #[op_plan(nanmedian_dim)]
 fn nanmedian_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selected(this, dim, keepdim)
+    selection_plan(this, dim, keepdim)
 }
 
 #[op_plan(mode)]
 fn mode_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selected(this, dim, keepdim)
+    selection_plan(this, dim, keepdim)
 }

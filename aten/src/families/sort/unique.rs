@@ -13,14 +13,14 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 pub fn _unique2(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The plan of an operator that compares elements or slices.
-pub struct Slices {
+pub struct UniquePlan {
     /// The dimension of the slices, or `None` for elements.
     pub dim: Option<usize>,
 }
 
 #[op_plan(_unique2)]
-fn unique2_plan(this: &Tensor) -> Result<Plan<Slices, 0>, BadArgument> {
-    slices(this, None)
+fn unique2_plan(this: &Tensor) -> Result<Plan<UniquePlan, 0>, BadArgument> {
+    unique_plan(this, None)
 }
 
 /// Returns the distinct elements in order, and the index of each element among them.
@@ -40,8 +40,8 @@ pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Ten
 pub fn unique_dim(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_dim)]
-fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgument> {
-    slices(this, Some(dim))
+fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<UniquePlan, 0>, BadArgument> {
+    unique_plan(this, Some(dim))
 }
 
 /// Removes elements, or slices along a dimension, that equal the one before.
@@ -56,18 +56,18 @@ fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgume
 pub fn unique_consecutive(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_consecutive)]
-fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
-    slices(this, dim)
+fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
+    unique_plan(this, dim)
 }
 
 /// Returns the plan of an operator that compares slices along a dimension, or elements.
-fn slices(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
+fn unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
     let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
     let size = this.sizes().get(at).filter(|_| dim.is_some());
     if this.geometry().count() == 0 && size.is_some_and(|&size| size > 0) {
-        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice"));
+        return Err(BadArgument::sizes("self", this.sizes(), "no slice without elements"));
     }
-    Ok(Plan::checked(Slices { dim: size.map(|_| at) }))
+    Ok(Plan::checked(UniquePlan { dim: size.map(|_| at) }))
 }
 
 /// Computes [`unique_consecutive`] of the slices along a dimension.

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::restrided;
+use crate::strided_view;
 
 /// Returns a view with the same geometry.
 #[op_def("alias(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
@@ -28,7 +28,7 @@ pub fn lift_fresh(this: &Tensor) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn as_strided(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
-    restrided(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))
+    strided_view(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))
 }
 
 /// Replaces the handle by its [`as_strided`] view.

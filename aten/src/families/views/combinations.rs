@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// Returns grids of coordinates: each vector expanded along its own dimension, for all combinations of their elements.
 #[op_def("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")]
 pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tensor>> {
-    let turned = match indexing {
+    let is_xy = match indexing {
         "ij" => false,
         "xy" => true,
         other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
@@ -27,7 +27,7 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
             return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
         }
     }
-    let swap = turned && tensors.len() > 1;
+    let swap = is_xy && tensors.len() > 1;
     if swap {
         sizes.swap(0, 1);
     }
@@ -67,22 +67,32 @@ pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Ten
     if r == 0 {
         return this.new_empty(&[0]);
     }
-    let Some(rows) = rows(length, r, with_replacement) else {
-        return Err(BadArgument::value("r", r, format!("so few of {length} that the choices can be counted")).into());
+    let Some(rows) = combination_count(length, r, with_replacement) else {
+        return Err(BadArgument::value(
+            "r",
+            r,
+            format!("so small that the number of combinations of {length} elements fits into 64 bits"),
+        )
+        .into());
     };
     let sizes = [rows, r];
     if this.device() == Device::META {
         return this.take(&crate::empty_memory_format(&sizes, Some(DType::I64), None, Some(Device::META), None, None)?);
     }
-    let mut places = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
-    if places.geometry().count() > 0 {
-        write_rows(&mut places.write::<i64>()?, length, with_replacement, usize::try_from(r).unwrap_or(usize::MAX));
+    let mut indices = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
+    if indices.geometry().count() > 0 {
+        write_combinations(
+            &mut indices.write::<i64>()?,
+            length,
+            with_replacement,
+            usize::try_from(r).unwrap_or(usize::MAX),
+        );
     }
-    this.take(&places.to_device(this.device(), DType::I64, false, false, None)?)
+    this.take(&indices.to_device(this.device(), DType::I64, false, false, None)?)
 }
 
 /// Returns the number of combinations, or `None` if it exceeds 64 bits.
-fn rows(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
+fn combination_count(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
     // With replacement, there are as many combinations as without of `length + r - 1` elements.
     let all = i128::from(length) + if with_replacement { i128::from(r) - 1 } else { 0 };
     if length == 0 || all < i128::from(r) {
@@ -98,25 +108,25 @@ fn rows(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
 }
 
 /// Writes the indices of the combinations in lexicographic order. There must be at least one combination.
-fn write_rows(places: &mut [i64], length: i64, with_replacement: bool, columns: usize) {
+fn write_combinations(indices: &mut [i64], length: i64, with_replacement: bool, columns: usize) {
     let step = i64::from(!with_replacement);
-    let rest = |first: i64, row: &mut [i64]| {
+    let fill_from = |first: i64, row: &mut [i64]| {
         let mut next = first;
-        for place in row {
-            *place = next;
+        for index in row {
+            *index = next;
             next += step;
         }
     };
-    let mut rows = places.chunks_exact_mut(columns);
+    let mut rows = indices.chunks_exact_mut(columns);
     let Some(mut before) = rows.next() else { return };
-    rest(0, before);
+    fill_from(0, before);
     for row in rows {
         row.copy_from_slice(before);
         // The last column whose index can still be increased.
-        let most = |from_end: usize| length - 1 - step * i64::try_from(from_end).unwrap_or(0);
-        if let Some(from_end) = (0..columns).find(|&from_end| row[columns - 1 - from_end] < most(from_end)) {
+        let max_index = |from_end: usize| length - 1 - step * i64::try_from(from_end).unwrap_or(0);
+        if let Some(from_end) = (0..columns).find(|&from_end| row[columns - 1 - from_end] < max_index(from_end)) {
             let at = columns - 1 - from_end;
-            rest(row[at] + 1, &mut row[at..]);
+            fill_from(row[at] + 1, &mut row[at..]);
         }
         before = row;
     }
@@ -127,10 +137,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_counted_as_far_as_numbers_go() {
-        let counts = [rows(4, 2, false), rows(4, 2, true), rows(3, 5, false), rows(0, 2, true), rows(20_000, 2, false)];
+    fn combination_count_is_none_if_it_exceeds_64_bits() {
+        let counts = [
+            combination_count(4, 2, false),
+            combination_count(4, 2, true),
+            combination_count(3, 5, false),
+            combination_count(0, 2, true),
+            combination_count(20_000, 2, false),
+        ];
         assert_eq!(counts, [6, 10, 0, 0, 199_990_000].map(Some));
-        assert_eq!([rows(1, i64::MAX, true), rows(2, i64::MAX - 1, true)], [1, i64::MAX].map(Some));
-        assert_eq!([rows(100, 50, false), rows(2, i64::MAX, true), rows(i64::MAX, i64::MAX, true)], [None; 3]);
+        assert_eq!(
+            [combination_count(1, i64::MAX, true), combination_count(2, i64::MAX - 1, true)],
+            [1, i64::MAX].map(Some)
+        );
+        assert_eq!(
+            [
+                combination_count(100, 50, false),
+                combination_count(2, i64::MAX, true),
+                combination_count(i64::MAX, i64::MAX, true)
+            ],
+            [None; 3]
+        );
     }
 }

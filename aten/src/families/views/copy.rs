@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
 
-use super::pinned_memory::room_beside;
+use super::pinned_memory::pinned_or_pageable;
 
 /// Copies the elements of `src` to `self`, converted and broadcast.
 #[op_def(
@@ -12,20 +12,20 @@ use super::pinned_memory::room_beside;
 )]
 pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if this.device() == Device::CPU && src.device() == Device::CPU {
-        return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
+        return Err("no linked crate has a copy kernel for the CPU; link one: `use kernels_cpu as _;`".into());
     }
-    let fetched = on_host(src)?;
+    let host_src = copied_to_host(src)?;
     if this.device() == Device::CPU {
-        return copy_(this, &fetched, non_blocking);
+        return copy_(this, &host_src, non_blocking);
     }
     let (storage, device) = (this.storage().clone(), this.device());
     let mut host = if covers_storage(this) {
         Tensor::new(Storage::try_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
     } else {
-        on_host(this)?
+        copied_to_host(this)?
     };
-    copy_(&mut host, &fetched, non_blocking)?;
-    device.memory_backend()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+    copy_(&mut host, &host_src, non_blocking)?;
+    device.memory_backend()?.copy_in(&as_bytes(host.storage())?.read::<u8>()?, &storage)?;
     storage.bump_version();
     Ok(())
 }
@@ -37,7 +37,7 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     check = crate::check_broadcasts_to(("src", src), ("self", this))
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
-    let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
+    let mut copied = spec_like(this, this.dtype(), None)?.on(this.device())?;
     copy_(&mut copied, src, non_blocking)?;
     Ok(copied)
 }
@@ -48,7 +48,7 @@ pub fn copy(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-    let mut copied = like(this, this.dtype(), memory_format)?.on(this.device())?;
+    let mut copied = spec_like(this, this.dtype(), memory_format)?.on(this.device())?;
     copy_(&mut copied, this, false)?;
     Ok(copied)
 }
@@ -57,7 +57,12 @@ pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tenso
 #[op_def("contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")]
 pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
     if memory_format == MemoryFormat::Preserve {
-        return Err(BadArgument::value("memory_format", memory_format, "a format, as preserving is no change").into());
+        return Err(BadArgument::value(
+            "memory_format",
+            memory_format,
+            "a memory format other than `preserve`, which changes nothing",
+        )
+        .into());
     }
     if this.geometry().is_in_format(memory_format) { Ok(this.clone()) } else { clone(this, Some(memory_format)) }
 }
@@ -70,10 +75,11 @@ pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> 
 pub fn _to_copy(_: ...) -> Result<Tensor> {
     check_strided(layout)?;
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
-    let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
+    let (spec, to_host) =
+        (spec_like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
     // A copy to the CPU is asynchronous only if the device can write the memory directly.
     let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
-        room_beside(spec, this.device())?
+        pinned_or_pageable(spec, this.device())?
     } else {
         spec.on(device)?
     };
@@ -84,12 +90,12 @@ pub fn _to_copy(_: ...) -> Result<Tensor> {
     Ok(copied)
 }
 
-/// Returns `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
+/// Returns `self`, or a copy in this dtype. An integer that the dtype cannot represent wraps.
 #[op_def(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
 pub fn to_dtype(_: ...) -> Result<Tensor> {
-    converted(this, Some(dtype), None, non_blocking, copy, memory_format)
+    to_copy_if_needed(this, Some(dtype), None, non_blocking, copy, memory_format)
 }
 
 /// Returns `self`, or a copy on this device in this dtype.
@@ -97,7 +103,7 @@ pub fn to_dtype(_: ...) -> Result<Tensor> {
     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
 pub fn to_device(_: ...) -> Result<Tensor> {
-    converted(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
+    to_copy_if_needed(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
 }
 
 /// Returns `self`, or a copy with these properties.
@@ -106,7 +112,7 @@ pub fn to_device(_: ...) -> Result<Tensor> {
 )]
 pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
     check_strided(layout)?;
-    converted(this, dtype, device, non_blocking, copy, memory_format)
+    to_copy_if_needed(this, dtype, device, non_blocking, copy, memory_format)
 }
 
 /// Returns `self`, or a copy with the dtype and on the device of `other`.
@@ -114,33 +120,33 @@ pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
 pub fn to_other(_: ...) -> Result<Tensor> {
-    converted(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
+    to_copy_if_needed(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
 }
 
 /// Returns `self`, or a copy with the dtype and on the device of `other`.
 #[op_def("type_as(Tensor self, Tensor other) -> Tensor")]
 pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    converted(this, Some(other.dtype()), Some(other.device()), false, false, None)
+    to_copy_if_needed(this, Some(other.dtype()), Some(other.device()), false, false, None)
 }
 
 /// Returns a tensor like `self` whose elements are all `value`.
 #[op_def(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    shape = pointwise, dtype = first, check = crate::check_filling("value", value, this.dtype(), this.geometry().count()),
+    shape = pointwise, dtype = first, check = crate::check_fill_value("value", value, this.dtype(), this.geometry().count()),
     inplace, out = "Scalar_out", body = CompositeExplicitAutograd
 )]
 pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
-    filled(this, &Tensor::number(value))
+    filled_like(this, &Tensor::number(value))
 }
 
 /// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
 #[op_def(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    shape = pointwise(this), dtype = first, check = check_single(value), inplace, out = "Tensor_out",
+    shape = pointwise(this), dtype = first, check = check_fill_tensor(value), inplace, out = "Tensor_out",
     body = CompositeExplicitAutograd
 )]
 pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    filled(this, value)
+    filled_like(this, value)
 }
 
 /// Returns a tensor like `self` whose elements are all zero.
@@ -149,7 +155,7 @@ pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
     shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd
 )]
 pub fn zero(this: &Tensor) -> Result<Tensor> {
-    filled(this, &Tensor::number(0.into()))
+    filled_like(this, &Tensor::number(0.into()))
 }
 
 #[op_plan(copy_)]
@@ -161,17 +167,17 @@ fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     let fits = this.sizes() == src.sizes()
         || broadcast([this.sizes(), src.sizes()]).is_ok_and(|sizes| sizes[..] == *this.sizes());
     if !fits {
-        let expected = format!("sizes that broadcast to {:?}, those of `self`", this.sizes());
+        let expected = format!("sizes that broadcast to {:?}, the sizes of `self`", this.sizes());
         return Err(BadArgument::sizes("src", src.sizes(), expected));
     }
     Ok(Plan::checked(()))
 }
 
 /// Checks that a tensor that fills another has no dimensions.
-pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
+pub(crate) fn check_fill_tensor(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),
-        rank => Err(BadArgument::rank("value", rank, 0).because("it fills every place")),
+        rank => Err(BadArgument::rank("value", rank, 0).because("it fills every element")),
     }
 }
 
@@ -182,23 +188,23 @@ fn covers_storage(tensor: &Tensor) -> bool {
 }
 
 /// Returns the tensor itself if it is on the CPU, else a tensor with a CPU copy of its whole storage.
-fn on_host(tensor: &Tensor) -> Result<Tensor> {
+fn copied_to_host(tensor: &Tensor) -> Result<Tensor> {
     if tensor.device() == Device::CPU {
         return Ok(tensor.clone());
     }
     let storage = Storage::try_host_unzeroed(tensor.storage().size())?;
-    tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut bytes(&storage)?.write::<u8>()?)?;
+    tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut as_bytes(&storage)?.write::<u8>()?)?;
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
 /// Returns a storage as a tensor of bytes.
-fn bytes(storage: &Storage) -> Result<Tensor> {
+fn as_bytes(storage: &Storage) -> Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
 /// Returns a spec with the sizes of `like`, in the given memory format or else in that of `like`.
-fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
+fn spec_like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
     match format {
         None | Some(MemoryFormat::Preserve) => Ok(Spec::like(like, dtype)),
         Some(format) => {
@@ -211,8 +217,8 @@ fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spe
     }
 }
 
-fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    let mut filled = like(this, this.dtype(), None)?.on(this.device())?;
+fn filled_like(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let mut filled = spec_like(this, this.dtype(), None)?.on(this.device())?;
     copy_(&mut filled, value, false)?;
     Ok(filled)
 }
@@ -224,7 +230,7 @@ fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
     }
 }
 
-fn converted(
+fn to_copy_if_needed(
     this: &Tensor,
     dtype: Option<DType>,
     device: Option<Device>,
@@ -232,10 +238,10 @@ fn converted(
     copy: bool,
     format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    let is_there = dtype.is_none_or(|dtype| dtype == this.dtype())
+    let is_unchanged = dtype.is_none_or(|dtype| dtype == this.dtype())
         && device.is_none_or(|device| device == this.device())
         && format.is_none_or(|format| format == MemoryFormat::Preserve || this.geometry().is_in_format(format));
-    if is_there && !copy {
+    if is_unchanged && !copy {
         return Ok(this.clone());
     }
     _to_copy(this, dtype, None, device, None, non_blocking, format)

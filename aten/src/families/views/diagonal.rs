@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
 
-use crate::restrided;
+use crate::strided_view;
 
 /// Returns a view of the elements on a diagonal of two dimensions, `offset` from the main one. The diagonal is the last dimension.
 #[op_def(
@@ -31,7 +31,7 @@ pub fn diagonal(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tens
     }
     sizes.push(length);
     strides.push(stride);
-    restrided(this, &sizes, &strides, start)
+    strided_view(this, &sizes, &strides, start)
 }
 
 /// Returns the lower triangle of each matrix, with zeros above it.
@@ -40,7 +40,7 @@ pub fn tril(_: ...) -> Result<Tensor>;
 
 #[op_plan(tril)]
 fn tril_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    triangle(this)
+    triangle_plan(this)
 }
 
 /// Returns the upper triangle of each matrix, with zeros below it.
@@ -49,10 +49,10 @@ pub fn triu(_: ...) -> Result<Tensor>;
 
 #[op_plan(triu)]
 fn triu_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    triangle(this)
+    triangle_plan(this)
 }
 
-fn triangle(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+fn triangle_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     match this.sizes().len() {
         rank @ (0 | 1) => Err(BadArgument::rank("self", rank, 2..)),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())])),
@@ -103,24 +103,29 @@ pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Resu
         return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
     };
     if rank > 2 && this.sizes().iter().any(|&size| size != first) {
-        return Err(BadArgument::sizes("self", this.sizes(), "equal sizes where there are more than two").into());
+        return Err(BadArgument::sizes(
+            "self",
+            this.sizes(),
+            "equal sizes in all dimensions if there are more than two",
+        )
+        .into());
     }
     fill_value.check_fits("fill_value", this.dtype())?;
-    let least = this.sizes().iter().copied().min().unwrap_or(0);
+    let diagonal_length = this.sizes().iter().copied().min().unwrap_or(0);
     let step = this.strides().iter().fold(0_i64, |sum, &stride| sum.saturating_add(stride));
     let offset = this.geometry().offset();
-    diagonal_filled(this, (least, step, offset), fill_value)?;
+    fill_strided(this, (diagonal_length, step, offset), fill_value)?;
     if wrap && rank == 2 && first > second.saturating_add(1) {
         let below = second + 1;
         let all =
             i64::try_from(first.saturating_mul(second).unsigned_abs().div_ceil(below.unsigned_abs())).unwrap_or(0);
         let start = offset.saturating_add(this.strides()[0].saturating_mul(below));
-        diagonal_filled(this, (all - least, step, start), fill_value)?;
+        fill_strided(this, (all - diagonal_length, step, start), fill_value)?;
     }
     Ok(())
 }
 
-fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
+fn fill_strided(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
     match Geometry::strided(&[count], &[step], offset) {
         Some(geometry) if count > 0 => crate::fill__scalar(&mut this.restride(geometry)?, value),
         _ => Ok(()),

@@ -9,34 +9,40 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
     body = CompositeExplicitAutograd
 )]
 pub fn expand(this: &Tensor, size: &[i64], _implicit: bool) -> Result<Tensor> {
-    let geometry = expanded(this.geometry(), size)?;
+    let geometry = expanded_geometry(this.geometry(), size)?;
     Ok(this.restride(geometry)?)
 }
 
-fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+/// Returns the geometry of a view that is broadcast to `size`.
+fn expanded_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let (own, rank) = (geometry.sizes(), geometry.rank());
-    let refuse =
-        || BadArgument::sizes("size", size, format!("sizes that {own:?} stretches to: equal, -1, or in place of 1"));
-    let new = size.len().checked_sub(rank).ok_or_else(refuse)?;
+    let bad_size = || {
+        BadArgument::sizes(
+            "size",
+            size,
+            format!("sizes to which {own:?} broadcasts: each size equal, -1, or in place of 1"),
+        )
+    };
+    let new = size.len().checked_sub(rank).ok_or_else(bad_size)?;
     let (mut sizes, mut strides) = (Dims::from_slice(size), Dims::from_elem(0, size.len()));
     for at in (0..size.len()).rev() {
         let before = at.checked_sub(new);
-        let (had, stride) = match before {
+        let (own_size, stride) = match before {
             Some(dim) => (own[dim], geometry.strides()[dim]),
             None => (1, sizes.get(at + 1).map_or(0, |&size| size.saturating_mul(strides[at + 1]))),
         };
         match size[at] {
-            -1 if before.is_some() => sizes[at] = had,
-            wanted if wanted == had => {}
-            0.. if had == 1 => {
+            -1 if before.is_some() => sizes[at] = own_size,
+            requested if requested == own_size => {}
+            0.. if own_size == 1 => {
                 strides[at] = 0;
                 continue;
             }
-            _ => return Err(refuse()),
+            _ => return Err(bad_size()),
         }
         strides[at] = stride;
     }
-    Geometry::strided(&sizes, &strides, geometry.offset()).ok_or_else(refuse)
+    Geometry::strided(&sizes, &strides, geometry.offset()).ok_or_else(bad_size)
 }
 
 /// Returns a view broadcast to the sizes of another tensor, as by [`expand`].
@@ -56,15 +62,16 @@ pub fn broadcast_to(this: &Tensor, size: &[i64]) -> Result<Tensor> {
 pub fn sum_to_size(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     let own = this.sizes();
     if !matches!(broadcast([own, size]), Ok(both) if both[..] == *own) {
-        return Err(BadArgument::sizes("size", size, format!("sizes that stretch to {own:?}")).into());
+        return Err(BadArgument::sizes("size", size, format!("sizes that broadcast to {own:?}")).into());
     }
     let new = own.len() - size.len();
-    let gone = (0..).zip(own).enumerate().filter(|&(at, (_, &own))| at < new || (size[at - new] == 1 && own != 1));
-    let gone: Vec<i64> = gone.map(|(_, (dim, _))| dim).collect();
-    if gone.is_empty() {
+    let summed_dims =
+        (0..).zip(own).enumerate().filter(|&(at, (_, &own))| at < new || (size[at - new] == 1 && own != 1));
+    let summed_dims: Vec<i64> = summed_dims.map(|(_, (dim, _))| dim).collect();
+    if summed_dims.is_empty() {
         return Ok(this.clone());
     }
-    crate::view(&crate::sum_dim_intlist(this, Some(&gone), true, None)?, size)
+    crate::view(&crate::sum_dim_intlist(this, Some(&summed_dims), true, None)?, size)
 }
 
 /// Computes [`sum_to_size`], or returns the tensor itself if `size` is absent.
@@ -84,40 +91,41 @@ pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 /// Returns the tensor, viewed with at least one dimension.
 #[op_def("atleast_1d(Tensor self) -> Tensor")]
 pub fn atleast_1d(this: &Tensor) -> Result<Tensor> {
-    unsqueezed_to_rank(this, 1)
+    unsqueeze_to_rank(this, 1)
 }
 
 /// Returns the tensor, viewed with at least two dimensions. A vector becomes a row.
 #[op_def("atleast_2d(Tensor self) -> Tensor")]
 pub fn atleast_2d(this: &Tensor) -> Result<Tensor> {
-    unsqueezed_to_rank(this, 2)
+    unsqueeze_to_rank(this, 2)
 }
 
 /// Returns the tensor, viewed with at least three dimensions. A matrix gets a last dimension of size 1.
 #[op_def("atleast_3d(Tensor self) -> Tensor")]
 pub fn atleast_3d(this: &Tensor) -> Result<Tensor> {
-    unsqueezed_to_rank(this, 3)
+    unsqueeze_to_rank(this, 3)
 }
 
 /// Computes [`atleast_1d`] of each tensor.
 #[op_def("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_1d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 1)).collect()
+    tensors.iter().map(|tensor| unsqueeze_to_rank(tensor, 1)).collect()
 }
 
 /// Computes [`atleast_2d`] of each tensor.
 #[op_def("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_2d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 2)).collect()
+    tensors.iter().map(|tensor| unsqueeze_to_rank(tensor, 2)).collect()
 }
 
 /// Computes [`atleast_3d`] of each tensor.
 #[op_def("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_3d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 3)).collect()
+    tensors.iter().map(|tensor| unsqueeze_to_rank(tensor, 3)).collect()
 }
 
-fn unsqueezed_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
+/// Adds dimensions of size 1, as `atleast_1d` to `atleast_3d` do.
+fn unsqueeze_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
     match (tensor.sizes().len(), rank) {
         (0, 1) => crate::view(tensor, &[1]),
         (0, 2) => crate::view(tensor, &[1, 1]),
@@ -130,6 +138,6 @@ fn unsqueezed_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
 }
 
 /// Returns each tensor, viewed with at least `rank` dimensions.
-pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, rank)).collect()
+pub(crate) fn at_least_rank(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| unsqueeze_to_rank(tensor, rank)).collect()
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, result_dtype, wrap_dim};
 
-use crate::images_like;
+use crate::image_spec_like;
 use crate::prelude::*;
 
 /// Concatenates tensors along a dimension.
@@ -11,15 +11,15 @@ use crate::prelude::*;
 pub fn cat(_: ...) -> Result<Tensor>;
 
 /// The plan of a concatenation.
-pub struct Cat<'a> {
+pub struct CatPlan<'a> {
     /// The dimension along which to concatenate.
     pub dim: usize,
-    /// The tensors to concatenate. A tensor with sizes `[0]` fits any others, and is left out.
-    pub parts: Vec<&'a Tensor>,
+    /// The tensors to concatenate. A tensor with sizes `[0]` is left out, because it may be concatenated with tensors of any sizes.
+    pub tensors: Vec<&'a Tensor>,
 }
 
 #[op_plan(cat)]
-fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> {
+fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<CatPlan<'_>>, BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::length("tensors", 0, 1..));
@@ -35,7 +35,7 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> 
         let fits =
             part.sizes().len() == rank && (0..rank).all(|dim| dim == at || part.sizes()[dim] == first.sizes()[dim]);
         if !fits {
-            let expected = format!("the sizes of the first, {:?}, in every dimension but {at}", first.sizes());
+            let expected = format!("the sizes of the first, {:?}, in every dimension except {at}", first.sizes());
             return Err(BadArgument::sizes("tensors", part.sizes(), expected));
         }
         sizes[at] = sizes[at].saturating_add(part.sizes()[at]);
@@ -43,8 +43,8 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> 
     let dtype = result_dtype(tensors);
     let format = first.geometry().suggested_format();
     let all = tensors.iter().all(|tensor| tensor.geometry().suggested_format() == format);
-    let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
-    Ok(Plan::new(Cat { dim: at, parts }, [Spec { dtype, geometry }]))
+    let geometry = if all { image_spec_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
+    Ok(Plan::new(CatPlan { dim: at, tensors: parts }, [Spec { dtype, geometry }]))
 }
 
 /// Another name of [`cat`].
@@ -74,14 +74,14 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
 pub fn _stack(_: ...) -> Result<Tensor>;
 
 /// Checks that the tensors have equal sizes outside of the stacked dimension, for `hstack` (`rank` 1), `vstack` (2) or `dstack` (3).
-fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
+fn check_stack_sizes(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
     let Some(first) = tensors.first() else { return Ok(()) };
     let dim = match rank {
         1 => usize::from(first.sizes().len() > 1),
         2 => 0,
         _ => 2,
     };
-    check_joined(tensors, dim, |sizes| match (sizes, rank) {
+    check_cat_sizes(tensors, dim, |sizes| match (sizes, rank) {
         ([], _) => Dims::from_elem(1, rank),
         (&[size], 2) => Dims::from_slice(&[1, size]),
         (&[size], 3) => Dims::from_slice(&[1, size, 1]),
@@ -91,16 +91,16 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
 }
 
 /// Concatenates tensors along the second dimension, vectors along the first.
-#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 1))]
+#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
-    let parts = super::expand::at_least(tensors, 1)?;
+    let parts = super::expand::at_least_rank(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// Concatenates tensors along the first dimension. A vector is a row.
-#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 2))]
+#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::expand::at_least(tensors, 2)?, 0)
+    cat(&super::expand::at_least_rank(tensors, 2)?, 0)
 }
 
 /// Another name of [`vstack`].
@@ -108,21 +108,26 @@ pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
 pub fn row_stack(_: ...) -> Result<Tensor>;
 
 /// Concatenates tensors along the third dimension.
-#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 3))]
+#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::expand::at_least(tensors, 3)?, 2)
+    cat(&super::expand::at_least_rank(tensors, 3)?, 2)
 }
 
-/// Checks that the tensors have equal sizes in all dimensions except `dim`. `grown` returns the sizes with added dimensions.
-pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]) -> Dims) -> Result<(), BadArgument> {
+/// Checks that the tensors have equal sizes in all dimensions except `dim`. `with_added_dims` returns the sizes with added dimensions.
+pub(super) fn check_cat_sizes(
+    tensors: &[Tensor],
+    dim: usize,
+    with_added_dims: impl Fn(&[i64]) -> Dims,
+) -> Result<(), BadArgument> {
     let Some(first) = tensors.first().map(Tensor::sizes) else { return Ok(()) };
-    let beside = |sizes: &[i64]| {
-        let sizes = grown(sizes).into_iter().enumerate();
+    let other_sizes = |sizes: &[i64]| {
+        let sizes = with_added_dims(sizes).into_iter().enumerate();
         sizes.filter(|(at, _)| *at != dim).map(|(_, size)| size).collect::<Dims>()
     };
-    match tensors.iter().find(|tensor| beside(tensor.sizes()) != beside(first)) {
+    match tensors.iter().find(|tensor| other_sizes(tensor.sizes()) != other_sizes(first)) {
         Some(odd) => {
-            let expected = format!("{:?} beside dimension {dim}, as the first has sizes {first:?}", beside(first));
+            let expected =
+                format!("{:?} in all dimensions except {dim}, as the first has sizes {first:?}", other_sizes(first));
             Err(BadArgument::sizes("tensors", odd.sizes(), expected))
         }
         None => Ok(()),
@@ -130,7 +135,7 @@ pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]
 }
 
 /// Returns the sizes of a tensor as columns. A vector is one column.
-fn columns(sizes: &[i64]) -> Dims {
+fn column_sizes(sizes: &[i64]) -> Dims {
     match sizes {
         [] => Dims::from_slice(&[1, 1]),
         &[size] => Dims::from_slice(&[size, 1]),
@@ -139,7 +144,7 @@ fn columns(sizes: &[i64]) -> Dims {
 }
 
 /// Concatenates tensors along the second dimension. A vector is a column.
-#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_joined(tensors, 1, columns))]
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_cat_sizes(tensors, 1, column_sizes))]
 pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     let columns = tensors.iter().map(|tensor| match tensor.sizes() {
         [] => crate::view(tensor, &[1, 1]),
@@ -163,15 +168,15 @@ pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     });
     let matrices = matrices.collect::<Result<Vec<_>>>()?;
     let total = |dim: usize| matrices.iter().fold(0_i64, |sum, matrix| sum.saturating_add(matrix.sizes()[dim]));
-    let made = crate::zeros(&[total(0), total(1)], Some(result_dtype(tensors)), None, Some(first.device()), None)?;
+    let result = crate::zeros(&[total(0), total(1)], Some(result_dtype(tensors)), None, Some(first.device()), None)?;
     let (mut row, mut column) = (0, 0);
     for matrix in &matrices {
         let &[rows, columns] = matrix.sizes() else { continue };
-        let band = crate::narrow(&made, 0, row, rows)?;
+        let band = crate::narrow(&result, 0, row, rows)?;
         crate::copy_(&mut crate::narrow(&band, 1, column, columns)?, matrix, false)?;
         (row, column) = (row + rows, column + columns);
     }
-    Ok(made)
+    Ok(result)
 }
 
 /// Splits each tensor into chunks along a dimension, with zero padding, and concatenates the chunks of all tensors side by side.
@@ -193,7 +198,8 @@ pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tenso
             return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
         }
         if tensor.sizes().len() <= at || tensor.sizes()[..at] != first.sizes()[..at] {
-            let expected = format!("{:?} before the dimension, as the first has", &first.sizes()[..at]);
+            let expected =
+                format!("{:?} in the dimensions before dimension {at}, as the first has", &first.sizes()[..at]);
             return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
         }
         if dim < 0 && wrap_dim("dim", dim, tensor.sizes().len())? != at {
@@ -204,13 +210,13 @@ pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tenso
         if tensor.geometry().count() == 0 {
             return Err(BadArgument::count("tensors", tensor.sizes(), 1..).into());
         }
-        parts.push(in_chunks(tensor, at, num_chunks)?);
+        parts.push(pad_to_chunks(tensor, at, num_chunks)?);
     }
     cat(&parts, i64::try_from(at).unwrap_or(0).saturating_add(1))
 }
 
 /// Pads a tensor and reshapes it to one row per chunk.
-fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
+fn pad_to_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
     let (outer, inner) = tensor.sizes().split_at(at);
     let missing = inner[0].unsigned_abs().div_ceil(chunks.unsigned_abs()).saturating_mul(chunks.unsigned_abs());
     let missing = i64::try_from(missing).unwrap_or(i64::MAX) - inner[0];
@@ -228,17 +234,17 @@ pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&flat, 0)
 }
 
-fn check_parts(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
+fn check_flat_size(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
     let wanted = tensors.iter().fold(0_i64, |count, tensor| count.saturating_add(tensor.geometry().count()));
     if matches!(flat.sizes(), &[count] if count >= wanted) {
         return Ok(());
     }
-    let expected = format!("one dimension of {wanted}, as many as `tensors` have elements");
+    let expected = format!("one dimension of size {wanted} or more, as `tensors` have {wanted} elements");
     Err(BadArgument::sizes("flat", flat.sizes(), expected))
 }
 
 /// Splits a vector into tensors with the sizes of others.
-#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_parts(flat, tensors))]
+#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_flat_size(flat, tensors))]
 pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
     let part = |tensor: &Tensor| {

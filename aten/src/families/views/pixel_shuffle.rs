@@ -3,13 +3,13 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, Geometry};
 
-use crate::images_like;
+use crate::image_spec_like;
 
 /// Moves groups of channels into finer images: `[c * f * f, h, w]` becomes `[c, h * f, w * f]`.
 #[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
-    let (outer, [channels, height, width]) = images(this)?;
-    let factor = positive("upscale_factor", upscale_factor)?;
+    let (outer, [channels, height, width]) = image_sizes(this)?;
+    let factor = check_positive("upscale_factor", upscale_factor)?;
     let square = factor.saturating_mul(factor);
     if channels % square != 0 {
         return Err(
@@ -19,23 +19,26 @@ pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let sizes = [channels / square, height.saturating_mul(factor), width.saturating_mul(factor)];
     let (from, to) =
         ([channels / square, factor, factor, height, width], [channels / square, height, factor, width, factor]);
-    reordered(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
+    permute_inner_dims(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
 }
 
 /// Moves blocks of pixels into channels: `[c, h * f, w * f]` becomes `[c * f * f, h, w]`.
 #[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
-    let (outer, [channels, height, width]) = images(this)?;
-    let factor = positive("downscale_factor", downscale_factor)?;
+    let (outer, [channels, height, width]) = image_sizes(this)?;
+    let factor = check_positive("downscale_factor", downscale_factor)?;
     if height % factor != 0 || width % factor != 0 {
-        return Err(
-            BadArgument::sizes("self", this.sizes(), format!("a height and a width that {factor} divides")).into()
-        );
+        return Err(BadArgument::sizes(
+            "self",
+            this.sizes(),
+            format!("a height and a width that are multiples of {factor}"),
+        )
+        .into());
     }
     let (height, width) = (height / factor, width / factor);
     let sizes = [channels.saturating_mul(factor.saturating_mul(factor)), height, width];
     let (from, to) = ([channels, height, factor, width, factor], [channels, factor, factor, height, width]);
-    reordered(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
+    permute_inner_dims(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
 }
 
 /// Interleaves the channels of `groups` groups.
@@ -47,14 +50,14 @@ pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     if inner.is_empty() {
         return Err(BadArgument::rank("self", 2, 3..).into());
     }
-    let groups = positive("groups", groups)?;
+    let groups = check_positive("groups", groups)?;
     if channels % groups != 0 {
         return Err(BadArgument::size("self", this.sizes(), 1, Expected::MultipleOf(groups)).into());
     }
     let each = channels / groups;
     let with = |sizes: &[i64]| -> Dims { sizes.iter().chain(inner).copied().collect() };
     let order: Vec<usize> = [1, 0].into_iter().chain(2..2 + inner.len()).collect();
-    reordered(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
+    permute_inner_dims(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
 }
 
 /// Another name of [`channel_shuffle`], for which backends may register a faster kernel.
@@ -64,19 +67,19 @@ pub fn native_channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
 }
 
 /// Returns the sizes before the last three dimensions, and the last three.
-fn images(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
+fn image_sizes(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
     match this.sizes() {
         [outer @ .., channels, height, width] => Ok((outer, [*channels, *height, *width])),
         other => Err(BadArgument::rank("self", other.len(), 3..)),
     }
 }
 
-fn positive(argument: &'static str, factor: i64) -> Result<i64, BadArgument> {
+fn check_positive(argument: &'static str, factor: i64) -> Result<i64, BadArgument> {
     if factor > 0 { Ok(factor) } else { Err(BadArgument::number(argument, factor, 1..)) }
 }
 
 /// Splits the inner dimensions of `this`, permutes them, and copies the elements to a tensor of the sizes `sizes`.
-fn reordered(
+fn permute_inner_dims(
     this: &Tensor,
     outer: &[i64],
     sizes: &[i64],
@@ -84,21 +87,21 @@ fn reordered(
     to: &[i64],
 ) -> Result<Tensor> {
     let all = |inner: &[i64]| -> Dims { outer.iter().chain(inner).copied().collect() };
-    let geometry = images_like(this, &all(sizes)).geometry;
+    let geometry = image_spec_like(this, &all(sizes)).geometry;
     let (sizes, strides) = (geometry.sizes(), geometry.strides());
-    let made = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
-    if made.geometry().count() == 0 {
-        return Ok(made);
+    let result = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
+    if result.geometry().count() == 0 {
+        return Ok(result);
     }
-    let split = split(this, &all(from))?;
+    let split = split_dims(this, &all(from))?;
     let dims = (0..outer.len()).chain(order.iter().map(|dim| outer.len() + dim));
     let dims: Vec<i64> = dims.map(|dim| i64::try_from(dim).unwrap_or(0)).collect();
-    crate::copy_(&mut self::split(&made, &all(to))?, &crate::permute(&split, &dims)?, false)?;
-    Ok(made)
+    crate::copy_(&mut split_dims(&result, &all(to))?, &crate::permute(&split, &dims)?, false)?;
+    Ok(result)
 }
 
 /// Returns a view with dimensions split into several, which is possible with any strides.
-fn split(this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+fn split_dims(this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let mut strides = Dims::from_elem(1, sizes.len());
     let mut next = sizes.len();
     for (&size, &stride) in this.sizes().iter().zip(this.strides()).rev() {

@@ -14,8 +14,9 @@ pub fn repeat(_: ...) -> Result<Tensor>;
 fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
     let new = repeats.len().checked_sub(this.sizes().len());
     let rank = this.sizes().len();
-    let new =
-        new.ok_or_else(|| BadArgument::length("repeats", repeats.len(), rank..).because("`self` has dimensions"))?;
+    let new = new.ok_or_else(|| {
+        BadArgument::length("repeats", repeats.len(), rank..).because("`self` has this number of dimensions")
+    })?;
     if let Some(&times) = repeats.iter().find(|&&times| times < 0) {
         return Err(BadArgument::number("repeats", times, 0..));
     }
@@ -40,14 +41,14 @@ pub fn flip(_: ...) -> Result<Tensor>;
 #[op_plan(flip)]
 fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument> {
     let rank = this.sizes().len();
-    let mut turned = vec![false; rank];
+    let mut is_reversed = vec![false; rank];
     for &dim in dims {
         let at = wrap_dim("dims", dim, rank)?;
-        if rank > 0 && std::mem::replace(&mut turned[at], true) {
+        if rank > 0 && std::mem::replace(&mut is_reversed[at], true) {
             return Err(BadArgument::new("dims", Problem::RepeatedDim { dim }));
         }
     }
-    Ok(Plan::new(turned, [Spec::like(this, this.dtype())]))
+    Ok(Plan::new(is_reversed, [Spec::like(this, this.dtype())]))
 }
 
 /// Reverses the columns.
@@ -73,33 +74,33 @@ pub fn flipud(this: &Tensor) -> Result<Tensor> {
 pub fn roll(_: ...) -> Result<Tensor>;
 
 /// The shifts of a roll.
-pub enum Roll {
+pub enum RollShifts {
     /// The shift of all elements in row-major order.
     Flat(i64),
     /// The shift along each dimension.
-    Dims(Vec<i64>),
+    PerDim(Vec<i64>),
 }
 
 #[op_plan(roll)]
-fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, BadArgument> {
+fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<RollShifts>, BadArgument> {
     let spec = Spec::contiguous(this.dtype(), this.sizes());
     if let (&[shift], []) = (shifts, dims) {
-        return Ok(Plan::new(Roll::Flat(shift.rem_euclid(this.geometry().count().max(1))), [spec]));
+        return Ok(Plan::new(RollShifts::Flat(shift.rem_euclid(this.geometry().count().max(1))), [spec]));
     }
     if shifts.is_empty() || shifts.len() != dims.len() {
         return Err(BadArgument::length("shifts", shifts.len(), dims.len()).like("dims"));
     }
     let rank = this.sizes().len();
-    let mut by = vec![0_i64; rank];
+    let mut dim_shifts = vec![0_i64; rank];
     for (&shift, &dim) in shifts.iter().zip(dims) {
         let at = wrap_dim("dims", dim, rank)?;
-        if let Some(by) = by.get_mut(at) {
+        if let Some(dim_shifts) = dim_shifts.get_mut(at) {
             let size = this.sizes()[at].max(1);
             let left = size - shift.rem_euclid(size);
-            *by = if *by < left { *by + (size - left) } else { *by - left };
+            *dim_shifts = if *dim_shifts < left { *dim_shifts + (size - left) } else { *dim_shifts - left };
         }
     }
-    Ok(Plan::new(Roll::Dims(by), [spec]))
+    Ok(Plan::new(RollShifts::PerDim(dim_shifts), [spec]))
 }
 
 /// Rotates a plane by `k` right angles, from the first of two dimensions towards the second.
@@ -144,7 +145,11 @@ fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> 
 }
 
 fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
-    if repeats.dtype().is_integral() { Ok(()) } else { Err(BadArgument::dtype("repeats", repeats.dtype(), "integral")) }
+    if repeats.dtype().is_integral() {
+        Ok(())
+    } else {
+        Err(BadArgument::dtype("repeats", repeats.dtype(), "an integral dtype"))
+    }
 }
 
 /// Repeats each slice along a dimension as often as its entry in `repeats`.
@@ -164,9 +169,12 @@ pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
         [] | [1] => crate::expand(&crate::reshape(repeats, &[1])?, &[size], false)?,
         &[count] if count == size => repeats.clone(),
         other => {
-            return Err(
-                BadArgument::sizes("repeats", other, format!("[{size}], as the dimension has, or one number")).into()
-            );
+            return Err(BadArgument::sizes(
+                "repeats",
+                other,
+                format!("[{size}], one number for each index of the dimension, or a single number"),
+            )
+            .into());
         }
     };
     // The indices have the dtype of the repeats, and a narrow dtype may not hold them.

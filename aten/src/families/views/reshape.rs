@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
-use crate::{infer_size, restrided, view_geometry, view_strides};
+use crate::{infer_size, strided_view, try_view_geometry, view_geometry};
 
 /// Returns a view with other sizes, one of which may be -1.
 #[op_def("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", body = CompositeExplicitAutograd)]
@@ -24,38 +24,45 @@ pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Tensor> {
-    restrided(this, size, stride, this.geometry().offset())
+    strided_view(this, size, stride, this.geometry().offset())
 }
 
 /// Returns a view of the same bytes as elements of another dtype.
 #[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
-    let geometry = reinterpreted(this, dtype)?;
+    let geometry = geometry_of_dtype(this, dtype)?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
 }
 
 /// Returns the geometry of the same bytes in elements of another size. Only the last dimension changes its size.
-fn reinterpreted(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
+fn geometry_of_dtype(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
     let (geometry, from, to) = (this.geometry(), this.dtype().size(), dtype.size());
     if from == to {
         return Ok(geometry.clone());
     }
-    let refuse = |expected: &'static str| {
+    let bad_dtype = |expected: &'static str| {
         BadArgument::dtype("dtype", dtype, expected).because(format!("`self` is of {}", this.dtype()))
     };
     let (Some(&last), Some(&1)) = (geometry.sizes().last(), geometry.strides().last()) else {
-        return Err(refuse("of the same size where the last dimension is not side by side"));
+        return Err(bad_dtype("a dtype of the same element size, unless the stride of the last dimension is 1"));
     };
     let (mut sizes, mut strides) = (Dims::from_slice(geometry.sizes()), Dims::from_slice(geometry.strides()));
-    let (inner, end) = (sizes.len() - 1, refuse("small enough"));
+    let (inner, end) = (sizes.len() - 1, bad_dtype("a dtype for which the sizes and strides fit into 64 bits"));
     let factor = i64::try_from(from.max(to) / from.min(to)).unwrap_or(1);
     let offset = if from > to {
         sizes[inner] = last.saturating_mul(factor);
         strides[..inner].iter_mut().for_each(|stride| *stride = stride.saturating_mul(factor));
         geometry.offset().saturating_mul(factor)
     } else {
-        if strides[..inner].iter().copied().chain([geometry.offset(), last]).any(|place| place % factor != 0) {
-            return Err(refuse("such that the last size, every other stride and the offset divide by the difference"));
+        if strides[..inner]
+            .iter()
+            .copied()
+            .chain([geometry.offset(), last])
+            .any(|stride_or_offset| stride_or_offset % factor != 0)
+        {
+            return Err(bad_dtype(
+                "a dtype whose element size divides the last size, every other stride and the offset in bytes",
+            ));
         }
         sizes[inner] = last / factor;
         strides[..inner].iter_mut().for_each(|stride| *stride /= factor);
@@ -68,12 +75,12 @@ fn reinterpreted(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
 #[op_def("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")]
 pub fn reshape(this: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let size = infer_size("shape", shape, this.geometry().count())?;
-    let is_view = this.geometry().is_contiguous() || view_strides(this.geometry(), &size).is_some();
+    let is_view = this.geometry().is_contiguous() || try_view_geometry(this.geometry(), &size).is_some();
     if is_view { view(this, &size) } else { _unsafe_view(&crate::alias_copy(this)?, &size) }
 }
 
 /// Checks that two tensors have the same number of elements.
-fn check_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_same_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if this.geometry().count() == other.geometry().count() {
         return Ok(());
     }
@@ -82,13 +89,13 @@ fn check_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// Returns a [`view`] with the sizes of another tensor.
-#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
+#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_count(this, other))]
 pub fn view_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     view(this, other.sizes())
 }
 
 /// Computes [`reshape`] to the sizes of another tensor.
-#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
+#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_count(this, other))]
 pub fn reshape_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     reshape(this, other.sizes())
 }

@@ -4,15 +4,15 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, wrap_dim};
 
 use crate::prelude::*;
-use crate::restrided;
+use crate::strided_view;
 
 /// Returns a view of the slice at an index of a dimension, without this dimension.
 #[op_def("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn select_int(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    selected(this, dim, index)
+    select_view(this, dim, index)
 }
 
-pub(super) fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+pub(super) fn select_view(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     let (at, size) = dim_and_size("self", this, dim)?;
     let wrapped = if index < 0 { index.saturating_add(size) } else { index };
     if !(0..size).contains(&wrapped) {
@@ -21,7 +21,7 @@ pub(super) fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     sizes.remove(at);
     let stride = strides.remove(at);
-    restrided(this, &sizes, &strides, this.geometry().offset().saturating_add(wrapped.saturating_mul(stride)))
+    strided_view(this, &sizes, &strides, this.geometry().offset().saturating_add(wrapped.saturating_mul(stride)))
 }
 
 /// Returns the index and the size of the dimension `dim`.
@@ -37,22 +37,22 @@ pub(super) fn dim_and_size(argument: &'static str, this: &Tensor, dim: i64) -> R
     body = CompositeExplicitAutograd
 )]
 pub fn slice(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
-    sliced(this, dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step)
+    slice_view(this, dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step)
 }
 
-pub(super) fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
+pub(super) fn slice_view(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
     let (at, size) = dim_and_size("self", this, dim)?;
     if step <= 0 {
         return Err(BadArgument::number("step", step, 1..).into());
     }
-    let wrap = |place: i64| if place < 0 { place.saturating_add(size) } else { place };
+    let wrap = |index: i64| if index < 0 { index.saturating_add(size) } else { index };
     let start = wrap(start).clamp(0, size);
     let end = wrap(end).clamp(start, size);
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     let offset = this.geometry().offset().saturating_add(start.saturating_mul(strides[at]));
     sizes[at] = (end - start) / step + i64::from((end - start) % step != 0);
     strides[at] = strides[at].saturating_mul(step);
-    restrided(this, &sizes, &strides, offset)
+    strided_view(this, &sizes, &strides, offset)
 }
 
 /// Returns a view of `length` indices of a dimension, from `start`.
@@ -68,7 +68,7 @@ pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor
     }
     if length > size - wrapped {
         return Err(BadArgument::number("length", length, ..=size - wrapped)
-            .because("no more is left of the dimension")
+            .because("no more indices follow `start`")
             .into());
     }
     slice(this, dim, Some(wrapped), Some(wrapped + length), 1)
@@ -79,9 +79,9 @@ pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor
 pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let at = wrap_dim("dimension", dimension, rank)?;
-    let whole = this.sizes().get(at).copied().unwrap_or(1);
-    if !(0..=whole).contains(&size) {
-        return Err(BadArgument::number("size", size, 0..=whole).because("the dimension has so many positions").into());
+    let dim_size = this.sizes().get(at).copied().unwrap_or(1);
+    if !(0..=dim_size).contains(&size) {
+        return Err(BadArgument::number("size", size, 0..=dim_size).because("the dimension has this size").into());
     }
     if step <= 0 {
         return Err(BadArgument::number("step", step, 1..).into());
@@ -89,12 +89,12 @@ pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Ten
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     let stride = strides.get(at).copied().unwrap_or(1);
     if rank > 0 {
-        sizes[at] = (whole - size) / step + 1;
+        sizes[at] = (dim_size - size) / step + 1;
         strides[at] = stride.saturating_mul(step);
     }
     sizes.push(size);
     strides.push(stride);
-    restrided(this, &sizes, &strides, this.geometry().offset())
+    strided_view(this, &sizes, &strides, this.geometry().offset())
 }
 
 /// Computes [`narrow`](crate::narrow) from a start index in a tensor.

@@ -3,34 +3,34 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, reduced_dims, wrap_dim};
 
-use crate::restrided;
+use crate::strided_view;
 
 /// Returns a view without the dimensions of size 1.
 #[op_def("squeeze(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze(_: ...) -> Result<Tensor> {
-    squeezed(this, |_| true)
+    squeeze_if(this, |_| true)
 }
 
-fn squeezed(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
+fn squeeze_if(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
     let kept = (0..this.sizes().len()).filter(|&dim| this.sizes()[dim] != 1 || !listed(dim));
     let (sizes, strides): (Dims, Dims) = kept.map(|dim| (this.sizes()[dim], this.strides()[dim])).unzip();
-    restrided(this, &sizes, &strides, this.geometry().offset())
+    strided_view(this, &sizes, &strides, this.geometry().offset())
 }
 
 /// Returns a view without this dimension, if it has size 1.
 #[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    squeezed(this, |dim| dim == at)
+    squeeze_if(this, |dim| dim == at)
 }
 
 /// Returns a view without those of these dimensions that have size 1.
 #[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
-    squeezed_dims(this, dim)
+    squeeze_listed_dims(this, dim)
 }
 
-fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
+fn squeeze_listed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     // An empty list means no dimension here. For reductions it means all.
     let rank = this.sizes().len();
     if rank == 0 {
@@ -38,22 +38,22 @@ fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     }
     let listed =
         if dims.is_empty() || rank == 0 { vec![false; rank] } else { reduced_dims(rank, dims, "dim")?.to_vec() };
-    squeezed(this, |dim| listed[dim])
+    squeeze_if(this, |dim| listed[dim])
 }
 
 /// Returns a view with one more dimension of size 1.
 #[op_def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn unsqueeze(this: &Tensor, dim: i64) -> Result<Tensor> {
-    unsqueezed(this, dim)
+    unsqueeze_view(this, dim)
 }
 
-fn unsqueezed(this: &Tensor, dim: i64) -> Result<Tensor> {
+fn unsqueeze_view(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len() + 1)?;
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     let stride = sizes.get(at).map_or(1, |size| size.saturating_mul(strides[at]));
     sizes.insert(at, 1);
     strides.insert(at, stride);
-    restrided(this, &sizes, &strides, this.geometry().offset())
+    strided_view(this, &sizes, &strides, this.geometry().offset())
 }
 
 /// Replaces the handle by its [`squeeze`] view.
@@ -65,7 +65,7 @@ pub fn squeeze_(_: ...) -> Result<()> {
 
 /// Replaces the handle by its [`squeeze_dim`] view.
 #[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
-#[expect(non_snake_case, reason = "the operator is called so")]
+#[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = squeeze_dim(this, dim)?;
     Ok(())
@@ -73,7 +73,7 @@ pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
 
 /// Replaces the handle by its [`squeeze_dims`] view.
 #[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
-#[expect(non_snake_case, reason = "the operator is called so")]
+#[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
     *this = squeeze_dims(this, dim)?;
     Ok(())

@@ -3,14 +3,16 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, wrap_dim};
 
-use crate::restrided;
+use crate::strided_view;
 
 /// Returns a view with the dimensions in the order `dims`.
 #[op_def("permute(Tensor(a) self, int[] dims) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let (geometry, rank) = (this.geometry(), this.sizes().len());
     if dims.len() != rank {
-        return Err(BadArgument::length("dims", dims.len(), rank).because("`self` has dimensions").into());
+        return Err(BadArgument::length("dims", dims.len(), rank)
+            .because("`self` has this number of dimensions")
+            .into());
     }
     let (mut sizes, mut strides, mut seen) = (Dims::new(), Dims::new(), vec![false; rank]);
     for &dim in dims {
@@ -21,16 +23,20 @@ pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
         sizes.push(geometry.sizes()[at]);
         strides.push(geometry.strides()[at]);
     }
-    restrided(this, &sizes, &strides, geometry.offset())
+    strided_view(this, &sizes, &strides, geometry.offset())
 }
 
 /// Returns a view with two dimensions swapped.
 #[op_def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn transpose_int(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-    transposed(this, ("dim0", dim0), ("dim1", dim1))
+    transpose_named_dims(this, ("dim0", dim0), ("dim1", dim1))
 }
 
-fn transposed(this: &Tensor, (name0, dim0): (&'static str, i64), (name1, dim1): (&'static str, i64)) -> Result<Tensor> {
+fn transpose_named_dims(
+    this: &Tensor,
+    (name0, dim0): (&'static str, i64),
+    (name1, dim1): (&'static str, i64),
+) -> Result<Tensor> {
     let geometry = this.geometry();
     let (a, b) = (wrap_dim(name0, dim0, geometry.rank())?, wrap_dim(name1, dim1, geometry.rank())?);
     let (mut sizes, mut strides) = (Dims::from_slice(geometry.sizes()), Dims::from_slice(geometry.strides()));
@@ -38,19 +44,19 @@ fn transposed(this: &Tensor, (name0, dim0): (&'static str, i64), (name1, dim1): 
         sizes.swap(a, b);
         strides.swap(a, b);
     }
-    restrided(this, &sizes, &strides, geometry.offset())
+    strided_view(this, &sizes, &strides, geometry.offset())
 }
 
 /// Returns the transposed view of a matrix. A vector or a single element is unchanged.
 #[op_def("t(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn t(this: &Tensor) -> Result<Tensor> {
-    matrix_transposed(this)
+    transpose_matrix(this)
 }
 
-fn matrix_transposed(this: &Tensor) -> Result<Tensor> {
+fn transpose_matrix(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
-        0 | 1 => transposed(this, ("self", 0), ("self", 0)),
-        2 => transposed(this, ("self", 0), ("self", 1)),
+        0 | 1 => transpose_named_dims(this, ("self", 0), ("self", 0)),
+        2 => transpose_named_dims(this, ("self", 0), ("self", 1)),
         rank => Err(BadArgument::rank("self", rank, ..=2).into()),
     }
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 /// Creates zeros for the gradient of a tensor of these sizes.
-pub(crate) fn zero_gradient(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+pub(crate) fn new_zero_gradient(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     crate::zeros(sizes, Some(grad.dtype()), None, Some(grad.device()), None)
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn zero_gradient(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
-    let grad = zero_gradient(grad_output, input_sizes)?;
+    let grad = new_zero_gradient(grad_output, input_sizes)?;
     crate::copy_(&mut crate::select_int(&grad, dim, index)?, grad_output, false)?;
     Ok(grad)
 }
@@ -25,7 +25,7 @@ pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, inde
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn slice_backward(_: ...) -> Result<Tensor> {
-    let grad = zero_gradient(grad_output, input_sizes)?;
+    let grad = new_zero_gradient(grad_output, input_sizes)?;
     crate::copy_(&mut crate::slice(&grad, dim, Some(start), Some(end), step)?, grad_output, false)?;
     Ok(grad)
 }
@@ -36,7 +36,7 @@ pub fn slice_backward(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn diagonal_backward(_: ...) -> Result<Tensor> {
-    let grad = zero_gradient(grad_output, input_sizes)?;
+    let grad = new_zero_gradient(grad_output, input_sizes)?;
     crate::copy_(&mut crate::diagonal(&grad, offset, dim1, dim2)?, grad_output, false)?;
     Ok(grad)
 }
@@ -47,7 +47,7 @@ pub fn diagonal_backward(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
-    let grad = zero_gradient(grad_in, input_sizes)?;
+    let grad = new_zero_gradient(grad_in, input_sizes)?;
     let windows = crate::unfold(&grad, dim, size, step)?;
     if windows.sizes() != grad_in.sizes() {
         return Err(BadArgument::sizes("grad_in", grad_in.sizes(), windows.sizes()).because("the windows have").into());
@@ -58,8 +58,8 @@ pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i6
     }
     // Adds one index of all windows at a time, as these elements do not overlap.
     for at in 0..size {
-        let mut place = crate::select_int(&windows, -1, at)?;
-        crate::add_(&mut place, &crate::select_int(grad_in, -1, at)?, 1.into())?;
+        let mut window_elements = crate::select_int(&windows, -1, at)?;
+        crate::add_(&mut window_elements, &crate::select_int(grad_in, -1, at)?, 1.into())?;
     }
     Ok(grad)
 }

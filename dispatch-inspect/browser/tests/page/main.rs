@@ -40,7 +40,7 @@ fn main() -> Checked {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let answer = Browser::start(1440, 1040).await?.ok_or("there is no chromium with chromedriver");
-        let Some(browser) = test_tools::found(Tool::Browser, answer) else { return Ok(()) };
+        let Some(browser) = test_tools::tool_or_skip(Tool::Browser, answer) else { return Ok(()) };
         // A failed check panics. The browser must end nevertheless.
         let checks = tokio::task::spawn_local(check(browser.client.clone()));
         let checked = checks.await;

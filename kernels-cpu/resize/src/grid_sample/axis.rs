@@ -2,7 +2,7 @@
 //!
 //! The order of operations is PyTorch's. So narrow types, which round after each operation, give the same results.
 
-use aten::{Interpolation, PaddingMode, Sampling};
+use aten::{GridSamplePlan, Interpolation, PaddingMode};
 use dispatch_runtime::prelude::*;
 
 use super::coordinate::Coordinate;
@@ -32,14 +32,14 @@ impl<T: Coordinate> AxisTaps<T> {
 
 /// The sizes of an image, and the options of the sampling.
 pub(super) struct Sampler<'a> {
-    pub(super) sampling: &'a Sampling,
+    pub(super) sampling: &'a GridSamplePlan,
     pub(super) sizes: Vec<usize>,
     /// The number of elements of the image that a sample is made of.
     pub(super) taps_per_sample: usize,
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn new(sampling: &'a Sampling, input: &Tensor) -> Self {
+    pub(super) fn new(sampling: &'a GridSamplePlan, input: &Tensor) -> Self {
         let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| to_usize(size)).collect();
         let along: usize = match sampling.interpolation {
             Interpolation::Nearest => 1,
@@ -93,7 +93,7 @@ impl<'a> Sampler<'a> {
 
 /// The ends of an image along one dimension, and the options of the sampling.
 struct AxisBounds<'a, T> {
-    sampling: &'a Sampling,
+    sampling: &'a GridSamplePlan,
     /// The size.
     size: T,
     /// The last index.
@@ -102,7 +102,7 @@ struct AxisBounds<'a, T> {
 
 impl<'a, T: Coordinate> AxisBounds<'a, T> {
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
-    fn new(sampling: &'a Sampling, size: usize) -> Self {
+    fn new(sampling: &'a GridSamplePlan, size: usize) -> Self {
         Self { sampling, size: T::from_f64(size as f64), last: T::from_f64(size as f64 - 1.0) }
     }
 
@@ -112,8 +112,8 @@ impl<'a, T: Coordinate> AxisBounds<'a, T> {
         let (position, sign) = match self.sampling.padding_mode {
             PaddingMode::Zeros => return (position, one),
             PaddingMode::Border => (position, one),
-            PaddingMode::Mirror if self.sampling.align_corners => mirror(position, zero, self.last),
-            PaddingMode::Mirror => mirror(position, -half, self.size),
+            PaddingMode::Reflection if self.sampling.align_corners => mirror(position, zero, self.last),
+            PaddingMode::Reflection => mirror(position, -half, self.size),
         };
         if position <= zero {
             (zero, zero)

@@ -3,7 +3,7 @@
 //! A sample is a weighted sum of a few elements of the image, its taps. Along each dimension a tap has a weight, and the derivative of that
 //! weight by the coordinate. The weight of the tap is the product over all dimensions. The gradients of image and grid use the same taps.
 
-use aten::Sampling;
+use aten::GridSamplePlan;
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
@@ -57,7 +57,7 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
 }
 
 pub(super) fn sample<T: Coordinate + Compute>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
@@ -88,7 +88,7 @@ pub(super) fn sample<T: Coordinate + Compute>(
 }
 
 pub(super) fn sample_gradients<T: Coordinate + Compute>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     [input_grad, grid_grad]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,

@@ -3,7 +3,7 @@
 //! The order of operations shows in the result, so it is PyTorch's. The elements of a row are summed before the rows, the weights along the
 //! last dimension come first, and gradients of two-dimensional grids are computed from differences of neighbours.
 
-use aten::{Interpolation, Sampling};
+use aten::{GridSamplePlan, Interpolation};
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
@@ -72,7 +72,7 @@ fn from_compute_elements<T: Coordinate>(elements: &[T::ComputeType]) -> Vec<T> {
 }
 
 pub(super) fn sample<T: Coordinate>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
@@ -112,7 +112,7 @@ pub(super) fn sample<T: Coordinate>(
 }
 
 pub(super) fn sample_gradients<T: Coordinate>(
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     [input_grad, grid_grad]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,

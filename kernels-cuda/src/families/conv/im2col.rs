@@ -26,7 +26,7 @@ parameters! {
 
 impl Columns {
     fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {
-        let fits = |dim: usize| window.fits(dim, image[image.len() - 2 + dim]).unwrap_or(1);
+        let fits = |dim: usize| window.position_count(dim, image[image.len() - 2 + dim]).unwrap_or(1);
         let counts = [fits(1), fits(0), window.kernel[1], window.kernel[0]];
         let counts = counts.map(|count| Divisor::new(u32::try_from(count).unwrap_or(u32::MAX >> 1)));
         let steps = match *columns.strides() {

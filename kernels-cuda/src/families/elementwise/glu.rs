@@ -1,7 +1,7 @@
 //! CUDA kernels of gated linear units (`glu`).
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{GluTangent, Halves};
+use aten::{GluHalves, GluJvpPlan};
 use dispatch_runtime::Promotion;
 
 use crate::engine::elementwise::{into, part_into};
@@ -15,13 +15,13 @@ loops!(unsafe {
 });
 
 #[op_impl(aten::glu, CUDA)]
-fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
     into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.with(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
-fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
-    let Halves { gated, gate } = plan;
+fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let GluHalves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
     into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.with(&[]))?;
@@ -29,7 +29,7 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
 }
 
 #[op_impl(aten::glu_jvp, CUDA)]
-fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
-    let GluTangent { gate, by } = plan;
-    part_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &by.gated, &by.gate], &[])
+fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let GluJvpPlan { gate, tangent } = plan;
+    part_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &tangent.gated, &tangent.gate], &[])
 }

@@ -85,7 +85,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         return Ok(());
     }
     let counts = contiguous(bag_size, DType::I64)?;
-    if mode == BagMode::Most {
+    if mode == BagMode::Max {
         let most = contiguous(maximum_indices, maximum_indices.dtype())?;
         let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));

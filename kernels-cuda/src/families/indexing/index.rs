@@ -1,6 +1,6 @@
 //! CUDA kernels of `gather`, `index_select`, `take`, `index`, `index_put` and `put`.
 
-use aten::{Indexed, Reduce};
+use aten::{IndexPlan, ReductionType};
 
 use super::index_add::{Rows, SortedRows};
 use super::scatter::elements;
@@ -51,12 +51,12 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 
 /// Returns `tensor`, which has the sizes of the indexed tensor, with strides through the sizes of the result, and the lists of the indices
 /// into it.
-pub(crate) fn indexed_sides(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
-    let Indexed { sizes, index_sizes, at, dims, lists } = indexed;
+pub(crate) fn indexed_sides(indexed: &IndexPlan, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
+    let IndexPlan { sizes, index_sizes, index_dim: at, dims, indices } = indexed;
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
     let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element_size(tensor)).collect();
     steps.insert_many(*at, index_sizes.iter().map(|_| 0));
-    let all = dims.iter().zip(lists).map(|(&dim, index)| {
+    let all = dims.iter().zip(indices).map(|(&dim, index)| {
         let index = to_device(index, tensor.device())?;
         // The result's dimensions behind those of the indices have stride 0 in the indices.
         let mut wide = Dims::from_slice(index.sizes());
@@ -75,14 +75,14 @@ pub(crate) fn indexed_sides(indexed: &Indexed, launch: Launch, tensor: &Tensor, 
 }
 
 #[op_impl(aten::index, CUDA)]
-fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
     let (from, lists) = indexed_sides(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
 #[op_impl(aten::index_put, CUDA)]
-fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
+fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
     let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, site!("aten::index_put", "indices"));
     if accumulate {
         write(out, this)?;
@@ -102,12 +102,12 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
 fn accumulated(
     launch: Launch,
     out: &Tensor,
-    indexed: &Indexed,
+    indexed: &IndexPlan,
     to: &Side,
     lists: Lists,
     values: &Tensor,
 ) -> Result<()> {
-    let Indexed { sizes, index_sizes, at, .. } = indexed;
+    let IndexPlan { sizes, index_sizes, index_dim: at, .. } = indexed;
     let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
     let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
     let element = element_size(out);
@@ -138,7 +138,7 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     // `put` indexes elements in logical order, so the target must be contiguous.
     computed_contiguous(out, this.dtype(), |row| {
         if accumulate {
-            target.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
+            target.combine(row, this, &from, source.dtype(), ReductionType::Sum, true)
         } else {
             target.put(row, this, &from)
         }

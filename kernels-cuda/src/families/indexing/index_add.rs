@@ -2,7 +2,7 @@
 //! its sums do not depend on the number of threads.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{AddAt, Reduce, ReduceAt};
+use aten::{IndexAddPlan, ReductionType, ScatterReducePlan};
 
 use super::index::{extent, side_without_dim};
 use super::scatter::elements;
@@ -158,7 +158,7 @@ fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sou
 }
 
 #[op_impl(aten::index_add, CUDA)]
-fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
     let scaled = if plan.alpha == Scalar::Int(1) {
         source.clone()
     } else {
@@ -166,11 +166,11 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
     };
     let from = elements(&scaled, &scaled)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
-    ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
+    ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), ReductionType::Sum, true)
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
-fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     let from = elements(source, source)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.combine(

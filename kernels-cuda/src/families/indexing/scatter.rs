@@ -1,6 +1,6 @@
 //! CUDA kernels of `scatter`, `scatter_add` and `scatter_reduce`.
 
-use aten::{Reduce, ReduceAt};
+use aten::{ReductionType, ScatterReducePlan};
 
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::Side;
@@ -37,7 +37,7 @@ fn scattered(
     out: &mut Tensor,
     [this, index, src]: [&Tensor; 3],
     at: usize,
-    (how, include): (Reduce, bool),
+    (how, include): (ReductionType, bool),
     site: Site,
 ) -> Result<()> {
     let source = elements(src, index)?;
@@ -52,12 +52,24 @@ fn scattered(
 }
 
 #[op_impl(aten::scatter_reduce, CUDA)]
-fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+fn scatter_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    src: &Tensor,
+) -> Result<()> {
     scattered(out, [this, index, src], plan.dim, (plan.reduce, true), site!("aten::scatter.reduce", "index"))
 }
 
 #[op_impl(aten::scatter_value_reduce, CUDA)]
-fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+fn scatter_value_reduce(
+    plan: &ScatterReducePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    value: Scalar,
+) -> Result<()> {
     let source = Source::Number(value.cast(this.dtype()));
     let lists = indexed(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
     ScatterTarget::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
@@ -65,11 +77,11 @@ fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index:
 
 #[op_impl(aten::scatter_add, CUDA)]
 fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    scattered(out, [this, index, src], *plan, (Reduce::Sum, true), site!("aten::scatter_add", "index"))
+    scattered(out, [this, index, src], *plan, (ReductionType::Sum, true), site!("aten::scatter_add", "index"))
 }
 
 #[op_impl(aten::scatter_reduce_two, CUDA)]
-fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+fn scatter_reduce_two(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     let how = (plan.reduce, include_self);
     scattered(out, [this, index, src], plan.dim, how, site!("aten::scatter_reduce.two", "index"))
 }

@@ -1,23 +1,23 @@
 //! The target of a scatter: writes elements to indexed positions, or combines them with the elements there.
 
-use aten::Reduce;
+use aten::ReductionType;
 
 use crate::engine::data_movement::Side;
 use crate::engine::gather::{Combine, Lists, Source, combined, computed_in, put, share};
 use crate::prelude::*;
 
 /// Returns the operation of a reduction and its neutral element, in the computed type.
-fn combine_of(how: Reduce, computed: DType) -> (Combine, Scalar) {
+fn combine_of(how: ReductionType, computed: DType) -> (Combine, Scalar) {
     let real = |fraction: f64, narrow: i32, wide: i64| match computed {
         DType::F32 | DType::F64 => Scalar::Float(fraction),
         DType::I32 => Scalar::Int(narrow.into()),
         _ => Scalar::Int(wide),
     };
     match how {
-        Reduce::Sum | Reduce::Mean => (Combine::Sum, Scalar::Int(0)),
-        Reduce::Product => (Combine::Product, Scalar::Int(1)),
-        Reduce::Greatest => (Combine::Greatest, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
-        Reduce::Least => (Combine::Least, real(f64::INFINITY, i32::MAX, i64::MAX)),
+        ReductionType::Sum | ReductionType::Mean => (Combine::Sum, Scalar::Int(0)),
+        ReductionType::Product => (Combine::Product, Scalar::Int(1)),
+        ReductionType::Max => (Combine::Greatest, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
+        ReductionType::Min => (Combine::Least, real(f64::INFINITY, i32::MAX, i64::MAX)),
     }
 }
 
@@ -51,7 +51,7 @@ impl<'a> ScatterTarget<'a> {
         this: &Tensor,
         source: &Source,
         dtype: DType,
-        how: Reduce,
+        how: ReductionType,
         include: bool,
     ) -> Result<()> {
         let computed = computed_in(out.dtype());
@@ -71,7 +71,7 @@ impl<'a> ScatterTarget<'a> {
         }
         let (to, lists) = (self.lists)(self.launch, out)?;
         combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, combine)?;
-        if how == Reduce::Mean {
+        if how == ReductionType::Mean {
             let mut counts =
                 Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
             write(&mut counts, &Tensor::number(i64::from(include).into()))?;

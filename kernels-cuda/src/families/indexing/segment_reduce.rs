@@ -1,7 +1,7 @@
 //! CUDA kernels of `segment_reduce`: each segment of a dimension is reduced to one element.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Reduce, Segments};
+use aten::{ReductionType, SegmentReducePlan};
 
 use crate::engine::gather::computed_in;
 use crate::engine::prefix_sum::exclusive_sum;
@@ -45,8 +45,8 @@ struct Boundaries {
 }
 
 impl Boundaries {
-    fn of(segments: &Segments<'_>) -> Result<Self> {
-        let (told, by_ends) = segments.told;
+    fn of(segments: &SegmentReducePlan<'_>) -> Result<Self> {
+        let (told, by_ends) = segments.boundaries;
         let numbers = contiguous(told, DType::I64)?;
         if by_ends {
             return Ok(Self { numbers, before: None });
@@ -56,7 +56,7 @@ impl Boundaries {
         Ok(Self { numbers, before: Some(before) })
     }
 
-    fn given(&self, launch: Launch, segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Given> {
+    fn given(&self, launch: Launch, segments: &SegmentReducePlan<'_>, data: &Tensor, partial: bool) -> Result<Given> {
         let (sizes, axis) = (data.sizes(), segments.axis);
         Ok(Given {
             count: segments.count,
@@ -79,17 +79,17 @@ fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
 }
 
 #[op_impl(aten::segment_reduce, CUDA)]
-fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (launch, boundaries, dtype) = (Launch::on(out)?, Boundaries::of(plan)?, data.dtype());
     let given = boundaries.given(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
     let start = begin(
         initial,
         match plan.reduce {
-            Reduce::Sum | Reduce::Mean => 0.0,
-            Reduce::Product => 1.0,
-            Reduce::Greatest => f64::NEG_INFINITY,
-            Reduce::Least => f64::INFINITY,
+            ReductionType::Sum | ReductionType::Mean => 0.0,
+            ReductionType::Product => 1.0,
+            ReductionType::Max => f64::NEG_INFINITY,
+            ReductionType::Min => f64::INFINITY,
         },
     );
     let arguments = (given, &elements, dtype as i32, out, start, initial.is_none());
@@ -97,7 +97,7 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
-fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
     let (launch, boundaries) = (Launch::on(out)?, Boundaries::of(plan)?);
     let given = boundaries.given(launch, plan, data, true)?;

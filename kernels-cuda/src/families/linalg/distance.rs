@@ -1,7 +1,7 @@
 //! CUDA kernels of `cdist` and `pdist`, the distances between rows.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Distances;
+use aten::CdistPlan;
 
 use crate::prelude::*;
 
@@ -66,8 +66,8 @@ fn warps(count: i64) -> Grid {
 }
 
 #[op_impl(aten::_cdist_forward, CUDA)]
-fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
-    if plan.by_product {
+fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
+    if plan.use_matmul {
         return aten::_euclidean_dist_out(x1, x2, out);
     }
     check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING)?;

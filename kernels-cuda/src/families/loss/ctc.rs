@@ -1,7 +1,7 @@
 //! CUDA kernels of the CTC loss: one block for each sequence.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Labelling;
+use aten::CtcLossPlan;
 
 use crate::engine::reduce::class;
 use crate::prelude::*;
@@ -38,7 +38,13 @@ struct Sequences {
 }
 
 impl Sequences {
-    fn of(name: &'static str, log_probs: &Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
+    fn of(
+        name: &'static str,
+        log_probs: &Tensor,
+        targets: &Tensor,
+        blank: i64,
+        labelling: &CtcLossPlan,
+    ) -> Result<Self> {
         let launch = Launch::on(log_probs)?;
         let dtype = class(log_probs.dtype()).unwrap_or(DType::F32);
         let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
@@ -50,7 +56,7 @@ impl Sequences {
             steps: log_probs.sizes()[0],
             batch: log_probs.sizes()[1],
             classes: log_probs.sizes()[2],
-            width: 2 * whole(labelling.most) + 1,
+            width: 2 * whole(labelling.longest) + 1,
             blank,
             site: Site::of(name, "targets"),
             fault: launch.faults(),
@@ -65,7 +71,7 @@ impl Sequences {
 }
 
 #[op_impl(aten::_ctc_loss, CUDA)]
-fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     computed_contiguous(losses, *dtype, |losses| {
@@ -77,7 +83,7 @@ fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Re
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
-fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
+fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| contiguous(tensor, *dtype));

@@ -1,7 +1,7 @@
 //! CUDA kernels of `nll_loss`, which selects one element of each line.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Likelihood, Reduction};
+use aten::{NllLossPlan, Reduction};
 
 use crate::engine::reduce::class;
 use crate::prelude::*;
@@ -41,7 +41,7 @@ impl Picked {
         target: &Tensor,
         weight: Option<&Tensor>,
         ignored: i64,
-        likelihood: &Likelihood,
+        likelihood: &NllLossPlan,
     ) -> Result<Self> {
         let launch = Launch::on(this)?;
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
@@ -60,7 +60,7 @@ impl Picked {
 
 #[op_impl(aten::nll_loss_forward, CUDA)]
 #[op_impl(aten::nll_loss2d_forward, CUDA)]
-fn forward(plan: &Likelihood, [output, total]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn forward(plan: &NllLossPlan, [output, total]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let names = ["aten::nll_loss_forward", "aten::nll_loss2d_forward"];
     let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
     let (this, weight, dtypes) = (contiguous(this, this.dtype())?, weight.as_ref(), [this.dtype()]);
@@ -81,7 +81,7 @@ fn forward(plan: &Likelihood, [output, total]: [&mut Tensor; 2], _: ...) -> Resu
 
 #[op_impl(aten::nll_loss_backward, CUDA)]
 #[op_impl(aten::nll_loss2d_backward, CUDA)]
-fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
+fn backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &Tensor::number(0.into()))?;
     let names = ["aten::nll_loss_backward", "aten::nll_loss2d_backward"];
     let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;

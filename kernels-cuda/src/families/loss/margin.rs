@@ -1,6 +1,6 @@
 //! CUDA kernels of `multi_margin_loss` and `multilabel_margin_loss`: one block for each line.
 
-use aten::{Margins, Reduction};
+use aten::{MarginLossPlan, Reduction};
 
 use super::likelihood::CLASS_LOSSES;
 use super::reduced;
@@ -36,11 +36,11 @@ impl MarginInputs {
         weight: Option<&Tensor>,
         [p, margin]: [f64; 2],
         several: bool,
-        margins: &Margins,
+        margins: &MarginLossPlan,
     ) -> Result<Self> {
         let launch = Launch::on(this)?;
         let given = Given {
-            lines: i64::try_from(margins.lines).unwrap_or(i64::MAX),
+            lines: i64::try_from(margins.rows).unwrap_or(i64::MAX),
             classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),
             margin,
             squared: i32::from(p.to_bits() == 2.0_f64.to_bits()),
@@ -63,21 +63,21 @@ impl MarginInputs {
     }
 
     /// Computes the losses of lines and reduces them. Writes `is_target` if it is given.
-    fn forward(&self, margins: &Margins, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
+    fn forward(&self, margins: &MarginLossPlan, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
         let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
         self.launch.run(&CLASS_LOSSES, "margin", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of no losses is zero, not NaN.
-        match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
+        match if margins.rows == 0 { Reduction::Sum } else { margins.reduction } {
             Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
             reduction => reduced(out, &losses, reduction),
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn backward(&self, margins: &Margins, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
-        let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+    fn backward(&self, margins: &MarginLossPlan, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+        let shared = if margins.reduction == Reduction::Mean { margins.rows.max(1) } else { 1 };
         let scale = ((shared * margins.classes) as f64).recip();
         let grad = contiguous(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
@@ -91,26 +91,26 @@ fn number(scalar: Scalar) -> f64 {
 }
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
-fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
     MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
-fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
     let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
     inputs.backward(plan, out, grad_output)
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
-fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
+fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_forward";
     MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
-fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_backward";
     MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
 }

@@ -1,25 +1,25 @@
 //! CUDA kernels of group norm: a line is a group of channels, and each channel has a weight and a bias.
 
-use aten::GroupNorm;
+use aten::GroupNormPlan;
 
 use super::{BackwardInputs, forward};
 use crate::prelude::*;
 
 #[op_impl(aten::native_group_norm, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm(plan: &GroupNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    forward(out, input, [weight, bias], eps, [group, plan.channels, HxW])
+fn group_norm(plan: &GroupNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+    forward(out, input, [weight, bias], eps, [group, plan.group_channels, HxW])
 }
 
 #[op_impl(aten::native_group_norm_backward, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let inputs = BackwardInputs::of(grad_out, input, [mean, rstd])?;
     if output_mask[0] {
-        inputs.input_gradient(weight, of_input, [group, plan.channels, HxW])?;
+        inputs.input_gradient(weight, of_input, [group, plan.group_channels, HxW])?;
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
-        inputs.planes([N, C, HxW], [plan.channels, N * group])?.total([of_weight, of_bias], None)?;
+        inputs.planes([N, C, HxW], [plan.group_channels, N * group])?.total([of_weight, of_bias], None)?;
     }
     Ok(())
 }

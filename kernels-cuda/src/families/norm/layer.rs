@@ -1,17 +1,17 @@
 //! CUDA kernels of layer norm: a line is the last dimensions, and each of its elements has a weight and a bias.
 
-use aten::LayerNorm;
+use aten::LayerNormPlan;
 
 use super::{BackwardInputs, forward};
 use crate::prelude::*;
 
 #[op_impl(aten::native_layer_norm, CUDA)]
-fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
     forward(out, input, [weight, bias], eps, [1, plan.columns, 1])
 }
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
-fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm_backward(plan: &LayerNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (inputs, length) = (BackwardInputs::of(grad_out, input, [mean, rstd])?, plan.columns);
     if output_mask[0] {
         inputs.input_gradient(weight, of_input, [1, length, 1])?;

@@ -1,7 +1,7 @@
 //! CUDA kernels of random integers and permutations.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Integers;
+use aten::IntegerRange;
 
 use crate::engine::elementwise::DTYPES;
 use crate::engine::random_stream::{blocks, filled, on_device};
@@ -20,11 +20,11 @@ const NARROW: u64 = 1 << 28;
 #[op_impl(aten::random, CUDA, in_place, strided)]
 #[op_impl(aten::random_from, CUDA, in_place, strided)]
 #[op_impl(aten::random_to, CUDA, in_place, strided)]
-fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (dtype, beyond) = (out.dtype(), plan.last.wrapping_sub(plan.first).cast_unsigned());
+fn integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (dtype, beyond) = (out.dtype(), plan.max.wrapping_sub(plan.min).cast_unsigned());
     let (template, rows) = if beyond < NARROW { ("narrow_integers", 4) } else { ("wide_integers", 2) };
     filled(out, generator, rows, |launch, grid, to, stream| {
-        Ok(launch.run(&INTEGERS, template, &[dtype], grid, (to, stream, plan.first, beyond.wrapping_add(1)))?)
+        Ok(launch.run(&INTEGERS, template, &[dtype], grid, (to, stream, plan.min, beyond.wrapping_add(1)))?)
     })
 }
 

@@ -1,7 +1,7 @@
 //! CUDA kernels of `multinomial`: indices drawn with the given weights.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Multinomial;
+use aten::MultinomialPlan;
 
 use crate::engine::random_stream::filled;
 use crate::engine::sort_select::SortInput;
@@ -31,7 +31,7 @@ impl Rows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
         let width = weights.sizes().last().copied().unwrap_or(1).max(1);
         let count = weights.geometry().count() / width;
-        let piece = i64::try_from(Multinomial::PIECE).unwrap_or(1);
+        let piece = i64::try_from(MultinomialPlan::CHUNK).unwrap_or(1);
         Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
     }
 
@@ -41,7 +41,7 @@ impl Rows {
 }
 
 #[op_impl(aten::multinomial, CUDA)]
-fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
+fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let weights = contiguous(this, DType::F64)?;
     if replacement {
         return with_replacement(out, &weights, num_samples, generator);

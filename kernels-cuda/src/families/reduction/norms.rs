@@ -1,7 +1,7 @@
 //! CUDA kernels of `linalg_vector_norm` and `logsumexp`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Norm;
+use aten::NormPlan;
 use dispatch_runtime::Reduced;
 
 use crate::engine::reduce::{fold, folded};
@@ -17,8 +17,8 @@ fold!(unsafe {
 });
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
-fn linalg_vector_norm(plan: &Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.gone, plan.computed, [plan.order, 0.0], &[out])
+fn linalg_vector_norm(plan: &NormPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.reduced_dims, plan.compute_dtype, [plan.order, 0.0], &[out])
 }
 
 #[op_impl(aten::logsumexp, CUDA)]

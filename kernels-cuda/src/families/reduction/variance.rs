@@ -1,7 +1,7 @@
 //! CUDA kernels of variances and standard deviations, in one pass.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Moments;
+use aten::VariancePlan;
 
 use crate::engine::reduce::{fold, folded};
 use crate::prelude::*;
@@ -13,20 +13,20 @@ fold!(unsafe {
     "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";
 });
 
-fn variances<O: Operation>(plan: &Moments, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    folded::<O>(&MOMENTS, this, &plan.gone, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
+fn variances<O: Operation>(plan: &VariancePlan, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
+    folded::<O>(&MOMENTS, this, &plan.reduced_dims, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
 macro_rules! kernels {
     ($($name:ident $with_mean:ident $root:literal;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+        fn $name(plan: &VariancePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
             let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
             variances::<aten::$name>(plan, [out, &mean], this, $root)
         }
 
         #[op_impl(aten::$with_mean, CUDA)]
-        fn $with_mean(plan: &Moments, [out, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+        fn $with_mean(plan: &VariancePlan, [out, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
             variances::<aten::$with_mean>(plan, [out, mean], this, $root)
         }
     )*};

@@ -4,7 +4,7 @@
 //! one position, and loops over the channels.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Interpolation, PaddingMode, Sampling};
+use aten::{GridSamplePlan, Interpolation, PaddingMode};
 
 use crate::engine::images::Images;
 use crate::prelude::*;
@@ -28,7 +28,7 @@ parameters! {
 }
 
 impl GridSampling {
-    fn new(sampling: &Sampling, grid: &Tensor) -> Self {
+    fn new(sampling: &GridSamplePlan, grid: &Tensor) -> Self {
         let rank = grid.sizes().len() - 2;
         let mut grid_steps = [0; 5];
         // The strides of the batch, of the positions (two dimensions are the last of three), and of the coordinates.
@@ -44,7 +44,7 @@ impl GridSampling {
             beside: match sampling.padding_mode {
                 PaddingMode::Zeros => 0,
                 PaddingMode::Border => 1,
-                PaddingMode::Mirror => 2,
+                PaddingMode::Reflection => 2,
             },
             align_corners: sampling.align_corners.into(),
             rank: u32::try_from(rank).unwrap_or(0),
@@ -62,7 +62,7 @@ fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
     (places, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
 }
 
-fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+fn sampled(rank: usize, sampling: &GridSamplePlan, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
     let launch = Launch::on(out)?;
     let (places, blocks) = threads(launch, out.sizes());
     let images = (Images::of(out, rank), Images::of(input, rank));
@@ -72,7 +72,7 @@ fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid:
 
 fn gradients(
     rank: usize,
-    sampling: &Sampling,
+    sampling: &GridSamplePlan,
     [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
@@ -105,13 +105,13 @@ fn gradients(
 macro_rules! samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+        fn $name(plan: &GridSamplePlan, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
             check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING)?;
             sampled($rank, plan, out, input, grid)
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+        fn $backward(plan: &GridSamplePlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
             gradients($rank, plan, out, grad_output, input, grid, output_mask)
         }

@@ -1,7 +1,7 @@
 //! CUDA kernels of `unique`: rows are sorted, and runs of equal rows become one.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Slices;
+use aten::UniquePlan;
 
 use crate::engine::prefix_sum::{exclusive_sum, read_back};
 use crate::engine::sort_select::SortInput;
@@ -84,17 +84,17 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
 }
 
 #[op_impl(aten::_unique2, CUDA)]
-fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+fn unique(plan: &UniquePlan, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
     distinct(this, Along { dim: plan.dim, sorted: true, inverse: return_inverse, counts: return_counts })
 }
 
 #[op_impl(aten::unique_dim, CUDA)]
-fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+fn unique_dim(plan: &UniquePlan, this: &Tensor) -> Result<Three> {
     distinct(this, Along { dim: plan.dim, sorted: true, inverse: true, counts: true })
 }
 
 #[op_impl(aten::unique_consecutive, CUDA)]
-fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
+fn unique_consecutive(plan: &UniquePlan, _: ...) -> Result<Three> {
     // With a dimension, the inverse and the counts are always computed.
     let all = dim.is_some();
     distinct(this, Along { dim: plan.dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })

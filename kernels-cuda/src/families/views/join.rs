@@ -1,11 +1,11 @@
 //! CUDA kernel of `cat`, which concatenates tensors.
 
-use aten::Cat;
+use aten::CatPlan;
 
 use crate::engine::data_movement::joined;
 use crate::prelude::*;
 
 #[op_impl(aten::cat, CUDA)]
-fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
-    joined(out, &plan.parts, plan.dim)
+fn cat(plan: &CatPlan<'_>, out: &mut Tensor) -> Result<()> {
+    joined(out, &plan.tensors, plan.dim)
 }

@@ -1,7 +1,7 @@
 //! CUDA kernels of reflection and replication padding.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Bordered;
+use aten::PadPlan;
 
 use crate::engine::images::Images;
 use crate::engine::number::word_dtype;
@@ -24,26 +24,27 @@ parameters! {
 }
 
 impl Border {
-    fn new(plan: &Bordered, padding: &[i64]) -> Self {
+    fn new(plan: &PadPlan, padding: &[i64]) -> Self {
         let mut before = [0; 3];
         // Paddings come in pairs (before, after), the last dimension first.
         for (dim, pair) in padding.chunks_exact(2).enumerate() {
             before[2 - dim] = pair[0];
         }
-        Self { before, kind: u32::from(plan.border == aten::Border::Repeated) }
+        Self { before, kind: u32::from(plan.border == aten::Border::Replicate) }
     }
 }
 
 fn filled(
     template: &'static str,
-    plan: &Bordered,
+    plan: &PadPlan,
     out: &Tensor,
     from: &Tensor,
     dtype: DType,
     padding: &[i64],
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let (images, border) = ((Images::of(out, plan.count), Images::of(from, plan.count)), Border::new(plan, padding));
+    let (images, border) =
+        ((Images::of(out, plan.dim_count), Images::of(from, plan.dim_count)), Border::new(plan, padding));
     let arguments = (count, out, from, images.0, images.1, border);
     launch.cover(&PAD, template, &[dtype], count, arguments)
 }
@@ -51,12 +52,12 @@ fn filled(
 macro_rules! borders {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+        fn $name(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
             filled("bordered", plan, out, this, word_dtype(this.dtype()), padding)
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
+        fn $backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
             check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMBERS)?;
             filled("unbordered", plan, out, grad_output, grad_output.dtype(), padding)
         }

@@ -1,7 +1,7 @@
 //! CUDA kernels of `repeat`, `flip`, `roll` and `repeat_interleave`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Roll;
+use aten::RollShifts;
 
 use crate::engine::data_movement::{Side, joined, moved};
 use crate::engine::prefix_sum::{exclusive_sum, read_back};
@@ -46,10 +46,10 @@ fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
 }
 
 #[op_impl(aten::roll, CUDA)]
-fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn roll(plan: &RollShifts, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
-        Roll::Dims(by) => rolled(out, this, by),
-        Roll::Flat(by) => {
+        RollShifts::PerDim(by) => rolled(out, this, by),
+        RollShifts::Flat(by) => {
             let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
             let this = this.restride(row.clone().with_offset(this.geometry().offset()))?;
             rolled(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])

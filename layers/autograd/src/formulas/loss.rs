@@ -11,7 +11,7 @@ use crate::{Gradient, op_grad};
 
 /// Divides the gradient by its number of elements if the reduction is a mean.
 fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
-    match Reduction::of(reduction)? {
+    match Reduction::parse(reduction)? {
         Reduction::Mean => &grad / grad.geometry().count(),
         Reduction::None | Reduction::Sum => Ok(grad),
     }

@@ -4,7 +4,7 @@
 //! each of the neighboring elements is a polynomial of the offset of the sampling position from the first of them.
 
 use aten::prelude::*;
-use aten::{Interpolation, PaddingMode, Sampling};
+use aten::{GridSamplePlan, Interpolation, PaddingMode};
 use dispatch_runtime::prelude::*;
 
 use crate::formulas::reduction::sums::sum_of;
@@ -57,7 +57,7 @@ struct Moved {
 }
 
 impl Moved {
-    fn new(sampling: &Sampling, above: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
+    fn new(sampling: &GridSamplePlan, above: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
         let sizes = &input.sizes()[2..];
         // Coordinates need more precision than elements.
         let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
@@ -127,7 +127,7 @@ struct Tap {
 
 /// One dimension of an image: its size, and the linear map from grid coordinates (-1 to 1) to positions.
 struct Side<'a> {
-    sampling: &'a Sampling,
+    sampling: &'a GridSamplePlan,
     size: f64,
     start: f64,
     span: f64,
@@ -135,7 +135,7 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
-    fn new(sampling: &'a Sampling, size: i64) -> Self {
+    fn new(sampling: &'a GridSamplePlan, size: i64) -> Self {
         let size = size as f64;
         let (start, span) = if sampling.align_corners { (0.0, size - 1.0) } else { (-0.5, size) };
         Self { sampling, size, start, span }
@@ -174,14 +174,14 @@ impl<'a> Side<'a> {
         let (start, span, last, one) = (self.start, self.span, self.size - 1.0, position.ones_like()?);
         let (position, sign) = match self.sampling.padding_mode {
             PaddingMode::Zeros => return Ok((position.clone(), one)),
-            PaddingMode::Mirror if span > 0.0 => {
+            PaddingMode::Reflection if span > 0.0 => {
                 let far = (position - start)?.abs()?;
                 let (rest, turned) = (far.fmod_scalar(span)?, (&far / span)?.floor()?.fmod_scalar(2)?.ne_scalar(0)?);
                 let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
                 let back = turned.logical_xor(&position.lt_scalar(start)?)?;
                 (mirrored, aten::where_self(&back, &one.neg()?, &one)?)
             }
-            PaddingMode::Border | PaddingMode::Mirror => (position.clone(), one),
+            PaddingMode::Border | PaddingMode::Reflection => (position.clone(), one),
         };
         let clipped = position.le_scalar(0)?.logical_or(&position.ge_scalar(last)?)?;
         Ok((position.clamp(Some(0.into()), Some(last.into()))?, sign.masked_fill_scalar(&clipped, 0)?))

@@ -9,13 +9,13 @@ use dispatch_runtime::{BadArgument, Scalar};
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// assert!(aten::check_numbers(DType::I8, [("min", 1.into()), ("max", 200.into())]).is_err());
+/// assert!(aten::check_scalars(DType::I8, [("min", 1.into()), ("max", 200.into())]).is_err());
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] for the first such scalar.
-pub fn check_numbers<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
+pub fn check_scalars<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
     numbers.into_iter().try_for_each(|(argument, number)| number.check_fits(argument, dtype))
 }
 
@@ -23,16 +23,19 @@ pub fn check_numbers<const N: usize>(dtype: DType, numbers: [(&'static str, Scal
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// assert!(aten::check_factors(DType::F16, [("alpha", 1e5.into())]).is_ok());
-/// assert!(aten::check_factors(DType::F32, [("alpha", 1e50.into())]).is_err());
+/// assert!(aten::check_compute_scalars(DType::F16, [("alpha", 1e5.into())]).is_ok());
+/// assert!(aten::check_compute_scalars(DType::F32, [("alpha", 1e50.into())]).is_err());
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] for the first such scalar.
-pub fn check_factors<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
+pub fn check_compute_scalars<const N: usize>(
+    dtype: DType,
+    numbers: [(&'static str, Scalar); N],
+) -> Result<(), BadArgument> {
     let computed = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
-    check_numbers(computed, numbers)
+    check_scalars(computed, numbers)
 }
 
 /// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single `f16` or `bf16`,
@@ -40,14 +43,14 @@ pub fn check_factors<const N: usize>(dtype: DType, numbers: [(&'static str, Scal
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// assert!(aten::check_filling("fill_value", 1e5.into(), DType::F16, 2).is_err());
-/// assert!(aten::check_filling("fill_value", 1e5.into(), DType::F16, 1).is_ok());
+/// assert!(aten::check_fill_value("fill_value", 1e5.into(), DType::F16, 2).is_err());
+/// assert!(aten::check_fill_value("fill_value", 1e5.into(), DType::F16, 1).is_ok());
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] if `dtype` cannot represent the scalar.
-pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count: i64) -> Result<(), BadArgument> {
+pub fn check_fill_value(argument: &'static str, number: Scalar, dtype: DType, count: i64) -> Result<(), BadArgument> {
     let is_half = matches!(dtype, DType::F16 | DType::BF16);
     number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
 }
@@ -63,8 +66,8 @@ pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count
 ///
 /// Returns [`BadArgument`] for such a `lambd`.
 pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
-    crate::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
-    Ok(check_numbers(this.dtype(), [("lambd", lambd)])?)
+    crate::check_at_least("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
+    Ok(check_scalars(this.dtype(), [("lambd", lambd)])?)
 }
 
 /// Checks the scalars of [`threshold`](crate::threshold): the computation's dtype must represent `threshold`, and the dtype of `this` must
@@ -79,8 +82,8 @@ pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
 ///
 /// Returns [`BadArgument`] for a scalar that cannot be represented.
 pub fn check_threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
-    check_factors(this.dtype(), [("threshold", threshold)])?;
-    Ok(check_numbers(this.dtype(), [("value", value)])?)
+    check_compute_scalars(this.dtype(), [("threshold", threshold)])?;
+    Ok(check_scalars(this.dtype(), [("value", value)])?)
 }
 
 /// Refuses bounds of [`hardtanh`](crate::hardtanh) that the dtype of `this` cannot represent. An integer dtype also accepts a lower bound
@@ -118,7 +121,7 @@ pub(crate) fn check_bounds(
     (min_name, min): (&'static str, Option<Scalar>),
     (max_name, max): (&'static str, Option<Scalar>),
 ) -> Result<(), BadArgument> {
-    let holds = |number: Scalar, is_min: bool| match (number, dtype.integer_range()) {
+    let is_representable = |number: Scalar, is_min: bool| match (number, dtype.integer_range()) {
         (Scalar::Int(number), Some((least, most))) => {
             if is_min {
                 number <= most
@@ -129,7 +132,7 @@ pub(crate) fn check_bounds(
         _ => number.fits(dtype),
     };
     for (argument, number, is_min) in [(min_name, min, true), (max_name, max, false)] {
-        if let Some(number) = number.filter(|number| !holds(*number, is_min)) {
+        if let Some(number) = number.filter(|number| !is_representable(*number, is_min)) {
             return Err(BadArgument::overflow(argument, number, dtype));
         }
     }
@@ -137,6 +140,6 @@ pub(crate) fn check_bounds(
 }
 
 /// Returns the sum of integers, without overflow.
-pub(crate) fn total(numbers: &[i64]) -> i128 {
+pub(crate) fn sum_i128(numbers: &[i64]) -> i128 {
     numbers.iter().copied().map(i128::from).sum()
 }
