@@ -64,7 +64,7 @@ impl Mode for Notes {
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
         let step = Step {
-            nesting: call.nesting(),
+            nesting: call.nesting_depth(),
             operator: call.operator().to_string(),
             arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
             keys: below.iter().map(|key| key.to_string()).collect(),
