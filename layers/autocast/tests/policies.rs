@@ -82,7 +82,15 @@ fn tensor_of(dtype: DType) -> Tensor {
 
 #[test]
 fn lower_casts_tensors_in_lists_and_options_and_nothing_else() {
-    let call = || dtypes_lower(&of(F32), Some(&of(F16)), &[of(F32), of(I64)], &[None, Some(of(F32)), Some(of(F64))], 1);
+    let call = || {
+        dtypes_lower(
+            &tensor_of(F32),
+            Some(&tensor_of(F16)),
+            &[tensor_of(F32), tensor_of(I64)],
+            &[None, Some(tensor_of(F32)), Some(tensor_of(F64))],
+            1,
+        )
+    };
     assert_eq!(&*call().unwrap(), "f32 f16 f32 i64 f32 f64");
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     assert_eq!(&*call().unwrap(), "bf16 bf16 bf16 i64 bf16 f64");
@@ -92,23 +100,23 @@ fn lower_casts_tensors_in_lists_and_options_and_nothing_else() {
 fn tensors_of_other_backends_are_not_cast() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = autocast::enable(Device::META, F16).unwrap();
-    assert_eq!(&*dtypes_lower(&elsewhere, Some(&of(F32)), &[], &[], 0).unwrap(), "f16 f32");
+    assert_eq!(&*dtypes_lower(&elsewhere, Some(&tensor_of(F32)), &[], &[], 0).unwrap(), "f16 f32");
 }
 
 #[test]
 fn the_highest_backend_of_the_arguments_decides() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(&*dtypes_lower(&elsewhere, Some(&of(F32)), &[], &[], 0).unwrap(), "f32 f32");
-    assert_eq!(&*dtypes_lower(&of(F32), None, &[], &[], 0).unwrap(), "bf16");
+    assert_eq!(&*dtypes_lower(&elsewhere, Some(&tensor_of(F32)), &[], &[], 0).unwrap(), "f32 f32");
+    assert_eq!(&*dtypes_lower(&tensor_of(F32), None, &[], &[], 0).unwrap(), "bf16");
 }
 
 #[test]
 fn fp32_casts_lower_dtypes_and_leaves_float64() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(&*dtypes_fp32(&of(BF16), &of(F16)).unwrap(), "f32 f32");
-    assert_eq!(&*dtypes_fp32(&of(F64), &of(BF16)).unwrap(), "f64 f32");
-    assert_eq!(&*dtypes_fp32(&of(I64), &of(BF16)).unwrap(), "i64 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(BF16), &tensor_of(F16)).unwrap(), "f32 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(F64), &tensor_of(BF16)).unwrap(), "f64 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(I64), &tensor_of(BF16)).unwrap(), "i64 f32");
 }
 
 #[test]
@@ -128,14 +136,14 @@ fn promote_casts_to_float32_only_if_dtypes_differ() {
         (F16, [F16, F16], "f32 f32 f32"),
     ];
     for (first, rest, expected) in cases {
-        assert_eq!(&*dtypes_promote(&of(first), &rest.map(of)).unwrap(), expected);
+        assert_eq!(&*dtypes_promote(&tensor_of(first), &rest.map(tensor_of)).unwrap(), expected);
     }
 }
 
 #[test]
 fn set_dtype_sets_only_a_missing_dtype() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let dtype = |this, dtype| sum_with_dtype(&of(this), dtype).unwrap().dtype();
+    let dtype = |this, dtype| sum_with_dtype(&tensor_of(this), dtype).unwrap().dtype();
     assert_eq!(dtype(BF16, None), F32);
     assert_eq!(dtype(F16, None), F32);
     assert_eq!(dtype(BF16, Some(BF16)), BF16);
@@ -144,23 +152,23 @@ fn set_dtype_sets_only_a_missing_dtype() {
 
 #[test]
 fn append_dtype_passes_float32_or_the_dtype_of_the_first_tensor() {
-    assert_eq!(size_of(&of(BF16)).unwrap().dtype(), BF16);
+    assert_eq!(size_of(&tensor_of(BF16)).unwrap().dtype(), BF16);
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(size_of(&of(BF16)).unwrap().dtype(), F32);
-    assert_eq!(size_of(&of(F64)).unwrap().dtype(), F64);
+    assert_eq!(size_of(&tensor_of(BF16)).unwrap().dtype(), F32);
+    assert_eq!(size_of(&tensor_of(F64)).unwrap().dtype(), F64);
 }
 
 #[test]
 fn a_banned_operator_is_an_error_only_under_autocast() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let error = lossy(&of(F32)).unwrap_err();
+    let error = lossy(&tensor_of(F32)).unwrap_err();
     let text =
         "`policies::lossy`: unsafe under autocast, which is on for cpu: call `careful`; or switch it off for this call";
     assert_eq!(error.to_string(), text);
     let ErrorKind::Kernel { source, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(source.downcast_ref(), Some(&BannedOperator { device: Device::CPU, advice: "call `careful`" }));
     let _off = autocast::disable(Device::CPU);
-    assert!(lossy(&of(F32)).is_ok());
+    assert!(lossy(&tensor_of(F32)).is_ok());
 }
 
 #[test]
@@ -177,15 +185,15 @@ fn binary_cross_entropy_is_banned_but_not_on_the_cpu() {
 
 #[test]
 fn written_arguments_are_never_cast() {
-    let mut written = of(F32);
+    let mut written = tensor_of(F32);
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    gather_into_(&mut written, &aten::mul_scalar(&of(F32), 2.into()).unwrap()).unwrap();
+    gather_into_(&mut written, &aten::mul_scalar(&tensor_of(F32), 2.into()).unwrap()).unwrap();
     assert_eq!(written.to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0, 8.0]);
 }
 
 #[test]
 fn in_place_and_out_forms_are_in_no_list() {
-    let (x, mut out, mut this) = (of(F32), of(F32), of(F32));
+    let (x, mut out, mut this) = (tensor_of(F32), tensor_of(F32), tensor_of(F32));
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     aten::mm_out(&x, &x, &mut out).unwrap();
     aten::addmm_(&mut this, &x, &x, 1.into(), 1.into()).unwrap();
@@ -202,16 +210,16 @@ fn in_place_and_out_forms_are_in_no_list() {
 #[test]
 fn autocast_is_off_inside_of_a_call_and_on_after_it() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(composed(&of(F32), false).unwrap().dtype(), BF16);
+    assert_eq!(composed(&tensor_of(F32), false).unwrap().dtype(), BF16);
     assert!(autocast::is_enabled(Device::CPU));
-    assert!(composed(&of(F32), true).is_err());
+    assert!(composed(&tensor_of(F32), true).is_err());
     assert!(autocast::is_enabled(Device::CPU), "autocast is on again after an error");
 }
 
 #[test]
 fn boxed_and_typed_calls_are_cast_alike() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let mut stack: Stack = [of(F64), of(F32), of(F32)].iter().collect();
+    let mut stack: Stack = [tensor_of(F64), tensor_of(F32), tensor_of(F32)].iter().collect();
     aten::mm::operator().call_boxed(&mut stack).unwrap();
     assert_eq!(stack.len(), 2, "values below the arguments stay on the stack");
     assert_eq!(stack.pop().unwrap().as_tensor().unwrap().dtype(), BF16);
@@ -222,16 +230,16 @@ fn boxed_and_typed_calls_are_cast_alike() {
 fn a_policy_for_one_backend_applies_only_there() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = (autocast::enable(Device::CPU, None).unwrap(), autocast::enable(Device::META, None).unwrap());
-    assert_eq!(lower_on_meta(&of(F32)).unwrap().dtype(), BF16);
+    assert_eq!(lower_on_meta(&tensor_of(F32)).unwrap().dtype(), BF16);
     assert_eq!(lower_on_meta(&elsewhere).unwrap().dtype(), F32);
 }
 
 #[test]
 fn operators_without_a_policy_follow_type_promotion() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(aten::add(&of(F32), &of(BF16), 1.into()).unwrap().dtype(), F32);
-    assert_eq!((&of(BF16) * 2.5).unwrap().dtype(), BF16);
-    assert_eq!(aten::relu(&of(BF16)).unwrap().dtype(), BF16);
+    assert_eq!(aten::add(&tensor_of(F32), &tensor_of(BF16), 1.into()).unwrap().dtype(), F32);
+    assert_eq!((&tensor_of(BF16) * 2.5).unwrap().dtype(), BF16);
+    assert_eq!(aten::relu(&tensor_of(BF16)).unwrap().dtype(), BF16);
 }
 
 #[test]

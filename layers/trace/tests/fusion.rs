@@ -228,14 +228,14 @@ impl NegIfSigned for Tensor {
 fn register_chain(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let [a, b] = inputs else { return Ok(Vec::new()) };
     let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
-    let result_steps = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
-    let z = aten::rsub(&aten::rsub(b, &wanted, 1.into())?, b, 2.into())?;
+    let sum = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
+    let z = aten::rsub(&aten::rsub(b, &sum, 1.into())?, b, 2.into())?;
     let z = aten::div(b, &z)?.div(b)?.maximum(b)?;
     let z = aten::maximum(b, &aten::minimum(b, &z)?)?.reciprocal()?;
     let z = aten::leaky_relu(&aten::threshold(&z, (-2).into(), 0.1.into())?, 0.3.into())?;
     let squared = z.mul(&z)?.relu()?.sub(&z)?;
     let out = aten::hardtanh(&squared, (-1).into(), 4.into())?.clamp(Some((-0.5).into()), None)?;
-    Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, result_steps, squared])
+    Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, sum, squared])
 }
 
 #[test]
@@ -596,7 +596,7 @@ impl RandomChain {
             values.push(made?);
         }
         let made = &values[inputs.len()..];
-        Ok(self.result_steps.iter().filter(|_| !made.is_empty()).map(|wanted| result_steps.get(made).clone()).collect())
+        Ok(self.result_steps.iter().filter(|_| !made.is_empty()).map(|step| step.get(made).clone()).collect())
     }
 }
 

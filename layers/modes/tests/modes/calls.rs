@@ -95,7 +95,7 @@ fn pass_on_hiding_inner_calls_hides_them_from_that_mode_only() {
     let notes = EventLog::default();
     let hiding = notes.clone();
     let _outer = enter(LoggingMode("outer ", notes.clone()));
-    with(
+    with_mode(
         ClosureMode(move |call: &mut Call<'_>| {
             hiding.log(format!("inner {}", call.operator().name().base));
             call.pass_on_hiding_inner_calls()
@@ -154,7 +154,7 @@ fn a_mode_can_replace_the_results() {
             _ => Ok(()),
         }
     });
-    with(negated, || {
+    with_mode(negated, || {
         let y = (&input() + &input()).unwrap();
         assert_eq!(y.to_vec::<f64>().unwrap(), [-2.0, -4.0, -6.0, -8.0]);
         let mut z = input();
@@ -166,7 +166,7 @@ fn a_mode_can_replace_the_results() {
                 if is_operator(call, "part") { call.set_results([Value::from(input())]) } else { call.pass_on() }
             },
         );
-    with(never, || {
+    with_mode(never, || {
         let meta = dispatch_runtime::Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
         assert_eq!(part(&meta).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     });
@@ -241,11 +241,11 @@ fn a_mode_that_breaks_the_rules_is_an_error() {
     assert_eq!(fails(|_| Ok(())), ModeError::NoResults { operator: operator() });
     assert_eq!(
         fails(|call| call.pass_on().and_then(|()| call.pass_on())),
-        ModeError::PassedOnAgain { operator: operator() }
+        ModeError::PassedOnTwice { operator: operator() }
     );
     assert_eq!(
         fails(|call| call.set_results([])),
-        ModeError::WrongCount { operator: operator(), expected: 1, found: 0 }
+        ModeError::ResultCount { operator: operator(), expected: 1, found: 0 }
     );
 }
 
@@ -399,7 +399,7 @@ fn a_transform_inside_of_a_handler_does_not_call_its_mode() {
             _ => call.pass_on(),
         }
     });
-    let y = with(slope, || Tensor::from(0.0).sin().unwrap());
+    let y = with_mode(slope, || Tensor::from(0.0).sin().unwrap());
     assert_eq!((y.item::<f64>().unwrap(), notes.take()[0].as_str()), (1.0, "sin"));
 }
 

@@ -10,7 +10,7 @@ use kernels_cpu as _;
 fn count<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -> Result<()>) -> u64 {
     let tensors = sizes.map(|sizes| Tensor::ones(sizes, ()).unwrap());
     let flops = std::sync::Arc::new(Flops::new());
-    with(flops.clone(), || f(tensors)).unwrap();
+    with_mode(flops.clone(), || f(tensors)).unwrap();
     flops.total()
 }
 

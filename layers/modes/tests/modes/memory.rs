@@ -61,7 +61,7 @@ fn tensors_saved_by_a_graph_are_freed_by_the_backward() {
 #[test]
 fn memory_freed_on_another_thread_or_after_the_mode_is_counted() {
     let memory = std::sync::Arc::new(Memory::new());
-    let (a, b) = dispatch_modes::with(memory.clone(), || (ones(10), ones(20)));
+    let (a, b) = dispatch_modes::with_mode(memory.clone(), || (ones(10), ones(20)));
     assert_eq!(memory.current(), 120);
     std::thread::spawn(move || drop(a)).join().unwrap();
     assert_eq!(memory.current(), 80);

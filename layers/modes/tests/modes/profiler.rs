@@ -167,9 +167,9 @@ fn a_call_inside_of_one_with_the_same_name_counts_once() {
 fn calls_that_fail_or_panic_are_recorded() {
     let profiler = Arc::new(Profiler::new());
     let x = Tensor::ones(&[2, 3], ()).unwrap();
-    with(profiler.clone(), || x.mm(&x).unwrap_err());
+    with_mode(profiler.clone(), || x.mm(&x).unwrap_err());
     let fails = || span("fails", || panic!("inside"));
-    assert!(std::panic::catch_unwind(|| with(profiler.clone(), fails)).is_err());
+    assert!(std::panic::catch_unwind(|| with_mode(profiler.clone(), fails)).is_err());
     assert_eq!((row(&profiler, "aten::mm").calls, row(&profiler, "fails").calls), (1, 1));
 }
 

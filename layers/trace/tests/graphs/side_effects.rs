@@ -270,7 +270,10 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
     };
     let clean = trace(f, &[three_elements()]).unwrap().clean();
     let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].ids()[0]);
-    assert!(first != view && clean.value(view).shares == Some(clean.nodes()[0].outputs[0].ids()[0]), "{clean}");
+    assert!(
+        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].ids()[0]),
+        "{clean}"
+    );
 }
 
 #[test]

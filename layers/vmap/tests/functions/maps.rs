@@ -116,9 +116,9 @@ fn inputs_without_a_common_batch_size_are_an_error() {
     let error = both(Vmap::new().in_dims([None, None]));
     assert_eq!(cause(&error), &VmapError::NoMappedInput);
     let error = both(Vmap::new().in_dims([Some(0)]));
-    assert_eq!(cause(&error), &VmapError::DimCount { of: "in_dims", found: 1, tensors: 2 });
+    assert_eq!(cause(&error), &VmapError::DimCount { argument: "in_dims", found: 1, tensors: 2 });
     let error = both(Vmap::new().in_dims([Some(2), None]));
-    assert_eq!(cause(&error), &VmapError::MissingDim { of: "in_dims", position: 0, dim: 2, rank: 2 });
+    assert_eq!(cause(&error), &VmapError::MissingDim { argument: "in_dims", position: 0, dim: 2, rank: 2 });
     let error = Vmap::new().out_dims([None]).call(|x| x + 1.0, &x).unwrap_err();
     assert_eq!(cause(&error), &VmapError::MappedResultWithoutDim { position: 0 });
     let error = vmap(|x| x + 1.0, &numbers(&[0, 3])).unwrap_err();

@@ -214,12 +214,12 @@ fn indexing_operators() {
 }
 
 /// Checks an indexing operator with index tensors at two of three positions, the tensor and indices batched or not.
-fn indexed(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
+fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
     let sizes = [4, 3, 5];
     let tensors = [
         distinct_tensor(&with_batch(&sizes, dims[0].map(|_| 0))),
-        super::index_elements(&with_batch(&[2, 1], dims[1].map(|_| 0)), 3),
-        super::index_elements(&with_batch(&[3], dims[2].map(|_| 0)), 3),
+        index_elements(&with_batch(&[2, 1], dims[1].map(|_| 0)), 3),
+        index_elements(&with_batch(&[3], dims[2].map(|_| 0)), 3),
     ];
     let call = |tensors: &[Tensor]| {
         let mut given = tensors[1..].iter().cloned();
@@ -249,12 +249,12 @@ fn index_with_adjacent_and_separated_indices() {
             if places.iter().filter(|&&here| here).count() == 1 && dims == [None, None, Some(0)] {
                 continue;
             }
-            indexed(places, dims, aten::index);
-            indexed(places, dims, |this, indices| {
+            check_indexing(places, dims, aten::index);
+            check_indexing(places, dims, |this, indices| {
                 let value = aten::index(this, indices)?.neg()?;
                 aten::index_put(this, indices, &value, true)
             });
-            indexed(places, dims, |this, indices| aten::index_put(this, indices, &Tensor::from(7.0), false));
+            check_indexing(places, dims, |this, indices| aten::index_put(this, indices, &Tensor::from(7.0), false));
         }
     }
 }
