@@ -1,7 +1,7 @@
 //! Casts of tensors, and the cache of cast weights.
 //!
 //! Each call in a region may use the same weight, so its cast is kept with it. Autograd then records one cast, and the weight's gradient
-//! flows through that cast. All kept casts are dropped when any thread's outermost region ends.
+//! flows through that cast. All cached casts are dropped when any thread's outermost region ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -96,7 +96,7 @@ fn is_weight(tensor: &Tensor) -> bool {
     tensor.dtype() == DType::F32 && tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view()
 }
 
-/// The kept cast of a weight, stored with the weight.
+/// The cached cast of a weight, stored with the weight.
 #[derive(Default)]
 struct CachedCast(Mutex<Option<VersionedCast>>);
 
@@ -131,7 +131,7 @@ impl CachedCast {
     }
 }
 
-/// The number of threads that are in a region, and the weights with kept casts.
+/// The number of threads that are in a region, and the weights with cached casts.
 struct ActiveRegions {
     thread_count: usize,
     weights: Vec<Tensor>,
@@ -149,13 +149,13 @@ pub(crate) fn enter_region() {
     lock(&ACTIVE_REGIONS).thread_count += 1;
 }
 
-/// Counts off a thread that leaves its outermost region, and drops all kept casts.
+/// Notes that a thread left its outermost region, and drops all cached casts.
 pub(crate) fn leave_region() {
     lock(&ACTIVE_REGIONS).thread_count -= 1;
     clear_cache();
 }
 
-/// Drops all kept casts, of all threads. The end of a thread's outermost region does so, too.
+/// Drops all cached casts, of all threads. The end of a thread's outermost region does so, too.
 ///
 /// ```
 /// dispatch_autocast::clear_cache();

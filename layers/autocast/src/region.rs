@@ -32,7 +32,7 @@ use crate::cast_cache;
 #[must_use = "a region that is not bound to a name ends at once"]
 #[derive(Debug)]
 pub struct Region {
-    /// The change to the thread's keys. It ends before the kept casts are dropped, so autocast is off for code that the drop runs.
+    /// The change to the thread's keys. It ends before the cached casts are dropped, so autocast is off for code that the drop runs.
     guard: Option<Guard>,
 }
 

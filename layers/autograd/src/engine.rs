@@ -77,7 +77,7 @@ fn run_without_span(task: &GraphTask<'_>) -> Result<Vec<Option<Tensor>>> {
     };
     pass.count_edges();
     if task.inputs.is_some() {
-        pass.find_needed();
+        pass.mark_needed();
     }
     let _mode = if task.create_graph { guard::enable_grad() } else { guard::no_grad() };
     for (edge, seed) in &task.roots {
@@ -142,7 +142,7 @@ impl BackwardPass<'_> {
     }
 
     /// Marks the nodes and leaves that lead to an input.
-    fn find_needed(&mut self) {
+    fn mark_needed(&mut self) {
         let inputs = self.task.inputs.unwrap_or_default();
         let is_input = |node: &Shared<Node>| {
             inputs.iter().any(|input| matches!(input, Edge::Node(other, _) if Shared::same(other, node)))

@@ -87,7 +87,7 @@ impl Outline {
     }
 
     /// Returns this outline's elements from `piece`. An element that is shown several times is divided by that number.
-    fn elements_in_divided(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+    fn elements_divided_by_overlap(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         if self.has_no_overlap() {
             return self.elements_in(piece, start);
         }
@@ -154,11 +154,11 @@ pub(crate) fn scatter_view_gradient(base: &Outline, view: &Outline, gradient: &T
     let memory = base.flat_zeros(gradient, end - start)?;
     if view.has_no_overlap() {
         aten::copy_(&mut view.elements_in(&memory, start)?, gradient, false)?;
-        return base.elements_in_divided(&memory, start);
+        return base.elements_divided_by_overlap(&memory, start);
     }
     let positions = view.elements_in(&Tensor::arange(0..end - start, base.device())?, start)?;
     let gathered = aten::index_add(&memory, 0, &positions.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
-    base.elements_in_divided(&gathered, start)
+    base.elements_divided_by_overlap(&gathered, start)
 }
 
 /// The node of a base after a call wrote to one of its views. Gradients of the view's elements go through the call, all others to the base

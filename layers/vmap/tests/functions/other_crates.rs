@@ -255,10 +255,10 @@ fn a_kernel_that_calls_vmap_is_called_for_each_slice() {
 #[test]
 fn a_kernel_that_replaces_a_composite_is_called_for_each_slice() {
     let lab = Registrar::new("others");
-    let operator = lab.define("late_fall(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    let late_fall = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
-    let fallen = |key, difference: fn(&Tensor) -> Result<Tensor>| {
-        lab.kernel("late_fall", key, move |_, _, stack| {
+    let operator = lab.define("late_difference(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    let late_difference = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
+    let register_kernel = |key, difference: fn(&Tensor) -> Result<Tensor>| {
+        lab.kernel("late_difference", key, move |_, _, stack| {
             let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
             stack.push(difference(&this)?);
             Ok(())
@@ -266,11 +266,11 @@ fn a_kernel_that_replaces_a_composite_is_called_for_each_slice() {
     };
     let x = numbers(&[4, 3]);
     for _ in 0..2 {
-        let composite = fallen(keys::CompositeImplicitAutograd, difference_with_rule).unwrap();
-        assert_eq!(count_calls(|| drop(vmap(late_fall, &x).unwrap())), 1);
+        let composite = register_kernel(keys::CompositeImplicitAutograd, difference_with_rule).unwrap();
+        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 1);
         composite.remove();
-        let kernel = fallen(keys::CPU, difference_cpu).unwrap();
-        assert_eq!(count_calls(|| drop(vmap(late_fall, &x).unwrap())), 4);
+        let kernel = register_kernel(keys::CPU, difference_cpu).unwrap();
+        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 4);
         kernel.remove();
     }
 }
