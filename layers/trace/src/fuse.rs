@@ -173,7 +173,7 @@ impl FusedGraph {
         self.graph.take_results(&values)
     }
 
-    /// Returns the values that a unit uses or returns.
+    /// Returns the values that a step uses or returns.
     fn values_of(&self, step: &RunStep) -> impl Iterator<Item = ValueId> {
         let nodes = match step {
             RunStep::Call(node) => std::slice::from_ref(node),

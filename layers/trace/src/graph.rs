@@ -74,7 +74,7 @@ pub struct Node {
     pub operator: &'static Operator,
     /// The arguments with their names in the schema, without those that have the default value.
     pub inputs: Vec<NamedArgument>,
-    /// One for each result: the value that it defines, or the written argument that it returns.
+    /// The results of the call: for each, the value that it defines or the written argument that it returns.
     pub outputs: Vec<Argument>,
     /// The effects of the call beside its results.
     pub effects: Effects,

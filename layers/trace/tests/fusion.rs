@@ -74,8 +74,8 @@ fn fused(graph: &Graph) -> FusedGraph {
     fused
 }
 
-/// Compares the results and the text of the fused graph with those of the graph. Returns the number of calls in each pass.
-fn passes(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
+/// Returns the number of calls in each pass of the fused graph. Its results and text must be those of the graph.
+fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
     let graph = trace(f, inputs).unwrap();
     let fused = fused(&graph);
     assert_same_bits(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
@@ -209,7 +209,7 @@ fn a_pass_accepts_any_number_of_elements() {
                 let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
                 Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_if_signed()?])
             };
-            assert_eq!(passes(chain, &inputs), [8], "{size} of {dtype}");
+            assert_eq!(pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
         }
     }
 }
@@ -243,12 +243,12 @@ fn values_in_registers_are_rounded_as_by_the_operators() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         for size in [1, 3, 15, 16, 17, 127, 128, 129, 511, 645, 40_003] {
             let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
-            assert_eq!(passes(register_chain, &inputs), [23], "{size} of {dtype}");
+            assert_eq!(pass_lengths(register_chain, &inputs), [23], "{size} of {dtype}");
         }
         let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[90], 2)];
-        assert_eq!(passes(register_chain, &inputs), [23], "a row of {dtype}");
+        assert_eq!(pass_lengths(register_chain, &inputs), [23], "a row of {dtype}");
         let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[1], 2)];
-        assert_eq!(passes(register_chain, &inputs), [23], "one {dtype}");
+        assert_eq!(pass_lengths(register_chain, &inputs), [23], "one {dtype}");
     }
 }
 
@@ -262,7 +262,7 @@ fn chains_of_any_length_have_the_right_operands() {
         }
         Ok(vec![y])
     };
-    assert_eq!(passes(f, &inputs), [66]);
+    assert_eq!(pass_lengths(f, &inputs), [66]);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn one_pass_can_have_several_dtypes() {
         let narrow = mixed.to_dtype(DType::BF16, false, false, None)?;
         Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
     };
-    assert_eq!(passes(chain, &inputs), [7]);
+    assert_eq!(pass_lengths(chain, &inputs), [7]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn half_precision_promotes_as_in_separate_calls() {
                 let sum = (&(&product + &x[1])? / &x[1])?;
                 Ok(vec![sum.eq(&x[1])?, (&x[1] * &sum)?, product])
             };
-            assert_eq!(passes(calls, &[numbers(half, &[700], 1), wide]), [5]);
+            assert_eq!(pass_lengths(calls, &[numbers(half, &[700], 1), wide]), [5]);
         }
     }
 }
@@ -308,7 +308,7 @@ fn smaller_inputs_are_broadcast() {
         for dtype in [DType::F32, DType::BF16, DType::I8] {
             let inputs = [numbers(dtype, a, 1), numbers(dtype, b, 2)];
             let chain = |x: &[Tensor]| Ok(vec![x[0].add(&x[1])?.mul(&x[1])?.maximum(&x[0])?]);
-            assert_eq!(passes(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
+            assert_eq!(pass_lengths(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
         }
     }
 }
@@ -324,7 +324,7 @@ fn only_results_that_are_used_outside_are_written() {
         c.exp()?;
         Ok(vec![c.neg()?, a])
     };
-    assert_eq!(passes(f, &inputs), [2, 3]);
+    assert_eq!(pass_lengths(f, &inputs), [2, 3]);
     let graph = trace(f, &inputs).unwrap().clean();
     assert_eq!(fused(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
 }
@@ -466,7 +466,7 @@ fn unknown_to_fuser_cpu(this: &Tensor) -> Result<Tensor> {
 #[test]
 fn operators_unknown_to_the_fuser_are_not_fused() {
     let f = |x: &[Tensor]| Ok(vec![unknown_to_fuser(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
-    assert_eq!(passes(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
+    assert_eq!(pass_lengths(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
 }
 
 #[test]
@@ -521,7 +521,11 @@ fn results_have_the_strides_of_separate_calls() {
         let odd = memory.restride(Geometry::strided(sizes, strides, 0).unwrap()).unwrap();
         for other in [&[][..], &sizes[sizes.len() - 1..]] {
             let inputs = [odd.clone(), Tensor::ones(other, DType::F64).unwrap()];
-            assert_eq!(passes(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs), [4], "{sizes:?}");
+            assert_eq!(
+                pass_lengths(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs),
+                [4],
+                "{sizes:?}"
+            );
         }
     }
 }
