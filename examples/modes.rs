@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let weights = [first?, second?];
 
     println!("one forward, as it is called:\n");
-    modes::with(Print::new(), || loss(&weights))?;
+    modes::with_mode(Print::new(), || loss(&weights))?;
 
     let (flops, memory, profiler) = (Arc::new(Flops::new()), Arc::new(Memory::new()), Arc::new(Profiler::new()));
     {

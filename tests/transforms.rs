@@ -186,7 +186,7 @@ fn complex_numbers_and_integers_have_no_jacobian() {
     assert_eq!(find_cause::<JacobianError>(&error), Some(&expected));
     assert!(error.to_string().contains("view_as_real"), "{error}");
     let error = jacrev(|x| x * 2, &Tensor::from([1_i64, 2])).unwrap_err();
-    assert_eq!(find_cause::<GradientError>(&error), Some(&GradientError::NotContinuous { dtype: DType::I64 }));
+    assert_eq!(find_cause::<GradientError>(&error), Some(&GradientError::NotDifferentiableDType { dtype: DType::I64 }));
 }
 
 #[test]

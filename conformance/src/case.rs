@@ -29,7 +29,7 @@ pub(crate) fn is_unset(base: &str) -> bool {
 /// Whether an operator may draw random numbers. Of other operators, values are compared even if a random generator was used during the
 /// call.
 fn may_draw(operator: &'static Operator) -> bool {
-    aten::is_random(operator) || Strategy::of(operator) == Strategy::Parts
+    aten::is_random(operator) || Strategy::of(operator) == Strategy::Decompose
 }
 
 pub(crate) struct Case {

@@ -108,16 +108,16 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
 /// Returns the strategy of `vmap` for an operator.
 fn batched(operator: &'static Operator) -> &'static str {
     match Strategy::of(operator) {
-        Strategy::Parts => "composite",
+        Strategy::Decompose => "composite",
         Strategy::Random => "random",
         Strategy::Rule => "rule",
         Strategy::View => "view",
-        Strategy::Shape => "shape",
-        Strategy::Form => match operator.functional().map(batched) {
+        Strategy::ShapeWord => "shape",
+        Strategy::ViaFunctional => match operator.functional().map(batched) {
             Some("loop") => "loop",
             _ => "form",
         },
-        Strategy::Refused => "data",
+        Strategy::Unsupported => "data",
         _ => "loop",
     }
 }

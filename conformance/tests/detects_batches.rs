@@ -28,22 +28,22 @@ macro_rules! doubles {
 
 doubles! {
     right "suite::right(Tensor self) -> Tensor" right_any right_batched => |_batch, this| {
-        Ok(Mapped::in_front(right(&this.front()?)?))
+        Ok(Mapped::from_batch_first(right(&this.batch_first()?)?))
     };
     first_slice "suite::first_slice(Tensor self) -> Tensor" first_slice_any first_slice_batched => |_batch, this| {
-        Ok(Mapped::same_for_all(first_slice(&aten::select_int(&this.front()?, 0, 0)?)?))
+        Ok(Mapped::same_for_all(first_slice(&aten::select_int(&this.batch_first()?, 0, 0)?)?))
     };
     wherever "suite::wherever(Tensor self) -> Tensor" wherever_any wherever_batched => |_batch, this| {
-        Ok(Mapped::in_front(wherever(this.tensor())?))
+        Ok(Mapped::from_batch_first(wherever(this.tensor())?))
     };
     sum_of_all "suite::sum_of_all(Tensor self) -> Tensor" sum_of_all_any sum_of_all_batched => |_batch, this| {
-        let front = this.front()?;
-        Ok(Mapped::in_front(aten::add(&front, &aten::mean_dim(&front, Some(&[0]), true, None)?, Scalar::Int(1))?))
+        let front = this.batch_first()?;
+        Ok(Mapped::from_batch_first(aten::add(&front, &aten::mean_dim(&front, Some(&[0]), true, None)?, Scalar::Int(1))?))
     };
     shared "suite::shared(Tensor self) -> Tensor" shared_any shared_batched => |_batch, this| {
-        let mut front = this.front()?;
+        let mut front = this.batch_first()?;
         aten::mul__scalar(&mut front, Scalar::Int(2))?;
-        Ok(Mapped::in_front(front))
+        Ok(Mapped::from_batch_first(front))
     };
 }
 

@@ -163,12 +163,12 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
     let places: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
     // If a type cannot be converted, the compiler reports it at the parameter.
     let taken = types.iter().zip(&places).map(|(ty, place)| {
-        let take = quote_spanned!(ty.span()=> #layer::__private::take::<#ty>);
+        let take = quote_spanned!(ty.span()=> #layer::__private::unpack_argument::<#ty>);
         quote!(#take(__batch, #place)?)
     });
     let give = match &signature.output {
-        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::__private::give),
-        ReturnType::Default => quote!(#layer::__private::give),
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::__private::pack_results),
+        ReturnType::Default => quote!(#layer::__private::pack_results),
     };
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
@@ -177,7 +177,7 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
-                let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::lost()) };
+                let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::arguments_error()) };
                 let __results = #name(__batch, #(#taken),*)?;
                 #give(__batch, __results)
             }

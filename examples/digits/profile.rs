@@ -26,7 +26,7 @@ const NAME: &str = "epoch";
 pub(crate) fn of_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits: &Digits) -> Result<Profile> {
     let profiler = Arc::new(Profiler::new());
     let start = Instant::now();
-    modes::with(profiler.clone(), || {
+    modes::with_mode(profiler.clone(), || {
         span(NAME, || training::epoch(network, optimiser, digits, &ProgressBar::hidden()))
     })?;
     Ok(Profile { profiler, took: start.elapsed() })
@@ -36,7 +36,7 @@ impl Profile {
     /// Returns the fraction of the epoch's time in named spans inside of the epoch: operator calls, backward passes, or others.
     pub(crate) fn accounted(&self) -> f64 {
         let rows = self.profiler.rows();
-        let named = rows.iter().filter(|row| row.name != NAME).map(|row| row.own).sum::<Duration>();
+        let named = rows.iter().filter(|row| row.name != NAME).map(|row| row.self_time).sum::<Duration>();
         named.as_secs_f64() / self.took.as_secs_f64()
     }
 

@@ -13,7 +13,7 @@ use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
-use dispatch_vmap::{Randomness, Slow, Strategy, VmapError, set_slow};
+use dispatch_vmap::{Randomness, SlowLoops, Strategy, VmapError, set_slow_loops};
 
 use crate::aliasing::{self, versions_of};
 use crate::case::{Case, Outcome, is_unset};
@@ -54,7 +54,7 @@ const LOOKED_AT: [(&str, &str); 13] = [
 
 /// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
 pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
-    let _slow = only(Slow::Allow);
+    let _slow = only(SlowLoops::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
     verdicts.extend(gradients::check(case).map(|verdict| verdict.of("gradients")));
     let forms = if number.is_multiple_of(SAMPLED) { forms } else { Forms::default() };
@@ -73,9 +73,9 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::LeftOut("it looks at elements")];
     }
-    let _slow = only(Slow::Refuse);
+    let _slow = only(SlowLoops::Refuse);
     let verdicts = verdicts(case, case.operator, number);
-    let has_parts = Strategy::of(case.operator) == Strategy::Parts;
+    let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
         Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
         Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
@@ -90,16 +90,16 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
 }
 
 /// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
-pub(crate) fn only(slow: Slow) -> MutexGuard<'static, ()> {
+pub(crate) fn only(slow: SlowLoops) -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    set_slow(slow);
+    set_slow_loops(slow);
     one
 }
 
 fn is_slow(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(error) => matches!(cause(error), Some(VmapError::Slow { .. })),
+        Failure::Refused(error) => matches!(cause(error), Some(VmapError::LoopRefused { .. })),
         Failure::Derived { failure, .. } => is_slow(failure),
         _ => false,
     }
@@ -184,7 +184,7 @@ impl Batches<'_> {
     fn is_written(&self, at: usize) -> bool {
         let Slices { operator, .. } = self.slices;
         let says_so = operator.schema().arguments[self.slices.argument(at)].is_written();
-        says_so && Strategy::of(operator) != Strategy::Parts || self.slices.is_written(at)
+        says_so && Strategy::of(operator) != Strategy::Decompose || self.slices.is_written(at)
     }
 
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
@@ -209,7 +209,7 @@ impl Batches<'_> {
         let outcome = self.outcome(mapping, if shared { None } else { self.which(mapping) });
         if shared {
             let expected = |error: &Error| {
-                matches!(cause(error), Some(VmapError::WrittenByAll { .. }))
+                matches!(cause(error), Some(VmapError::WriteToUnbatched { .. }))
                     || is_random(error) && self.draws_for_nothing()
             };
             return refused(outcome, expected, "to write for each slice to what all share");
@@ -272,7 +272,7 @@ impl Batches<'_> {
 
 /// Whether `vmap` refused a call because the caller did not choose a randomness mode.
 pub(crate) fn is_random(error: &Error) -> bool {
-    matches!(cause(error), Some(VmapError::Random { .. }))
+    matches!(cause(error), Some(VmapError::RandomnessNotChosen { .. }))
 }
 
 /// Whether a call was refused because it reads elements of a batch on the host.

@@ -20,7 +20,7 @@ const ATTEMPTS: u64 = 8;
 /// Checks a call of a random operator within `vmap` against each [`Randomness`] mode.
 pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: Device) -> Vec<Verdict> {
     let draws = Draws { operator, arguments, device };
-    let is_shared = |error: &Error| matches!(cause(error), Some(VmapError::WrittenByAll { .. }));
+    let is_shared = |error: &Error| matches!(cause(error), Some(VmapError::WriteToUnbatched { .. }));
     let unsaid = draws.mapped(1, true, Randomness::Error).map(|_| ());
     let mut verdicts = vec![
         refused(unsaid, is_random, "random numbers of which nobody said whose they are"),

@@ -2,7 +2,7 @@
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::{DType, Result, Tensor, manual_seed};
-use dispatch_vmap::{Slow, vmap};
+use dispatch_vmap::{SlowLoops, vmap};
 
 use crate::batches;
 use crate::gradients::cosines;
@@ -57,7 +57,7 @@ impl Under {
             }
             Self::Autograd => recorded(f, given, is_written),
             Self::Vmap => {
-                let _slow = batches::only(Slow::Allow);
+                let _slow = batches::only(SlowLoops::Allow);
                 let batch = |(one, other): (&Tensor, &Tensor)| aten::stack(&[one.clone(), other.clone()], 0);
                 let given = attempt(|| given.iter().zip(others).map(batch).collect::<Result<Vec<_>>>())?;
                 let results = attempt(|| vmap(|slices: &Vec<Tensor>| f(slices), &given[..]))?;

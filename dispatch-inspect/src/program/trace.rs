@@ -60,11 +60,11 @@ impl Mode for Notes {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
-        let (first, last) = (Stop::of(&arrival), Stop::of(&call.kernel()));
+        let (first, last) = (Stop::of(&arrival), Stop::of(&call.explain_kernel()));
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
         let step = Step {
-            nesting: call.nesting(),
+            nesting: call.nesting_depth(),
             operator: call.operator().to_string(),
             arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
             keys: below.iter().map(|key| key.to_string()).collect(),

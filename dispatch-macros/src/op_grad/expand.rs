@@ -32,16 +32,16 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
     let is_result = |taken: &&Taken| matches!(taken, Taken::Result { .. });
     let saved = derivative.parameters.iter().filter(is_argument).chain(derivative.parameters.iter().filter(is_result));
     let sources = saved.map(|taken| match taken {
-        Taken::Argument { at, outline: false, purpose } => quote!(#layer::Source::Argument(#at, #purpose)),
-        Taken::Argument { at, outline: true, .. } => quote!(#layer::Source::OutlineOf(#at)),
-        Taken::Result { at, outline: false } => quote!(#layer::Source::Result(#at)),
-        Taken::Result { at, outline: true } => quote!(#layer::Source::OutlineOfResult(#at)),
+        Taken::Argument { at, outline: false, purpose } => quote!(#layer::SavedSource::Argument(#at, #purpose)),
+        Taken::Argument { at, outline: true, .. } => quote!(#layer::SavedSource::ArgumentOutline(#at)),
+        Taken::Result { at, outline: false } => quote!(#layer::SavedSource::Result(#at)),
+        Taken::Result { at, outline: true } => quote!(#layer::SavedSource::ResultOutline(#at)),
         Taken::Gradient { .. } | Taken::Gradients | Taken::Needs => TokenStream::new(),
     });
     let run = run(schema, name, derivative, &paths);
     let rule = rule(
         operator,
-        &quote!(inputs: &[#(#inputs),*], results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run)),
+        &quote!(inputs: &[#(#inputs),*], differentiable_results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run)),
         &paths,
     );
     let kernel = (!writes(schema)).then(|| kernel(schema, operator, name, derivative, &paths));
@@ -58,8 +58,11 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
 /// Generates the declaration that an operator has no derivative.
 pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
     let paths = Paths::new();
-    let rule =
-        rule(operator, &quote!(inputs: &[], results: &[], saved: &[], run: ::core::option::Option::None), &paths);
+    let rule = rule(
+        operator,
+        &quote!(inputs: &[], differentiable_results: &[], saved: &[], run: ::core::option::Option::None),
+        &paths,
+    );
     let takes_tensors = schema.arguments.iter().any(|argument| argument.ty.is_tensor_like());
     let kernel = (takes_tensors && !writes(schema)).then(|| {
         let name = Ident::new("not_differentiable", Span::call_site());
@@ -113,9 +116,9 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
         let take = |at: Option<usize>, outline: bool, list: bool, ty: TokenStream| {
             let saved = at.map(|at| &saved[at]);
             match (outline, list) {
-                (true, false) => quote!(#layer::outline(#saved)?),
-                (true, true) => quote!(#layer::outlines(#saved)?),
-                (false, _) => quote!(#layer::value::<#ty>(#saved)?),
+                (true, false) => quote!(#layer::unpack_outline(#saved)?),
+                (true, true) => quote!(#layer::unpack_outlines(#saved)?),
+                (false, _) => quote!(#layer::unpack_value::<#ty>(#saved)?),
             }
         };
         given.push(match taken {
@@ -154,13 +157,13 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
     let question = derivative.returns_result.then(|| quote!(?));
     quote! {
         fn __run(
-            __backwards: &mut #layer::Backwards<'_>,
-            __saved: &mut [#layer::Unpacked],
+            __backwards: &mut #layer::BackwardStep<'_>,
+            __saved: &mut [#layer::UnpackedValue],
         ) -> #runtime::Result<()> {
-            let [#(#saved),*] = __saved else { return #layer::lost() };
+            let [#(#saved),*] = __saved else { return #layer::wrong_count() };
             #before
             let #pattern = #name(#(#given),*) #question;
-            #(__backwards.give(#gradients)?;)*
+            #(__backwards.push_gradient(#gradients)?;)*
             ::core::result::Result::Ok(())
         }
     }
@@ -227,7 +230,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
                 (true, false) => quote!(__recording.save_outline(#argument);),
                 (true, true) => quote!(__recording.save_outlines(#argument);),
                 (false, _) if *purpose == EVERY => quote!(__recording.save(&#argument)?;),
-                (false, _) => quote!(__recording.save_for(#purpose, &#argument)?;),
+                (false, _) => quote!(__recording.save_if_needed(#purpose, &#argument)?;),
             })
         }
         _ => None,
@@ -242,7 +245,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         .collect();
     let is_view = |name: &Ident| schema.views().iter().any(|view| *name == format_ident!("__result{}", view.ret));
     let owned = tensors.iter().map(|(name, is_list)| {
-        let own = if is_view(name) { quote!(own) } else { quote!(fresh) };
+        let own = if is_view(name) { quote!(new_handle_if_shared) } else { quote!(copy_if_shared) };
         if *is_list {
             quote!(#name.iter_mut().try_for_each(#layer::#own)?;)
         } else {
@@ -256,7 +259,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             let (result, source) = (format_ident!("__result{}", view.ret), &arguments[view.argument]);
             let is_list = matches!(schema.returns[view.ret].ty.kind, TypeKind::List(..));
             let mark_view = if is_list { quote!(mark_views) } else { quote!(mark_view) };
-            quote!(#layer::#mark_view(&mut #result, #layer::Inputs::first(&#source));)
+            quote!(#layer::#mark_view(&mut #result, #layer::DifferentiableArgument::first_tensor(&#source));)
         })
         .collect();
     let finish = match &tensors[..] {
@@ -277,7 +280,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };
-    let forget = may_write_what_it_saves(schema, derivative).then(|| quote!(__recording.forget_written();));
+    let forget = may_write_what_it_saves(schema, derivative).then(|| quote!(__recording.forget_overwritten();));
     let straight = if ties.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
@@ -290,8 +293,8 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     let record = record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
-            let __on = #layer::below(__keys);
-            if !(false #(|| #layer::Inputs::may_require_grad(&#inputs))*) {
+            let __on = #layer::keys_below_autograd(__keys);
+            if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#inputs))*) {
                 #straight
             }
             __recorded(#(#arguments,)* __on)
@@ -302,12 +305,12 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         fn __recorded(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __recording = #layer::Recording::start(&__DERIVATIVE);
             #(__recording.input(&#inputs)?;)*
-            if !__recording.is_concerned() {
+            if !__recording.must_record() {
                 #straight
             }
             #(#saves)*
             let #pattern = {
-                let __computing = #layer::computing();
+                let __computing = #layer::below_autograd_guard();
                 <#operator>::redispatch(__on, #(#arguments),*)?
             };
             #(#owned)*
@@ -330,11 +333,11 @@ fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> Tok
     let record = record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
-            let __on = #layer::below(__keys);
-            if !(false #(|| #layer::Inputs::may_require_grad(&#tensors))*) {
+            let __on = #layer::keys_below_autograd(__keys);
+            if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#tensors))*) {
                 return <#operator>::redispatch(__on, #(#arguments),*);
             }
-            let __computing = #layer::computing();
+            let __computing = #layer::below_autograd_guard();
             <#operator>::redispatch(__on, #(#arguments),*)
         }
 

@@ -1,7 +1,7 @@
 //! Casts of tensors, and the cache of cast weights.
 //!
 //! Each call in a region may use the same weight, so its cast is kept with it. Autograd then records one cast, and the weight's gradient
-//! flows through that cast. All kept casts are dropped when any thread's outermost region ends.
+//! flows through that cast. All cached casts are dropped when any thread's outermost region ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -40,7 +40,7 @@ pub(crate) fn is_eligible(tensor: &Tensor, device: Device) -> bool {
 /// fn dense_autocast(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
 ///     let device = this.device();
 ///     let Some(low) = autocast::dtype(device) else { return dense::call_for(keys::CompositeImplicitAutograd, this, weight) };
-///     let _once = autocast::disable(device);
+///     let _off = autocast::disable(device);
 ///     dense(&cached_cast(this, low, device)?, &cached_cast(weight, low, device)?)
 /// }
 ///
@@ -55,16 +55,16 @@ pub fn cached_cast(tensor: &Tensor, to: DType, device: Device) -> Result<Tensor>
     if tensor.dtype() == to || !is_eligible(tensor, device) {
         return Ok(tensor.clone());
     }
-    if to == DType::F32 || !is_weight(tensor) || !region::caches() {
-        return converted(tensor, to);
+    if to == DType::F32 || !is_weight(tensor) || !region::is_cache_enabled() {
+        return cast_tensor(tensor, to);
     }
-    let kept = tensor.extension_or_init(Kept::default);
-    if let Some(cast) = kept.get(tensor, to) {
+    let cached = tensor.extension_or_init(CachedCast::default);
+    if let Some(cast) = cached.get(tensor, to) {
         return Ok(cast);
     }
     let version = tensor.storage().version();
-    let cast = converted(tensor, to)?;
-    kept.keep(tensor, Cast { tensor: cast.clone(), version });
+    let cast = cast_tensor(tensor, to)?;
+    cached.store(tensor, VersionedCast { tensor: cast.clone(), version });
     Ok(cast)
 }
 
@@ -87,7 +87,7 @@ pub fn promote_type<'a>(low: DType, device: Device, tensors: impl IntoIterator<I
     if tensors.into_iter().all(is_low) { low } else { DType::F32 }
 }
 
-fn converted(tensor: &Tensor, to: DType) -> Result<Tensor> {
+fn cast_tensor(tensor: &Tensor, to: DType) -> Result<Tensor> {
     aten::to_dtype(tensor, to, false, false, None)
 }
 
@@ -96,20 +96,20 @@ fn is_weight(tensor: &Tensor) -> bool {
     tensor.dtype() == DType::F32 && tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view()
 }
 
-/// The kept cast of a weight, stored with the weight.
+/// The cached cast of a weight, stored with the weight.
 #[derive(Default)]
-struct Kept(Mutex<Option<Cast>>);
+struct CachedCast(Mutex<Option<VersionedCast>>);
 
-struct Cast {
+struct VersionedCast {
     tensor: Tensor,
     /// The version of the weight's storage at the time of the cast.
     version: u64,
 }
 
-impl Kept {
+impl CachedCast {
     fn get(&self, weight: &Tensor, to: DType) -> Option<Tensor> {
         let cast = lock(&self.0);
-        let Cast { tensor, version } = cast.as_ref()?;
+        let VersionedCast { tensor, version } = cast.as_ref()?;
         // A cast that was made under `no_grad` is not recorded, so no gradient could flow through it.
         let is_recorded = tensor.requires_grad() || !guard::is_grad_enabled();
         let is_fresh = tensor.dtype() == to && *version == weight.storage().version();
@@ -117,27 +117,27 @@ impl Kept {
     }
 
     /// Keeps a cast, unless all regions ended in the meantime: then no region's end would drop it.
-    fn keep(&self, weight: &Tensor, cast: Cast) {
-        let mut open = lock(&OPEN);
-        if open.regions == 0 {
+    fn store(&self, weight: &Tensor, cast: VersionedCast) {
+        let mut active = lock(&ACTIVE_REGIONS);
+        if active.thread_count == 0 {
             return;
         }
         let before = lock(&self.0).replace(cast);
         if before.is_none() {
-            open.weights.push(weight.clone());
+            active.weights.push(weight.clone());
         }
-        drop(open);
+        drop(active);
         drop(before);
     }
 }
 
-/// The number of threads that are in a region, and the weights with kept casts.
-struct Open {
-    regions: usize,
+/// The number of threads that are in a region, and the weights with cached casts.
+struct ActiveRegions {
+    thread_count: usize,
     weights: Vec<Tensor>,
 }
 
-static OPEN: Mutex<Open> = Mutex::new(Open { regions: 0, weights: Vec::new() });
+static ACTIVE_REGIONS: Mutex<ActiveRegions> = Mutex::new(ActiveRegions { thread_count: 0, weights: Vec::new() });
 
 /// Locks a mutex even if a thread panicked while it held the lock: all writes under these locks are complete.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -145,26 +145,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Counts a thread that enters its outermost region.
-pub(crate) fn begin() {
-    lock(&OPEN).regions += 1;
+pub(crate) fn enter_region() {
+    lock(&ACTIVE_REGIONS).thread_count += 1;
 }
 
-/// Counts off a thread that leaves its outermost region, and drops all kept casts.
-pub(crate) fn end() {
-    lock(&OPEN).regions -= 1;
+/// Notes that a thread left its outermost region, and drops all cached casts.
+pub(crate) fn leave_region() {
+    lock(&ACTIVE_REGIONS).thread_count -= 1;
     clear_cache();
 }
 
-/// Drops all kept casts, of all threads. The end of a thread's outermost region does so, too.
+/// Drops all cached casts, of all threads. The end of a thread's outermost region does so, too.
 ///
 /// ```
 /// dispatch_autocast::clear_cache();
 /// ```
 pub fn clear_cache() {
-    let weights = std::mem::take(&mut lock(&OPEN).weights);
+    let weights = std::mem::take(&mut lock(&ACTIVE_REGIONS).weights);
     for weight in weights {
         // The cast and its autograd history are dropped while no lock is held.
-        let cast = weight.extension::<Kept>().and_then(|kept| lock(&kept.0).take());
+        let cast = weight.extension::<CachedCast>().and_then(|cached| lock(&cached.0).take());
         drop(cast);
     }
 }

@@ -32,8 +32,8 @@ mod policy;
 mod region;
 
 pub use cast_cache::{cached_cast, clear_cache, promote_type};
-pub use policy::Banned;
-pub use region::{Region, Uncached, default_dtype, disable, dtype, enable, is_enabled, uncached};
+pub use policy::BannedOperator;
+pub use region::{CacheDisabledGuard, Region, default_dtype, disable, disable_cache, dtype, enable, is_enabled};
 
 /// Items that the expansion of [`autocast!`] names. Not public API.
 #[doc(hidden)]

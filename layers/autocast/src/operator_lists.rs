@@ -65,7 +65,7 @@ autocast!(promote: aten::grid_sampler);
 #[cfg(feature = "loss")]
 autocast!(banned:
 
-    aten::binary_cross_entropy => "leave the sigmoid before it out and call `binary_cross_entropy_with_logits`, which is safe",
+    aten::binary_cross_entropy => "remove the sigmoid before the call, and call `binary_cross_entropy_with_logits`, which is safe",
 );
 
 #[cfg(feature = "conv")]

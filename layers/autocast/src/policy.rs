@@ -14,42 +14,42 @@ use crate::cast_cache::{cached_cast, is_eligible, promote_type};
 
 /// The device of a call that is autocast, and the low-precision dtype of the region.
 #[derive(Clone, Copy)]
-struct Place {
+struct Target {
     device: Device,
     low: DType,
 }
 
 /// Casts eligible arguments to the dtype of the region, and calls the operator.
 pub fn lower(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    at_place(operator, keys, stack, |place, stack| {
-        cast_arguments(operator, stack, place, place.low)?;
+    with_autocast_off(operator, keys, stack, |target, stack| {
+        cast_arguments(operator, stack, target, target.low)?;
         operator.call_boxed(stack)
     })
 }
 
 /// Casts eligible arguments to `float32`, and calls the operator.
 pub fn fp32(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    at_place(operator, keys, stack, |place, stack| {
-        cast_arguments(operator, stack, place, DType::F32)?;
+    with_autocast_off(operator, keys, stack, |target, stack| {
+        cast_arguments(operator, stack, target, DType::F32)?;
         operator.call_boxed(stack)
     })
 }
 
 /// Casts eligible arguments to `float32`, unless all of them have the dtype of the region, and calls the operator.
 pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    at_place(operator, keys, stack, |place, stack| {
+    with_autocast_off(operator, keys, stack, |target, stack| {
         let arguments = stack.top(operator.argument_count()).unwrap_or(&[]);
-        let widest = promote_type(place.low, place.device, arguments.iter().flat_map(Value::tensors));
-        cast_arguments(operator, stack, place, widest)?;
+        let widest = promote_type(target.low, target.device, arguments.iter().flat_map(Value::tensors));
+        cast_arguments(operator, stack, target, widest)?;
         operator.call_boxed(stack)
     })
 }
 
 /// Sets a missing `dtype` argument to `float32` if the first tensor is eligible, and calls the operator.
 pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    at_place(operator, keys, stack, |place, stack| {
+    with_autocast_off(operator, keys, stack, |target, stack| {
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
-        if arguments.first().and_then(Value::as_tensor).is_some_and(|first| is_eligible(first, place.device)) {
+        if arguments.first().and_then(Value::as_tensor).is_some_and(|first| is_eligible(first, target.device)) {
             for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
                 if matches!(value, Value::None) && argument.ty.required().kind == TypeKind::ScalarType {
                     *value = Value::DType(DType::F32);
@@ -62,19 +62,19 @@ pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result
 
 /// Calls the overload `with_dtype`: with `float32` if the first tensor is eligible, else with that tensor's dtype.
 pub fn append_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack, with_dtype: &Operator) -> Result<()> {
-    at_place(operator, keys, stack, |place, stack| {
+    with_autocast_off(operator, keys, stack, |target, stack| {
         let first = stack.top(operator.argument_count()).and_then(<[Value]>::first).and_then(Value::as_tensor);
         let Some(first) = first else { return operator.call_boxed(stack) };
-        let dtype = if is_eligible(first, place.device) { DType::F32 } else { first.dtype() };
+        let dtype = if is_eligible(first, target.device) { DType::F32 } else { first.dtype() };
         stack.push(dtype);
         with_dtype.call_boxed(stack)
     })
 }
 
-/// Returns the error [`Banned`].
+/// Returns the error [`BannedOperator`].
 pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'static str) -> Result<()> {
-    at_place(operator, keys, stack, |place, _| {
-        Err(Error::kernel(Banned { device: place.device, advice }).in_operator(operator.name()))
+    with_autocast_off(operator, keys, stack, |target, _| {
+        Err(Error::kernel(BannedOperator { device: target.device, advice }).in_operator(operator.name()))
     })
 }
 
@@ -82,7 +82,7 @@ pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'st
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use dispatch_autocast::{self as autocast, Banned};
+/// use dispatch_autocast::{self as autocast, BannedOperator};
 /// use dispatch_runtime::{DType, Device, Spec};
 ///
 /// let x = Spec::contiguous(DType::F32, &[2]).on(Device::META).unwrap();
@@ -91,36 +91,36 @@ pub fn banned(operator: &Operator, keys: KeySet, stack: &mut Stack, advice: &'st
 /// assert!(error.to_string().contains("binary_cross_entropy_with_logits"), "{error}");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Banned {
+pub struct BannedOperator {
     /// The device for which autocast is on.
     pub device: Device,
     /// Advice on which operator to call instead.
     pub advice: &'static str,
 }
 
-impl fmt::Display for Banned {
+impl fmt::Display for BannedOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, advice } = self;
         write!(f, "unsafe under autocast, which is on for {device}: {advice}; or switch it off for this call")
     }
 }
 
-impl std::error::Error for Banned {}
+impl std::error::Error for BannedOperator {}
 
 /// Runs a policy with autocast off, if it is on for the call's backend. Redispatches below autocast otherwise.
-fn at_place(
+fn with_autocast_off(
     operator: &Operator,
     keys: KeySet,
     stack: &mut Stack,
-    policy: impl FnOnce(Place, &mut Stack) -> Result<()>,
+    policy: impl FnOnce(Target, &mut Stack) -> Result<()>,
 ) -> Result<()> {
-    let place = keys.device().and_then(|device| Some(Place { device, low: guard::autocast_dtype(device)? }));
-    let Some(place) = place else { return operator.redispatch_boxed(keys.below(Autocast), stack) };
-    let _once = guard::autocast(place.device, None);
-    policy(place, stack)
+    let target = keys.device().and_then(|device| Some(Target { device, low: guard::autocast_dtype(device)? }));
+    let Some(target) = target else { return operator.redispatch_boxed(keys.below(Autocast), stack) };
+    let _off = guard::autocast(target.device, None);
+    policy(target, stack)
 }
 
-fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DType) -> Result<()> {
+fn cast_arguments(operator: &Operator, stack: &mut Stack, target: Target, to: DType) -> Result<()> {
     let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
     for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
         // An operator must write to the given tensor, not to a cast copy of it.
@@ -128,7 +128,7 @@ fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DTyp
             continue;
         }
         for tensor in value.tensors_mut() {
-            *tensor = cached_cast(tensor, to, place.device)?;
+            *tensor = cached_cast(tensor, to, target.device)?;
         }
     }
     Ok(())

@@ -32,21 +32,21 @@ use crate::cast_cache;
 #[must_use = "a region that is not bound to a name ends at once"]
 #[derive(Debug)]
 pub struct Region {
-    /// The change to the thread's keys. It ends before the kept casts are dropped, so autocast is off for code that the drop runs.
+    /// The change to the thread's keys. It ends before the cached casts are dropped, so autocast is off for code that the drop runs.
     guard: Option<Guard>,
 }
 
 thread_local! {
     /// The number of regions that this thread is in.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-    static CACHES: Cell<bool> = const { Cell::new(true) };
+    static REGION_DEPTH: Cell<usize> = const { Cell::new(0) };
+    static CACHE_ENABLED: Cell<bool> = const { Cell::new(true) };
 }
 
 impl Region {
     #[track_caller]
     fn enter(device: Device, dtype: Option<DType>) -> Self {
-        if DEPTH.replace(DEPTH.get() + 1) == 0 {
-            cast_cache::begin();
+        if REGION_DEPTH.replace(REGION_DEPTH.get() + 1) == 0 {
+            cast_cache::enter_region();
         }
         Self { guard: Some(guard::autocast(device, dtype)) }
     }
@@ -55,8 +55,8 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.guard = None;
-        if DEPTH.replace(DEPTH.get() - 1) == 1 {
-            cast_cache::end();
+        if REGION_DEPTH.replace(REGION_DEPTH.get() - 1) == 1 {
+            cast_cache::leave_region();
         }
     }
 }
@@ -129,34 +129,34 @@ pub fn dtype(device: Device) -> Option<DType> {
 /// ```
 #[must_use]
 pub fn default_dtype(device: Device) -> DType {
-    const IN_BF16: [Key; 4] = [CPU, XLA, HPU, MAIA];
-    if IN_BF16.contains(&device.key()) { DType::BF16 } else { DType::F16 }
+    const BF16_BACKENDS: [Key; 4] = [CPU, XLA, HPU, MAIA];
+    if BF16_BACKENDS.contains(&device.key()) { DType::BF16 } else { DType::F16 }
 }
 
 /// Switches the cache of casts off on this thread: every call casts its weights anew, until the result is dropped.
 ///
 /// ```
-/// let _uncached = dispatch_autocast::uncached();
+/// let _uncached = dispatch_autocast::disable_cache();
 /// ```
-pub fn uncached() -> Uncached {
-    Uncached { before: CACHES.replace(false), not_send: PhantomData }
+pub fn disable_cache() -> CacheDisabledGuard {
+    CacheDisabledGuard { was_enabled: CACHE_ENABLED.replace(false), not_send: PhantomData }
 }
 
-/// A guard that switches the cache of casts off while it lives; see [`uncached`].
+/// A guard that switches the cache of casts off while it lives; see [`disable_cache`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 #[derive(Debug)]
-pub struct Uncached {
-    before: bool,
+pub struct CacheDisabledGuard {
+    was_enabled: bool,
     /// Makes the guard `!Send`: the switch is a thread-local.
     not_send: PhantomData<*const ()>,
 }
 
-impl Drop for Uncached {
+impl Drop for CacheDisabledGuard {
     fn drop(&mut self) {
-        CACHES.set(self.before);
+        CACHE_ENABLED.set(self.was_enabled);
     }
 }
 
-pub(crate) fn caches() -> bool {
-    CACHES.get()
+pub(crate) fn is_cache_enabled() -> bool {
+    CACHE_ENABLED.get()
 }

@@ -34,9 +34,9 @@ impl Buffer for Bytes {
     }
 }
 
-struct Simulated;
+struct NpuBackend;
 
-impl Backend for Simulated {
+impl Backend for NpuBackend {
     fn allocate(&self, _: Device, size: usize) -> Result<Storage> {
         Ok(Storage::new(Bytes(vec![0; size].into())))
     }
@@ -52,7 +52,7 @@ impl Backend for Simulated {
     }
 }
 
-backend!(NPU, Simulated);
+backend!(NPU, NpuBackend);
 
 /// Copies between dtypes by way of the CPU. `src` covers all of its storage.
 #[op_impl(aten::copy_, NPU)]
@@ -68,7 +68,7 @@ fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
         DType::F32 => elements.iter().flat_map(|x| x.to_le_bytes()).collect(),
         other => return Err(Error::kernel(format!("no copies to {other}"))),
     };
-    Simulated.copy_in(&bytes, this.storage())
+    NpuBackend.copy_in(&bytes, this.storage())
 }
 
 /// Multiplies matrices, in half precision only.
@@ -80,20 +80,20 @@ fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
     Spec::contiguous(DType::F16, &[this.sizes()[0], mat2.sizes()[1]]).on(npu())
 }
 
-#[op_def("kept(Tensor self) -> Tensor")]
-fn kept(this: &Tensor) -> Result<Tensor> {
+#[op_def("fp32_on_npu(Tensor self) -> Tensor")]
+fn fp32_on_npu(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-autocast!(untouched: kept);
-autocast!(lower on NPU: kept);
+autocast!(untouched: fp32_on_npu);
+autocast!(lower on NPU: fp32_on_npu);
 
 fn matrix() -> Tensor {
     Spec::contiguous(DType::F32, &[2, 2]).on(npu()).unwrap()
 }
 
 #[test]
-fn a_new_backend_has_the_common_lists_and_a_default() {
+fn a_new_backend_uses_the_common_lists() {
     assert_eq!(autocast::default_dtype(npu()), DType::F16);
     assert!(aten::mm(&matrix(), &matrix()).is_err());
     let _on = autocast::enable(npu(), None).unwrap();
@@ -104,12 +104,12 @@ fn a_new_backend_has_the_common_lists_and_a_default() {
 #[test]
 fn a_policy_for_a_new_backend_is_one_line() {
     let _on = (autocast::enable(npu(), None).unwrap(), autocast::enable(Device::CPU, None).unwrap());
-    assert_eq!(kept(&matrix()).unwrap().dtype(), DType::F16);
-    assert_eq!(kept(&Tensor::from_slice(&[1.0_f32])).unwrap().dtype(), DType::F32);
+    assert_eq!(fp32_on_npu(&matrix()).unwrap().dtype(), DType::F16);
+    assert_eq!(fp32_on_npu(&Tensor::from_slice(&[1.0_f32])).unwrap().dtype(), DType::F32);
 }
 
 #[test]
-fn it_is_off_where_only_the_cpu_has_it_on() {
+fn a_region_for_the_cpu_does_not_affect_another_backend() {
     let _on = autocast::enable(Device::CPU, None).unwrap();
     assert!(aten::mm(&matrix(), &matrix()).is_err());
 }

@@ -14,42 +14,42 @@ use dispatch_runtime::{Geometry, Marks, bf16};
 use kernels_cpu as _;
 
 /// Returns the tensor that its kernel received, which is the cast to the region's dtype.
-#[op_def("cast_of(Tensor self) -> Tensor")]
-fn cast_of(this: &Tensor) -> Result<Tensor> {
+#[op_def("return_cast_argument(Tensor self) -> Tensor")]
+fn return_cast_argument(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-autocast!(lower: cast_of);
+autocast!(lower: return_cast_argument);
 
 /// Returns the tensor that its kernel received, which is the cast to `float32`.
-#[op_def("raised(Tensor self) -> Tensor")]
-fn raised(this: &Tensor) -> Result<Tensor> {
+#[op_def("return_fp32_argument(Tensor self) -> Tensor")]
+fn return_fp32_argument(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-autocast!(fp32: raised);
+autocast!(fp32: return_fp32_argument);
 
 /// Returns the tensor that its kernel received; its policy is written by hand.
-#[op_def("by_hand(Tensor self) -> Tensor")]
-fn by_hand(this: &Tensor) -> Result<Tensor> {
+#[op_def("manual_policy(Tensor self) -> Tensor")]
+fn manual_policy(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_impl(by_hand, Autocast)]
-fn by_hand_autocast(this: &Tensor) -> Result<Tensor> {
+#[op_impl(manual_policy, Autocast)]
+fn manual_policy_autocast(this: &Tensor) -> Result<Tensor> {
     let low = autocast::dtype(Device::CPU).unwrap_or(DType::F32);
     let _once = autocast::disable(Device::CPU);
-    by_hand(&autocast::cached_cast(this, low, Device::CPU)?)
+    manual_policy(&autocast::cached_cast(this, low, Device::CPU)?)
 }
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static TEST_LOCK: Mutex<()> = Mutex::new(());
 
 /// Locks the other tests out and switches gradients off, so that casts without gradients are kept.
-fn alone() -> (MutexGuard<'static, ()>, guard::Guard) {
-    (ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner), guard::no_grad())
+fn lock_tests() -> (MutexGuard<'static, ()>, guard::Guard) {
+    (TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner), guard::no_grad())
 }
 
-fn on() -> autocast::Region {
+fn enable_float16() -> autocast::Region {
     autocast::enable(Device::CPU, DType::BF16).unwrap()
 }
 
@@ -59,206 +59,207 @@ fn weight() -> Tensor {
     weight
 }
 
-fn is_kept(weight: &Tensor) -> bool {
-    cast_of(weight).unwrap().same(&cast_of(weight).unwrap())
+fn is_cached(weight: &Tensor) -> bool {
+    return_cast_argument(weight).unwrap().same(&return_cast_argument(weight).unwrap())
 }
 
 #[test]
 fn a_weight_is_cast_once() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let cast = cast_of(&weight).unwrap();
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let cast = return_cast_argument(&weight).unwrap();
     assert_eq!((cast.dtype(), cast.to_vec::<bf16>().unwrap()), (DType::BF16, [1.0, 2.0].map(bf16::from_f32).to_vec()));
-    assert!(cast.same(&cast_of(&weight.clone()).unwrap()), "for every handle of it");
-    assert!(!cast.same(&cast_of(&self::weight()).unwrap()), "and for no other weight");
+    assert!(cast.same(&return_cast_argument(&weight.clone()).unwrap()), "every handle of the weight shares the cast");
+    assert!(!cast.same(&return_cast_argument(&self::weight()).unwrap()), "another weight has its own cast");
 }
 
 #[test]
-fn a_policy_by_hand_casts_a_weight_once() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let cast = by_hand(&weight).unwrap();
+fn a_manual_policy_casts_a_weight_once() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let cast = manual_policy(&weight).unwrap();
     assert_eq!(cast.dtype(), DType::BF16);
-    assert!(cast.same(&by_hand(&weight).unwrap()) && cast.same(&cast_of(&weight).unwrap()));
+    assert!(cast.same(&manual_policy(&weight).unwrap()) && cast.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
-fn what_requires_no_gradient_is_cast_anew() {
-    let _alone = alone();
-    let (input, _on) = (Tensor::from_slice(&[1.0_f32]), on());
-    assert!(!is_kept(&input));
+fn a_tensor_that_requires_no_gradient_is_not_cached() {
+    let _alone = lock_tests();
+    let (input, _on) = (Tensor::from_slice(&[1.0_f32]), enable_float16());
+    assert!(!is_cached(&input));
 }
 
 #[test]
-fn what_is_no_leaf_is_cast_anew() {
-    let _alone = alone();
-    let (computed, _on) = (weight(), on());
+fn a_computed_tensor_is_not_cached() {
+    let _alone = lock_tests();
+    let (computed, _on) = (weight(), enable_float16());
     computed.mark(Marks::RECORDED);
-    assert!(!is_kept(&computed));
+    assert!(!is_cached(&computed));
 }
 
 #[test]
-fn a_view_is_cast_anew() {
-    let _alone = alone();
-    let (view, _on) = (weight(), on());
+fn a_view_is_not_cached() {
+    let _alone = lock_tests();
+    let (view, _on) = (weight(), enable_float16());
     view.mark(Marks::VIEW);
-    assert!(!is_kept(&view));
+    assert!(!is_cached(&view));
 }
 
 #[test]
-fn what_is_not_float32_is_cast_anew() {
-    let _alone = alone();
-    let (half, _on) = (weight().to(DType::F16).unwrap(), on());
+fn a_tensor_that_is_not_float32_is_not_cached() {
+    let _alone = lock_tests();
+    let (half, _on) = (weight().to(DType::F16).unwrap(), enable_float16());
     half.mark(Marks::REQUIRES_GRAD);
-    assert!(!is_kept(&half));
-    assert_eq!(cast_of(&half).unwrap().dtype(), DType::BF16);
+    assert!(!is_cached(&half));
+    assert_eq!(return_cast_argument(&half).unwrap().dtype(), DType::BF16);
 }
 
 #[test]
-fn a_cast_to_float32_is_not_kept() {
-    let _alone = alone();
-    let (low, _on) = (weight().to(DType::BF16).unwrap(), on());
+fn a_cast_to_float32_is_not_cached() {
+    let _alone = lock_tests();
+    let (low, _on) = (weight().to(DType::BF16).unwrap(), enable_float16());
     low.mark(Marks::REQUIRES_GRAD);
-    assert!(!raised(&low).unwrap().same(&raised(&low).unwrap()));
+    assert!(!return_fp32_argument(&low).unwrap().same(&return_fp32_argument(&low).unwrap()));
 }
 
 #[test]
-fn where_casts_are_not_kept_a_weight_is_cast_anew() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let kept = cast_of(&weight).unwrap();
+fn a_weight_is_cast_again_if_the_cache_is_disabled() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let kept = return_cast_argument(&weight).unwrap();
     {
-        let _uncached = autocast::uncached();
-        assert!(!is_kept(&weight) && !kept.same(&cast_of(&weight).unwrap()));
+        let _uncached = autocast::disable_cache();
+        assert!(!is_cached(&weight) && !kept.same(&return_cast_argument(&weight).unwrap()));
     }
-    assert!(kept.same(&cast_of(&weight).unwrap()), "and what was kept before stays");
+    assert!(kept.same(&return_cast_argument(&weight).unwrap()), "earlier casts stay cached");
 }
 
 #[test]
-fn casts_go_when_the_outermost_region_ends() {
-    let _alone = alone();
+fn the_end_of_the_outermost_region_clears_the_cache() {
+    let _alone = lock_tests();
     let weight = weight();
-    let first = on();
-    let mut before = cast_of(&weight).unwrap();
+    let first = enable_float16();
+    let mut before = return_cast_argument(&weight).unwrap();
     drop(first);
-    assert!(before.is_unique(), "nobody else holds the cast");
-    let _second = on();
-    assert!(!before.same(&cast_of(&weight).unwrap()));
+    assert!(before.is_unique(), "the cast has no other handle");
+    let _second = enable_float16();
+    assert!(!before.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
-fn casts_outlive_an_inner_region() {
-    let _alone = alone();
-    let (weight, _outer) = (weight(), on());
-    let kept = cast_of(&weight).unwrap();
-    drop(on());
+fn the_end_of_an_inner_region_keeps_the_cache() {
+    let _alone = lock_tests();
+    let (weight, _outer) = (weight(), enable_float16());
+    let kept = return_cast_argument(&weight).unwrap();
+    drop(enable_float16());
     drop(autocast::disable(Device::CPU));
-    assert!(kept.same(&cast_of(&weight).unwrap()));
+    assert!(kept.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
-fn a_region_in_which_it_is_off_is_a_region() {
-    let _alone = alone();
+fn a_region_that_disables_autocast_keeps_the_cache_alive() {
+    let _alone = lock_tests();
     let (weight, _off) = (weight(), autocast::disable(Device::CPU));
-    let first = on();
-    let kept = cast_of(&weight).unwrap();
+    let first = enable_float16();
+    let kept = return_cast_argument(&weight).unwrap();
     drop(first);
-    let _second = on();
-    assert!(kept.same(&cast_of(&weight).unwrap()));
+    let _second = enable_float16();
+    assert!(kept.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
-fn an_inner_region_of_another_dtype_casts_anew() {
-    let _alone = alone();
-    let (weight, _outer) = (weight(), on());
-    cast_of(&weight).unwrap();
+fn an_inner_region_of_another_dtype_replaces_the_cached_cast() {
+    let _alone = lock_tests();
+    let (weight, _outer) = (weight(), enable_float16());
+    return_cast_argument(&weight).unwrap();
     let _inner = autocast::enable(Device::CPU, DType::F16).unwrap();
-    assert_eq!(cast_of(&weight).unwrap().dtype(), DType::F16);
-    assert!(is_kept(&weight));
+    assert_eq!(return_cast_argument(&weight).unwrap().dtype(), DType::F16);
+    assert!(is_cached(&weight));
 }
 
 #[test]
-fn a_weight_that_was_written_is_cast_anew() {
-    let _alone = alone();
-    let (mut weight, _on) = (weight(), on());
-    cast_of(&weight).unwrap();
+fn a_weight_is_cast_again_after_a_write() {
+    let _alone = lock_tests();
+    let (mut weight, _on) = (weight(), enable_float16());
+    return_cast_argument(&weight).unwrap();
     weight.write::<f32>().unwrap()[0] = 3.0;
-    assert_eq!(cast_of(&weight).unwrap().to_vec::<bf16>().unwrap()[0], bf16::from_f32(3.0));
-    assert!(is_kept(&weight));
+    assert_eq!(return_cast_argument(&weight).unwrap().to_vec::<bf16>().unwrap()[0], bf16::from_f32(3.0));
+    assert!(is_cached(&weight));
 }
 
 #[test]
-fn clearing_by_hand_forgets_every_cast() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let mut before = cast_of(&weight).unwrap();
+fn clear_cache_drops_every_cast() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let mut before = return_cast_argument(&weight).unwrap();
     autocast::clear_cache();
     assert!(before.is_unique());
-    assert!(is_kept(&weight));
+    assert!(is_cached(&weight));
 }
 
 #[test]
-fn what_was_cast_while_nothing_was_recorded_is_cast_anew_for_a_gradient() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let unrecorded = cast_of(&weight).unwrap();
+fn an_unrecorded_cast_is_replaced_if_gradients_are_recorded() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let unrecorded = return_cast_argument(&weight).unwrap();
     let _grad = guard::enable_grad();
-    assert!(!unrecorded.same(&cast_of(&weight).unwrap()));
+    assert!(!unrecorded.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
-fn threads_share_casts() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let here = cast_of(&weight).unwrap();
-    let there = guard::spawn(move || cast_of(&weight).unwrap()).join().unwrap();
+fn threads_share_the_cache() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let here = return_cast_argument(&weight).unwrap();
+    let there = guard::spawn(move || return_cast_argument(&weight).unwrap()).join().unwrap();
     assert!(here.same(&there));
 }
 
 #[test]
-fn the_end_of_another_threads_outermost_region_clears_the_casts_of_all() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    let mut here = cast_of(&weight).unwrap();
-    thread::spawn(|| drop(on())).join().unwrap();
+fn the_end_of_a_region_on_another_thread_clears_the_cache() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    let mut here = return_cast_argument(&weight).unwrap();
+    thread::spawn(|| drop(enable_float16())).join().unwrap();
     assert!(here.is_unique());
 }
 
 #[test]
-fn outside_of_all_regions_nothing_is_kept() {
-    let _alone = alone();
-    let (weight, state) = (weight(), (on(), ThreadState::capture()).1);
+fn nothing_is_cached_outside_of_regions() {
+    let _alone = lock_tests();
+    let (weight, state) = (weight(), (enable_float16(), ThreadState::capture()).1);
     let mut cast = thread::spawn({
         let weight = weight.clone();
-        move || state.run(|| cast_of(&weight).unwrap())
+        move || state.run(|| return_cast_argument(&weight).unwrap())
     })
     .join()
     .unwrap();
     assert_eq!(cast.dtype(), DType::BF16);
-    assert!(cast.is_unique(), "nobody would take it away");
+    assert!(cast.is_unique(), "no region would drop the cast");
 }
 
 #[test]
-fn a_view_of_a_weight_is_cast_for_itself() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
-    cast_of(&weight).unwrap();
+fn a_view_does_not_use_the_cached_cast_of_its_base() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
+    return_cast_argument(&weight).unwrap();
     let last = weight.restride(Geometry::strided(&[1], &[1], 1).unwrap()).unwrap();
-    assert_eq!(cast_of(&last).unwrap().to_vec::<bf16>().unwrap(), [bf16::from_f32(2.0)]);
+    assert_eq!(return_cast_argument(&last).unwrap().to_vec::<bf16>().unwrap(), [bf16::from_f32(2.0)]);
 }
 
 #[test]
-fn threads_that_cast_one_weight_at_once_agree_on_its_elements() {
-    let _alone = alone();
-    let (weight, _on) = (weight(), on());
+fn concurrent_casts_of_one_weight_have_the_same_elements() {
+    let _alone = lock_tests();
+    let (weight, _on) = (weight(), enable_float16());
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let weight = weight.clone();
             guard::spawn(move || {
-                (0..100).all(|_| cast_of(&weight).unwrap().to_vec::<bf16>().unwrap()[1] == bf16::from_f32(2.0))
+                (0..100)
+                    .all(|_| return_cast_argument(&weight).unwrap().to_vec::<bf16>().unwrap()[1] == bf16::from_f32(2.0))
             })
         })
         .collect();
     assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
-    assert!(is_kept(&weight));
+    assert!(is_cached(&weight));
 }

@@ -8,15 +8,15 @@ use dispatch_runtime::keys::{Autocast, AutocastCPU, AutocastMeta};
 use dispatch_runtime::prelude::*;
 // Links the CPU kernels.
 use kernels_cpu as _;
-use recorded::{Call, Listed, arguments, dtypes, recorded};
+use recorded::{Call, ListedOperator, arguments, dtypes, recorded};
 
 const LOW: [(&str, DType); 4] =
     [("cpu", DType::BF16), ("cpu", DType::F16), ("cuda", DType::F16), ("cuda", DType::BF16)];
 
 fn calls() -> impl Iterator<Item = (&'static Operator, [&'static str; 2], Call)> {
-    recorded()
-        .into_iter()
-        .flat_map(|Listed { operator, policies, calls }| calls.into_iter().map(move |call| (operator, policies, call)))
+    recorded().into_iter().flat_map(|ListedOperator { operator, policies, calls }| {
+        calls.into_iter().map(move |call| (operator, policies, call))
+    })
 }
 
 fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) -> Result<Vec<Value>> {
@@ -26,7 +26,7 @@ fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) ->
 }
 
 /// Compares the results on `device` with column `i` of the recording; `device` must have the lists of that column.
-fn check(i: usize, device: Device) {
+fn check_dtypes(i: usize, device: Device) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for (operator, _, Call { arguments: text, results }) in calls().filter(|(.., call)| call.results[i] != "-") {
         let ours = match autocast_call(operator, text, device, LOW[i].1) {
@@ -44,24 +44,24 @@ fn check(i: usize, device: Device) {
 }
 
 #[test]
-fn on_the_cpu_in_bfloat16_every_result_has_the_dtype_that_pytorch_gives() {
-    check(0, Device::CPU);
+fn results_on_the_cpu_in_bfloat16_have_the_dtypes_of_pytorch() {
+    check_dtypes(0, Device::CPU);
 }
 
 #[test]
-fn on_the_cpu_in_float16_every_result_has_the_dtype_that_pytorch_gives() {
-    check(1, Device::CPU);
+fn results_on_the_cpu_in_float16_have_the_dtypes_of_pytorch() {
+    check_dtypes(1, Device::CPU);
 }
 
 /// Meta has no lists, so it uses those of CUDA.
 #[test]
-fn elsewhere_in_float16_every_result_has_the_dtype_that_pytorch_gives_on_cuda() {
-    check(2, Device::META);
+fn results_on_other_backends_in_float16_have_the_dtypes_of_cuda() {
+    check_dtypes(2, Device::META);
 }
 
 #[test]
-fn elsewhere_in_bfloat16_every_result_has_the_dtype_that_pytorch_gives_on_cuda() {
-    check(3, Device::META);
+fn results_on_other_backends_in_bfloat16_have_the_dtypes_of_cuda() {
+    check_dtypes(3, Device::META);
 }
 
 fn policy(operator: &Operator, key: Key) -> String {
@@ -73,9 +73,9 @@ fn policy(operator: &Operator, key: Key) -> String {
 }
 
 #[test]
-fn the_lists_are_those_of_the_recording_and_nothing_else() {
+fn the_lists_equal_the_recorded_lists_of_pytorch() {
     let recorded = recorded();
-    for Listed { operator, policies, .. } in &recorded {
+    for ListedOperator { operator, policies, .. } in &recorded {
         assert_eq!([policy(operator, AutocastCPU), policy(operator, AutocastMeta)], *policies, "{operator}");
     }
     for key in [Autocast, AutocastCPU] {
@@ -86,7 +86,12 @@ fn the_lists_are_those_of_the_recording_and_nothing_else() {
 }
 
 /// Casts the arguments as the policy does, and calls the operator without autocast.
-fn by_hand(operator: &Operator, mut arguments: Vec<Value>, policy: &str, low: DType) -> Result<Vec<Value>> {
+fn call_with_manual_casts(
+    operator: &Operator,
+    mut arguments: Vec<Value>,
+    policy: &str,
+    low: DType,
+) -> Result<Vec<Value>> {
     let to = match policy {
         "lower" => low,
         "fp32" => DType::F32,
@@ -113,7 +118,7 @@ fn bits(results: &[Value]) -> Vec<(DType, Vec<u64>)> {
 }
 
 #[test]
-fn on_the_cpu_results_are_those_of_arguments_cast_by_hand() {
+fn results_on_the_cpu_equal_those_of_manual_casts() {
     let (mut checked, low) = (0, DType::BF16);
     // A composite without a policy is excluded: it calls operators that have one.
     let alone = |policy: &str, operator: &Operator| {
@@ -124,7 +129,7 @@ fn on_the_cpu_results_are_those_of_arguments_cast_by_hand() {
             continue;
         }
         let ours = autocast_call(operator, text, Device::CPU, low).unwrap();
-        let expected = by_hand(operator, arguments(operator, text, Device::CPU), policy, low).unwrap();
+        let expected = call_with_manual_casts(operator, arguments(operator, text, Device::CPU), policy, low).unwrap();
         assert_eq!(bits(&ours), bits(&expected), "{operator} {text}");
         checked += 1;
     }
@@ -132,6 +137,6 @@ fn on_the_cpu_results_are_those_of_arguments_cast_by_hand() {
 }
 
 #[test]
-fn registrations_are_sound() {
+fn registrations_pass_verification() {
     assert!(dispatch_runtime::verify().is_empty(), "{:?}", dispatch_runtime::verify());
 }

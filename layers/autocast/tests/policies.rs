@@ -1,7 +1,7 @@
 //! Tests of each policy, on operators that a user's crate defines.
 
 use aten::prelude::*;
-use dispatch_autocast::{self as autocast, Banned, autocast};
+use dispatch_autocast::{self as autocast, BannedOperator, autocast};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ErrorKind, Stack};
 // Links the CPU kernels.
@@ -10,23 +10,23 @@ use kernels_cpu as _;
 use DType::{BF16, F16, F32, F64, I64};
 
 /// Returns the dtypes of all tensors that its kernel receives, in order.
-#[op_def("seen_lower(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e) -> str")]
-fn seen_lower(a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], _e: i64) -> Result<Str> {
-    Ok(names([a].into_iter().chain(b).chain(c).chain(d.iter().flatten())))
+#[op_def("dtypes_lower(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e) -> str")]
+fn dtypes_lower(a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], _e: i64) -> Result<Str> {
+    Ok(dtype_names([a].into_iter().chain(b).chain(c).chain(d.iter().flatten())))
 }
 
-#[op_def("seen_fp32(Tensor a, Tensor b) -> str")]
-fn seen_fp32(a: &Tensor, b: &Tensor) -> Result<Str> {
-    Ok(names([a, b]))
+#[op_def("dtypes_fp32(Tensor a, Tensor b) -> str")]
+fn dtypes_fp32(a: &Tensor, b: &Tensor) -> Result<Str> {
+    Ok(dtype_names([a, b]))
 }
 
-#[op_def("seen_widest(Tensor a, Tensor[] b) -> str")]
-fn seen_widest(a: &Tensor, b: &[Tensor]) -> Result<Str> {
-    Ok(names([a].into_iter().chain(b)))
+#[op_def("dtypes_promote(Tensor a, Tensor[] b) -> str")]
+fn dtypes_promote(a: &Tensor, b: &[Tensor]) -> Result<Str> {
+    Ok(dtype_names([a].into_iter().chain(b)))
 }
 
-#[op_def("summed(Tensor self, *, ScalarType? dtype=None) -> Tensor")]
-fn summed(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
+#[op_def("sum_with_dtype(Tensor self, *, ScalarType? dtype=None) -> Tensor")]
+fn sum_with_dtype(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
     aten::sum(this, dtype)
 }
 
@@ -54,65 +54,73 @@ fn gather_into_(this: &mut Tensor, source: &Tensor) -> Result<()> {
 /// Returns a product of products, or an error if `fails`.
 #[op_def("composed(Tensor self, bool fails) -> Tensor")]
 fn composed(this: &Tensor, fails: bool) -> Result<Tensor> {
-    assert!(!autocast::is_enabled(Device::CPU), "what a call is made of is not cast again");
+    assert!(!autocast::is_enabled(Device::CPU), "the calls of a composite are not cast again");
     if fails { Err(Error::kernel("as asked")) } else { aten::mm(&aten::mm(this, this)?, this) }
 }
 
-#[op_def("only_here(Tensor self) -> Tensor")]
-fn only_here(this: &Tensor) -> Result<Tensor> {
+#[op_def("lower_on_meta(Tensor self) -> Tensor")]
+fn lower_on_meta(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-autocast!(lower: seen_lower, gather_into_, composed);
-autocast!(fp32: seen_fp32);
-autocast!(promote: seen_widest);
-autocast!(set_dtype: summed);
+autocast!(lower: dtypes_lower, gather_into_, composed);
+autocast!(fp32: dtypes_fp32);
+autocast!(promote: dtypes_promote);
+autocast!(set_dtype: sum_with_dtype);
 autocast!(append_dtype: size_of => size_of_dtype);
 autocast!(banned: lossy => "call `careful`");
-autocast!(lower: only_here);
-autocast!(untouched on Meta: only_here);
+autocast!(lower: lower_on_meta);
+autocast!(untouched on Meta: lower_on_meta);
 
-fn names<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Str {
+fn dtype_names<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Str {
     tensors.into_iter().map(|tensor| tensor.dtype().short_name()).collect::<Vec<_>>().join(" ").into()
 }
 
-fn of(dtype: DType) -> Tensor {
+fn tensor_of(dtype: DType) -> Tensor {
     Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]).to(dtype).unwrap()
 }
 
 #[test]
 fn lower_casts_tensors_in_lists_and_options_and_nothing_else() {
-    let call = || seen_lower(&of(F32), Some(&of(F16)), &[of(F32), of(I64)], &[None, Some(of(F32)), Some(of(F64))], 1);
+    let call = || {
+        dtypes_lower(
+            &tensor_of(F32),
+            Some(&tensor_of(F16)),
+            &[tensor_of(F32), tensor_of(I64)],
+            &[None, Some(tensor_of(F32)), Some(tensor_of(F64))],
+            1,
+        )
+    };
     assert_eq!(&*call().unwrap(), "f32 f16 f32 i64 f32 f64");
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     assert_eq!(&*call().unwrap(), "bf16 bf16 bf16 i64 bf16 f64");
 }
 
 #[test]
-fn tensors_of_other_backends_stay_as_they_are() {
+fn tensors_of_other_backends_are_not_cast() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = autocast::enable(Device::META, F16).unwrap();
-    assert_eq!(&*seen_lower(&elsewhere, Some(&of(F32)), &[], &[], 0).unwrap(), "f16 f32");
+    assert_eq!(&*dtypes_lower(&elsewhere, Some(&tensor_of(F32)), &[], &[], 0).unwrap(), "f16 f32");
 }
 
 #[test]
-fn a_call_across_backends_belongs_to_the_highest() {
+fn the_highest_backend_of_the_arguments_decides() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(&*seen_lower(&elsewhere, Some(&of(F32)), &[], &[], 0).unwrap(), "f32 f32");
-    assert_eq!(&*seen_lower(&of(F32), None, &[], &[], 0).unwrap(), "bf16");
+    assert_eq!(&*dtypes_lower(&elsewhere, Some(&tensor_of(F32)), &[], &[], 0).unwrap(), "f32 f32");
+    assert_eq!(&*dtypes_lower(&tensor_of(F32), None, &[], &[], 0).unwrap(), "bf16");
 }
 
 #[test]
-fn fp32_raises_what_is_lower_and_leaves_doubles() {
+fn fp32_casts_lower_dtypes_and_leaves_float64() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(&*seen_fp32(&of(BF16), &of(F16)).unwrap(), "f32 f32");
-    assert_eq!(&*seen_fp32(&of(F64), &of(BF16)).unwrap(), "f64 f32");
-    assert_eq!(&*seen_fp32(&of(I64), &of(BF16)).unwrap(), "i64 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(BF16), &tensor_of(F16)).unwrap(), "f32 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(F64), &tensor_of(BF16)).unwrap(), "f64 f32");
+    assert_eq!(&*dtypes_fp32(&tensor_of(I64), &tensor_of(BF16)).unwrap(), "i64 f32");
 }
 
 #[test]
-fn promotion_keeps_what_is_low_together_and_raises_a_mixture() {
+fn promote_casts_to_float32_only_if_dtypes_differ() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     let cases = [
         (BF16, [BF16, BF16], "bf16 bf16 bf16"),
@@ -128,14 +136,14 @@ fn promotion_keeps_what_is_low_together_and_raises_a_mixture() {
         (F16, [F16, F16], "f32 f32 f32"),
     ];
     for (first, rest, expected) in cases {
-        assert_eq!(&*seen_widest(&of(first), &rest.map(of)).unwrap(), expected);
+        assert_eq!(&*dtypes_promote(&tensor_of(first), &rest.map(tensor_of)).unwrap(), expected);
     }
 }
 
 #[test]
-fn a_dtype_that_was_not_given_is_set_and_one_that_was_is_respected() {
+fn set_dtype_sets_only_a_missing_dtype() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let dtype = |this, dtype| summed(&of(this), dtype).unwrap().dtype();
+    let dtype = |this, dtype| sum_with_dtype(&tensor_of(this), dtype).unwrap().dtype();
     assert_eq!(dtype(BF16, None), F32);
     assert_eq!(dtype(F16, None), F32);
     assert_eq!(dtype(BF16, Some(BF16)), BF16);
@@ -143,24 +151,24 @@ fn a_dtype_that_was_not_given_is_set_and_one_that_was_is_respected() {
 }
 
 #[test]
-fn a_dtype_is_appended_as_float32_or_as_the_first_tensors_own() {
-    assert_eq!(size_of(&of(BF16)).unwrap().dtype(), BF16);
+fn append_dtype_passes_float32_or_the_dtype_of_the_first_tensor() {
+    assert_eq!(size_of(&tensor_of(BF16)).unwrap().dtype(), BF16);
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(size_of(&of(BF16)).unwrap().dtype(), F32);
-    assert_eq!(size_of(&of(F64)).unwrap().dtype(), F64);
+    assert_eq!(size_of(&tensor_of(BF16)).unwrap().dtype(), F32);
+    assert_eq!(size_of(&tensor_of(F64)).unwrap().dtype(), F64);
 }
 
 #[test]
-fn a_banned_operator_says_what_to_do_and_works_where_autocast_is_off() {
+fn a_banned_operator_is_an_error_only_under_autocast() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let error = lossy(&of(F32)).unwrap_err();
+    let error = lossy(&tensor_of(F32)).unwrap_err();
     let text =
         "`policies::lossy`: unsafe under autocast, which is on for cpu: call `careful`; or switch it off for this call";
     assert_eq!(error.to_string(), text);
     let ErrorKind::Kernel { source, .. } = error.kind() else { panic!("{error}") };
-    assert_eq!(source.downcast_ref(), Some(&Banned { device: Device::CPU, advice: "call `careful`" }));
+    assert_eq!(source.downcast_ref(), Some(&BannedOperator { device: Device::CPU, advice: "call `careful`" }));
     let _off = autocast::disable(Device::CPU);
-    assert!(lossy(&of(F32)).is_ok());
+    assert!(lossy(&tensor_of(F32)).is_ok());
 }
 
 #[test]
@@ -176,16 +184,16 @@ fn binary_cross_entropy_is_banned_but_not_on_the_cpu() {
 }
 
 #[test]
-fn what_is_written_is_never_cast() {
-    let mut written = of(F32);
+fn written_arguments_are_never_cast() {
+    let mut written = tensor_of(F32);
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    gather_into_(&mut written, &aten::mul_scalar(&of(F32), 2.into()).unwrap()).unwrap();
+    gather_into_(&mut written, &aten::mul_scalar(&tensor_of(F32), 2.into()).unwrap()).unwrap();
     assert_eq!(written.to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0, 8.0]);
 }
 
 #[test]
 fn in_place_and_out_forms_are_in_no_list() {
-    let (x, mut out, mut this) = (of(F32), of(F32), of(F32));
+    let (x, mut out, mut this) = (tensor_of(F32), tensor_of(F32), tensor_of(F32));
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     aten::mm_out(&x, &x, &mut out).unwrap();
     aten::addmm_(&mut this, &x, &x, 1.into(), 1.into()).unwrap();
@@ -200,42 +208,42 @@ fn in_place_and_out_forms_are_in_no_list() {
 }
 
 #[test]
-fn inside_a_call_it_is_off_and_afterwards_on_again() {
+fn autocast_is_off_inside_of_a_call_and_on_after_it() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(composed(&of(F32), false).unwrap().dtype(), BF16);
+    assert_eq!(composed(&tensor_of(F32), false).unwrap().dtype(), BF16);
     assert!(autocast::is_enabled(Device::CPU));
-    assert!(composed(&of(F32), true).is_err());
-    assert!(autocast::is_enabled(Device::CPU), "after an error, too");
+    assert!(composed(&tensor_of(F32), true).is_err());
+    assert!(autocast::is_enabled(Device::CPU), "autocast is on again after an error");
 }
 
 #[test]
-fn a_boxed_call_is_cast_as_a_typed_one() {
+fn boxed_and_typed_calls_are_cast_alike() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    let mut stack: Stack = [of(F64), of(F32), of(F32)].iter().collect();
+    let mut stack: Stack = [tensor_of(F64), tensor_of(F32), tensor_of(F32)].iter().collect();
     aten::mm::operator().call_boxed(&mut stack).unwrap();
-    assert_eq!(stack.len(), 2, "what lies below the arguments stays");
+    assert_eq!(stack.len(), 2, "values below the arguments stay on the stack");
     assert_eq!(stack.pop().unwrap().as_tensor().unwrap().dtype(), BF16);
     assert_eq!(stack.pop().unwrap().as_tensor().unwrap().dtype(), F64);
 }
 
 #[test]
-fn a_policy_for_one_backend_counts_there_and_nowhere_else() {
+fn a_policy_for_one_backend_applies_only_there() {
     let elsewhere = dispatch_runtime::Spec::contiguous(F32, &[2]).on(Device::META).unwrap();
     let _on = (autocast::enable(Device::CPU, None).unwrap(), autocast::enable(Device::META, None).unwrap());
-    assert_eq!(only_here(&of(F32)).unwrap().dtype(), BF16);
-    assert_eq!(only_here(&elsewhere).unwrap().dtype(), F32);
+    assert_eq!(lower_on_meta(&tensor_of(F32)).unwrap().dtype(), BF16);
+    assert_eq!(lower_on_meta(&elsewhere).unwrap().dtype(), F32);
 }
 
 #[test]
-fn operators_in_no_list_follow_promotion() {
+fn operators_without_a_policy_follow_type_promotion() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(aten::add(&of(F32), &of(BF16), 1.into()).unwrap().dtype(), F32);
-    assert_eq!((&of(BF16) * 2.5).unwrap().dtype(), BF16);
-    assert_eq!(aten::relu(&of(BF16)).unwrap().dtype(), BF16);
+    assert_eq!(aten::add(&tensor_of(F32), &tensor_of(BF16), 1.into()).unwrap().dtype(), F32);
+    assert_eq!((&tensor_of(BF16) * 2.5).unwrap().dtype(), BF16);
+    assert_eq!(aten::relu(&tensor_of(BF16)).unwrap().dtype(), BF16);
 }
 
 #[test]
-fn a_number_beside_a_tensor_stays_a_number() {
+fn number_tensors_are_not_cast() {
     let _on = autocast::enable(Device::META, F16).unwrap();
     let x = dispatch_runtime::Spec::contiguous(F16, &[2]).on(Device::META).unwrap();
     let number = Tensor::number(2.5.into());

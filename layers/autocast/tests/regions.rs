@@ -15,31 +15,31 @@ fn matrix(device: Device) -> Tensor {
 }
 
 /// Returns the dtype of a matrix product, which has the policy `lower` on every backend.
-fn product(device: Device) -> DType {
+fn product_dtype(device: Device) -> DType {
     let x = matrix(device);
     aten::mm(&x, &x).unwrap().dtype()
 }
 
 #[test]
-fn it_is_off_until_a_region_begins_and_after_it_ends() {
-    assert_eq!(product(Device::CPU), DType::F32);
+fn autocast_is_off_outside_of_regions() {
+    assert_eq!(product_dtype(Device::CPU), DType::F32);
     {
         let _on = autocast::enable(Device::CPU, DType::F16).unwrap();
-        assert_eq!(product(Device::CPU), DType::F16);
+        assert_eq!(product_dtype(Device::CPU), DType::F16);
     }
-    assert_eq!(product(Device::CPU), DType::F32);
+    assert_eq!(product_dtype(Device::CPU), DType::F32);
     assert!(guard::excluded().has(Autocast));
 }
 
 #[test]
-fn without_a_name_the_dtype_is_the_backends_default() {
+fn the_default_dtype_is_that_of_the_backend() {
     let cuda = Device::new(CUDA).unwrap();
     let _on = (autocast::enable(Device::CPU, None).unwrap(), autocast::enable(cuda, None).unwrap());
     assert_eq!((autocast::dtype(Device::CPU), autocast::dtype(cuda)), (Some(DType::BF16), Some(DType::F16)));
 }
 
 #[test]
-fn the_default_of_every_backend_is_pytorchs() {
+fn the_default_dtypes_equal_those_of_pytorch() {
     let bf16 = ["cpu", "xla", "hpu", "maia"].map(|name| autocast::default_dtype(name.parse().unwrap()));
     let f16 =
         ["cuda", "xpu", "mps", "mtia", "ipu", "privateuse1"].map(|name| autocast::default_dtype(name.parse().unwrap()));
@@ -47,55 +47,55 @@ fn the_default_of_every_backend_is_pytorchs() {
 }
 
 #[test]
-fn the_innermost_region_counts_and_the_outer_one_comes_back() {
+fn the_innermost_region_decides() {
     let _outer = autocast::enable(Device::CPU, DType::BF16).unwrap();
     {
         let _inner = autocast::enable(Device::CPU, DType::F16).unwrap();
-        assert_eq!(product(Device::CPU), DType::F16);
+        assert_eq!(product_dtype(Device::CPU), DType::F16);
     }
-    assert_eq!(product(Device::CPU), DType::BF16);
+    assert_eq!(product_dtype(Device::CPU), DType::BF16);
 }
 
 #[test]
-fn a_part_of_a_region_can_be_off_and_a_part_of_that_on_again() {
+fn autocast_can_be_disabled_and_enabled_inside_of_a_region() {
     let _on = autocast::enable(Device::CPU, None).unwrap();
     {
         let _off = autocast::disable(Device::CPU);
         assert!(!autocast::is_enabled(Device::CPU));
-        assert_eq!(product(Device::CPU), DType::F32);
+        assert_eq!(product_dtype(Device::CPU), DType::F32);
         {
             let _on = autocast::enable(Device::CPU, DType::F16).unwrap();
-            assert_eq!(product(Device::CPU), DType::F16);
+            assert_eq!(product_dtype(Device::CPU), DType::F16);
         }
-        assert_eq!(product(Device::CPU), DType::F32);
+        assert_eq!(product_dtype(Device::CPU), DType::F32);
     }
-    assert_eq!(product(Device::CPU), DType::BF16);
+    assert_eq!(product_dtype(Device::CPU), DType::BF16);
 }
 
 #[test]
-fn one_backend_is_on_while_another_is_off() {
+fn regions_of_different_backends_are_independent() {
     let _on = autocast::enable(Device::META, DType::F16).unwrap();
-    assert_eq!((product(Device::META), product(Device::CPU)), (DType::F16, DType::F32));
+    assert_eq!((product_dtype(Device::META), product_dtype(Device::CPU)), (DType::F16, DType::F32));
     let _both = autocast::enable(Device::CPU, DType::BF16).unwrap();
-    assert_eq!((product(Device::META), product(Device::CPU)), (DType::F16, DType::BF16));
+    assert_eq!((product_dtype(Device::META), product_dtype(Device::CPU)), (DType::F16, DType::BF16));
     let _off = autocast::disable(Device::META);
-    assert_eq!((product(Device::META), product(Device::CPU)), (DType::F32, DType::BF16));
+    assert_eq!((product_dtype(Device::META), product_dtype(Device::CPU)), (DType::F32, DType::BF16));
 }
 
 #[test]
-fn the_number_of_a_device_does_not_matter() {
+fn the_index_of_a_device_is_ignored() {
     let first = Device::CPU.with_index(0).unwrap();
     let _on = autocast::enable(first, DType::F16).unwrap();
     assert_eq!(autocast::dtype(Device::CPU), Some(DType::F16));
-    assert_eq!(product(Device::CPU), DType::F16);
+    assert_eq!(product_dtype(Device::CPU), DType::F16);
 }
 
 #[test]
-fn regions_that_end_out_of_order_leave_no_trace() {
+fn regions_can_end_out_of_order() {
     let first = autocast::enable(Device::CPU, DType::BF16).unwrap();
     let second = autocast::enable(Device::META, DType::F16).unwrap();
     drop(first);
-    assert_eq!((product(Device::META), product(Device::CPU)), (DType::F16, DType::F32));
+    assert_eq!((product_dtype(Device::META), product_dtype(Device::CPU)), (DType::F16, DType::F32));
     drop(second);
     assert!(guard::excluded().has(Autocast) && !autocast::is_enabled(Device::META));
 }
@@ -110,48 +110,48 @@ fn a_panic_ends_a_region() {
 }
 
 #[test]
-fn a_plain_thread_knows_nothing_of_it() {
+fn a_new_thread_does_not_inherit_autocast() {
     let _on = autocast::enable(Device::CPU, None).unwrap();
-    assert_eq!(thread::spawn(|| product(Device::CPU)).join().unwrap(), DType::F32);
+    assert_eq!(thread::spawn(|| product_dtype(Device::CPU)).join().unwrap(), DType::F32);
 }
 
 #[test]
 fn a_thread_with_captured_state_casts_to_the_same_dtype() {
     let _on = autocast::enable(Device::CPU, DType::F16).unwrap();
-    assert_eq!(guard::spawn(|| product(Device::CPU)).join().unwrap(), DType::F16);
+    assert_eq!(guard::spawn(|| product_dtype(Device::CPU)).join().unwrap(), DType::F16);
 }
 
 #[test]
-fn captured_state_outlives_the_region() {
+fn captured_state_can_be_entered_after_the_region() {
     let state = {
         let _on = autocast::enable(Device::CPU, DType::F16).unwrap();
         ThreadState::capture()
     };
-    assert_eq!(product(Device::CPU), DType::F32);
-    assert_eq!(thread::spawn(move || state.run(|| product(Device::CPU))).join().unwrap(), DType::F16);
+    assert_eq!(product_dtype(Device::CPU), DType::F32);
+    assert_eq!(thread::spawn(move || state.run(|| product_dtype(Device::CPU))).join().unwrap(), DType::F16);
 }
 
 #[test]
-fn a_guard_that_excludes_the_key_keeps_every_region_out() {
+fn a_guard_that_excludes_the_key_disables_autocast() {
     let _on = autocast::enable(Device::CPU, None).unwrap();
     let _excluded = guard::exclude(KeySet::layers_of(Autocast));
-    assert_eq!(product(Device::CPU), DType::F32);
+    assert_eq!(product_dtype(Device::CPU), DType::F32);
 }
 
 #[test]
-fn inference_tensors_are_cast_as_others_are() {
+fn inference_tensors_are_cast() {
     let _inference = guard::inference_mode();
     let _on = autocast::enable(Device::CPU, None).unwrap();
-    assert_eq!(product(Device::CPU), DType::BF16);
+    assert_eq!(product_dtype(Device::CPU), DType::BF16);
 }
 
 #[test]
-fn a_dtype_that_saves_nothing_is_refused_by_name() {
+fn an_unsupported_dtype_is_an_error() {
     for dtype in [DType::F32, DType::F64, DType::I32, DType::C64] {
         let error = autocast::enable(Device::CPU, dtype).unwrap_err().to_string();
         assert!(error.contains("`dtype`") && error.contains(dtype.name()), "{error}");
         assert!(error.contains("float16 or bfloat16"), "{error}");
-        assert!(!autocast::is_enabled(Device::CPU), "what failed to begin is not on");
+        assert!(!autocast::is_enabled(Device::CPU), "autocast is off if `enable` fails");
     }
 }
 

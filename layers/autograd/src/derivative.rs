@@ -4,7 +4,7 @@ use dispatch_runtime::{Operator, Result, Tensor};
 
 use crate::graph::node::Gradients;
 use crate::graph::outline::Outline;
-use crate::graph::saved::Unpacked;
+use crate::graph::saved::UnpackedValue;
 
 /// The derivative of an operator, or the statement that it has none.
 #[doc(hidden)]
@@ -13,33 +13,33 @@ pub struct Derivative {
     /// The positions of the differentiable arguments.
     pub inputs: &'static [usize],
     /// Whether each result is differentiable.
-    pub results: &'static [bool],
+    pub differentiable_results: &'static [bool],
     /// The parameters of the derivative function after the gradients, in order: arguments, then results.
-    pub saved: &'static [Source],
+    pub saved: &'static [SavedSource],
     /// The derivative function. `None` if the operator is declared not differentiable.
-    pub run: Option<Run>,
+    pub run: Option<DerivativeFn>,
 }
 
 /// The source of a saved value.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum SavedSource {
     /// An argument, with one bit for each input whose gradient needs it.
     Argument(usize, u64),
     /// Geometry, dtype and device of an argument, without its elements.
-    OutlineOf(usize),
+    ArgumentOutline(usize),
     Result(usize),
     /// Geometry, dtype and device of a result, without its elements.
-    OutlineOfResult(usize),
+    ResultOutline(usize),
 }
 
 /// The generated function that unpacks the saved values and calls the derivative.
 #[doc(hidden)]
-pub(crate) type Run = fn(&mut Backwards<'_>, &mut [Unpacked]) -> Result<()>;
+pub(crate) type DerivativeFn = fn(&mut BackwardStep<'_>, &mut [UnpackedValue]) -> Result<()>;
 
 /// One backward step of a node: the gradients of its results, and the gradients of its inputs.
 #[doc(hidden)]
-pub struct Backwards<'a> {
+pub struct BackwardStep<'a> {
     results: &'a [Outline],
     gradients: &'a mut [Option<Tensor>],
     needs: &'a [bool],
@@ -55,10 +55,10 @@ impl Derivative {
     pub(crate) fn saved_name(&self, position: usize) -> String {
         let schema = self.operator().schema();
         match self.saved.get(position) {
-            Some(&(Source::Argument(i, _) | Source::OutlineOf(i))) => {
+            Some(&(SavedSource::Argument(i, _) | SavedSource::ArgumentOutline(i))) => {
                 schema.arguments.get(i).map(|argument| argument.name.clone()).unwrap_or_default()
             }
-            Some(&(Source::Result(i) | Source::OutlineOfResult(i))) => {
+            Some(&(SavedSource::Result(i) | SavedSource::ResultOutline(i))) => {
                 let name = schema.returns.get(i).and_then(|ret| ret.name.clone());
                 name.unwrap_or_else(
                     || if schema.returns.len() == 1 { "result".to_owned() } else { format!("result{i}") },
@@ -72,19 +72,19 @@ impl Derivative {
         &self,
         results: &[Outline],
         gradients: &mut [Option<Tensor>],
-        saved: &mut [Unpacked],
+        saved: &mut [UnpackedValue],
         needs: &[bool],
         out: &mut Gradients,
     ) -> Result<()> {
         if let Some(run) = self.run {
-            return run(&mut Backwards { results, gradients, needs, out }, saved);
+            return run(&mut BackwardStep { results, gradients, needs, out }, saved);
         }
         out.resize(needs.len(), None);
         Ok(())
     }
 }
 
-impl Backwards<'_> {
+impl BackwardStep<'_> {
     /// Returns the gradient of a result, or zeros if it received none.
     pub fn gradient(&self, result: usize) -> Result<Tensor> {
         match &self.gradients[result] {
@@ -112,40 +112,40 @@ impl Backwards<'_> {
     }
 
     /// Appends the gradients of the next input.
-    pub fn give(&mut self, gradient: impl Gradient) -> Result<()> {
-        let ahead = self.needs.get(self.out.len()..).unwrap_or_default();
-        gradient.give(ahead, &mut |gradient| self.out.push(gradient))
+    pub fn push_gradient(&mut self, gradient: impl Gradient) -> Result<()> {
+        let needs = self.needs.get(self.out.len()..).unwrap_or_default();
+        gradient.push_to(needs, &mut |gradient| self.out.push(gradient))
     }
 }
 
 /// A value that a derivative may return as the gradient of an input: a `Tensor`, an `Option<Tensor>`, or a closure that computes it. The
 /// closure is called only if the gradient is requested. For a list input, a `Vec` with one gradient per tensor.
 #[diagnostic::on_unimplemented(
-    message = "a derivative gives `{Self}` as the gradient of a tensor",
-    label = "give a `Tensor`, an `Option<Tensor>`, or a closure that returns `Result<Tensor>`; for a list, a `Vec` of them"
+    message = "a derivative returns `{Self}` as the gradient of a tensor",
+    label = "return a `Tensor`, an `Option<Tensor>`, or a closure that returns `Result<Tensor>`; for a list, a `Vec` of them"
 )]
 pub trait Gradient {
     /// Calls `to` with each gradient. Not public API.
     #[doc(hidden)]
-    fn give(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()>;
+    fn push_to(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()>;
 }
 
 impl Gradient for Tensor {
-    fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(Some(self));
         Ok(())
     }
 }
 
 impl Gradient for Option<Tensor> {
-    fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(self);
         Ok(())
     }
 }
 
 impl Gradient for Vec<Tensor> {
-    fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         for gradient in self {
             to(Some(gradient));
         }
@@ -154,7 +154,7 @@ impl Gradient for Vec<Tensor> {
 }
 
 impl Gradient for Vec<Option<Tensor>> {
-    fn give(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         self.into_iter().for_each(to);
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Gradient for Vec<Option<Tensor>> {
 
 #[diagnostic::do_not_recommend]
 impl<F: FnOnce() -> Result<Tensor>> Gradient for F {
-    fn give(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_to(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(if needs.first() == Some(&true) { Some(self()?) } else { None });
         Ok(())
     }

@@ -25,7 +25,7 @@ use dispatch_runtime::{DType, Device, Error};
 #[non_exhaustive]
 pub enum GradientError {
     /// A tensor that a derivative needs was written to after it was saved.
-    Modified {
+    SavedModified {
         /// The operator or custom function whose derivative needs the tensor.
         operator: String,
         /// The saved argument or result, or the position of a tensor that a custom function saved.
@@ -40,7 +40,7 @@ pub enum GradientError {
         found: u64,
     },
     /// A node's saved tensors were already freed by an earlier backward pass.
-    Freed {
+    SavedFreed {
         /// The operator or custom function whose derivative needs the saved tensors.
         operator: String,
     },
@@ -70,7 +70,7 @@ pub enum GradientError {
         /// The written argument.
         argument: String,
         /// How the view was made.
-        because: &'static str,
+        reason: &'static str,
     },
     /// A call outside of inference mode would write to an inference tensor.
     InferenceWritten {
@@ -113,14 +113,14 @@ pub enum GradientError {
         seeds: usize,
     },
     /// The gradient passed to `set_grad` has other sizes, another dtype or another device than the tensor.
-    UnlikeTensor {
+    GradientMismatch {
         /// Sizes, dtype and device of the gradient.
         found: (Vec<i64>, DType, Device),
         /// Sizes, dtype and device of the tensor.
         expected: (Vec<i64>, DType, Device),
     },
     /// A gradient's sizes do not reduce to the sizes of its tensor.
-    WrongGradient {
+    GradientSizes {
         /// The derivative, hook or seed that returned the gradient.
         from: String,
         /// The sizes of the gradient.
@@ -138,12 +138,12 @@ pub enum GradientError {
         expected: usize,
     },
     /// An input of `grad` has no path to the outputs.
-    Unused {
+    UnusedInput {
         /// The position of the input.
         position: usize,
     },
     /// A tensor whose dtype is neither floating nor complex was told to require gradients.
-    NotContinuous {
+    NotDifferentiableDType {
         /// The dtype of the tensor.
         dtype: DType,
     },
@@ -152,7 +152,7 @@ pub enum GradientError {
     /// `requires_grad_(true)` was called inside of a transformed function.
     InsideTransform,
     /// The recomputation of a checkpoint captured other tensors than the forward pass.
-    CapturedOthers,
+    CaptureMismatch,
     /// A derivative returned NaN in anomaly mode.
     NaN {
         /// The operator.
@@ -165,41 +165,43 @@ pub enum GradientError {
 impl fmt::Display for GradientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Modified { operator, saved, sizes, dtype, version, found } => write!(
+            Self::SavedModified { operator, saved, sizes, dtype, version, found } => write!(
                 f,
-                "the derivative of `{operator}` needs its `{saved}` ({dtype} {sizes:?}), which was written to since: it was saved at \
-                 version {version} and is at version {found}; write to a copy of it (`aten::clone`), or use operators that do not write in place"
+                "the derivative of `{operator}` needs its `{saved}` ({dtype} {sizes:?}), which was written to after it was saved: \
+                 it was saved at version {version} and is now at version {found}; write to a copy of it (`aten::clone`), or use operators that \
+                 do not write in place"
             ),
-            Self::Freed { operator } => write!(
+            Self::SavedFreed { operator } => write!(
                 f,
-                "a second backward through `{operator}`, whose saved tensors were freed by the first; say `retain_graph()` there, or \
-                 compute the outputs again"
+                "a second backward pass through `{operator}`, whose saved tensors the first pass has freed; call `retain_graph()` for the \
+                 first pass, or compute the outputs again"
             ),
             Self::NoDerivative { operator } => write!(
                 f,
-                "`{operator}` has no derivative, and nobody said that it needs none; write one (`#[op_grad({})]`), or say so \
-                 (`not_differentiable!({})`), or call it with detached tensors",
+                "`{operator}` has no derivative, and is not declared as not differentiable; write a derivative (`#[op_grad({})]`), or declare \
+                 that it has none (`not_differentiable!({})`), or call it with detached tensors",
                 operator.split('.').next().unwrap_or(operator),
                 operator.split('.').next().unwrap_or(operator)
             ),
             Self::LeafWritten { operator, argument } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, a leaf that requires gradients, whose value before would be lost; write under \
+                "`{operator}` would write to `{argument}`, a leaf that requires gradients, and its old value would be lost; write under \
                  `guard::no_grad()`, or use the form of the operator that does not write in place"
             ),
             Self::ViewOfLeafWritten { operator, argument } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, a view of a leaf that requires gradients; write under `guard::no_grad()`, or to \
+                "`{operator}` would write to `{argument}`, a view of a leaf that requires gradients; write under `guard::no_grad()`, or to \
                  a view of a copy (`aten::clone`)"
             ),
-            Self::ViewWritten { operator, argument, because } => write!(
+            Self::ViewWritten { operator, argument, reason } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, a view that {because}, so its gradient cannot be followed; write to the tensor \
-                 it is a view of, or to a copy (`aten::clone`)"
+                "`{operator}` would write to `{argument}`, a view that {reason}, so gradients cannot follow the write; write to the base of \
+                 the view, or to a copy (`aten::clone`)"
             ),
             Self::InferenceWritten { operator, argument } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, which was made in inference mode, outside of it; write to a copy (`aten::clone`)"
+                "`{operator}` would write to `{argument}` outside of inference mode, but it was made in inference mode; write to a copy \
+                 (`aten::clone`)"
             ),
             Self::InferenceSaved { operator, saved } => write!(
                 f,
@@ -208,56 +210,58 @@ impl fmt::Display for GradientError {
             ),
             Self::OutRequiresGrad { operator, argument } => write!(
                 f,
-                "`{operator}` writes into a tensor that the caller brought, which is not differentiable, but `{argument}` requires gradients; \
-                 call the form that gives a new tensor, or detach it, or use `guard::no_grad()`"
+                "`{operator}` writes its result into an existing tensor, which is not differentiable, but `{argument}` requires gradients; call \
+                 the form that returns a new tensor, or detach `{argument}`, or use `guard::no_grad()`"
             ),
             Self::NoGraph { position } => write!(
                 f,
-                "tensor {position} does not require gradients and was not computed from any that does; call `requires_grad_(true)` on the \
-                 tensors to differentiate by, before computing with them"
+                "tensor {position} does not require gradients and was not computed from a tensor that does; call `requires_grad_(true)` on the \
+                 tensors whose gradients you need, before you compute with them"
             ),
             Self::NotScalar { sizes, dtype } => write!(
                 f,
-                "a tensor of sizes {sizes:?} and dtype {dtype} has no gradient to begin with, as only one real element has; reduce it \
-                 (`sum`, `mean`, `abs`), or give a gradient with `seeded(..)`"
+                "a backward pass from a tensor of sizes {sizes:?} and dtype {dtype} needs a seed gradient; only one real element has a default \
+                 seed, which is 1; reduce the tensor (`sum`, `mean`, `abs`), or pass a seed with `seeded(..)`"
             ),
             Self::SeedCount { tensors, seeds } => {
-                write!(f, "{seeds} gradients to begin with for {tensors} tensors; give one for each")
+                write!(f, "{seeds} seed gradients for {tensors} tensors; pass one for each tensor")
             }
-            Self::UnlikeTensor { found, expected } => write!(
+            Self::GradientMismatch { found, expected } => write!(
                 f,
-                "the gradient of a tensor is like it, here of sizes {:?}, {} on {}; the one that was set is of sizes {:?}, {} on {}",
+                "the gradient of a tensor must have its sizes, dtype and device, here {:?}, {} on {}; the gradient that was set has {:?}, {} \
+                 on {}",
                 expected.0, expected.1, expected.2, found.0, found.1, found.2
             ),
-            Self::WrongGradient { from, found, expected } => write!(
+            Self::GradientSizes { from, found, expected } => write!(
                 f,
-                "{from} gave a gradient of sizes {found:?} for a tensor of sizes {expected:?}, to which it does not reduce"
+                "wrong sizes of a gradient from {from}: {found:?} for a tensor of sizes {expected:?}; they must be equal, or reduce to those of \
+                 the tensor"
             ),
             Self::GradientCount { operator, found, expected } => write!(
                 f,
-                "the derivative of `{operator}` gave {found} gradients for {expected} tensors; give one for each tensor, in order"
+                "the derivative of `{operator}` returned {found} gradients for {expected} tensors; return one for each tensor, in order"
             ),
-            Self::Unused { position } => write!(
+            Self::UnusedInput { position } => write!(
                 f,
-                "input {position} has no part in the outputs, or was not recorded; say `allow_unused()` to get `None` for it"
+                "the outputs do not depend on input {position}, or the dependence was not recorded; call `allow_unused()` to get `None` for it"
             ),
-            Self::NotContinuous { dtype } => {
-                write!(f, "a tensor of {dtype} has no gradients; only floating and complex tensors do")
+            Self::NotDifferentiableDType { dtype } => {
+                write!(f, "a {dtype} tensor has no gradients; only floating-point and complex tensors have")
             }
             Self::NotALeaf => f.write_str(
                 "this tensor was computed from others that require gradients, so it requires them too; `detach()` gives a tensor that does not",
             ),
             Self::InsideTransform => f.write_str(
-                "`requires_grad_` inside of a function that is transformed: what is computed there belongs to the transform's own level, \
-                 which this tensor is no part of; use `functional::grad` or `functional::vjp` there too",
+                "`requires_grad_` was called inside of a transformed function, which records only tensors of the transform's own level; use \
+                 `functional::grad` or `functional::vjp` there too",
             ),
-            Self::CapturedOthers => f.write_str(
-                "the function of a `checkpoint` used other tensors that require gradients in the backward than in the forward; let it \
-                 capture the same ones until then, and make what it computes itself on the thread that calls it, or pass such tensors as \
+            Self::CaptureMismatch => f.write_str(
+                "the function of a `checkpoint` used other tensors that require gradients in the backward pass than in the forward pass; \
+                 do not replace captured tensors until then, and create new ones on the thread that calls the function, or pass them as \
                  inputs",
             ),
             Self::NaN { operator, position } => {
-                write!(f, "the derivative of `{operator}` gave NaN as gradient {position}")
+                write!(f, "the derivative of `{operator}` returned NaN as gradient {position}")
             }
         }
     }

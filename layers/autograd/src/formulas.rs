@@ -1,6 +1,6 @@
 //! Gradient formulas of PyTorch's operators.
 
-#![allow(non_snake_case, reason = "a derivative is called as its operator")]
+#![allow(non_snake_case, reason = "a derivative has the name of its operator")]
 
 /// Defines derivatives as table rows, with one expression per input gradient: `mul(grad, this, other) => grad * other, grad * this;`.
 ///
@@ -62,10 +62,10 @@ use dispatch_runtime::{Error, Operation, Result, Tensor};
 use crate::GradientError;
 
 /// Returns the error of a gradient that has no formula.
-fn unknown<O: Operation>() -> Result<Tensor> {
-    Err(missing::<O>())
+fn no_formula<O: Operation>() -> Result<Tensor> {
+    Err(no_formula_error::<O>())
 }
 
-fn missing<O: Operation>() -> Error {
+fn no_formula_error<O: Operation>() -> Error {
     GradientError::NoDerivative { operator: O::operator().name().to_string() }.into()
 }

@@ -54,8 +54,11 @@ pub use graph::outline::Outline;
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::derivative::{Backwards, Derivative, Source};
-    pub use crate::forward::record::{Inputs, Recording, below, computing, fresh, mark_view, mark_views, own};
-    pub use crate::graph::saved::{Unpacked, lost, outline, outlines, value};
+    pub use crate::derivative::{BackwardStep, Derivative, SavedSource};
+    pub use crate::forward::record::{
+        DifferentiableArgument, Recording, below_autograd_guard, copy_if_shared, keys_below_autograd, mark_view,
+        mark_views, new_handle_if_shared,
+    };
+    pub use crate::graph::saved::{UnpackedValue, unpack_outline, unpack_outlines, unpack_value, wrong_count};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

@@ -5,7 +5,7 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const WITHOUT: [&str; 18] = [
+const WITHOUT_DERIVATIVE: [&str; 18] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
@@ -27,29 +27,33 @@ const WITHOUT: [&str; 18] = [
 ];
 
 #[test]
-fn every_operator_says_how_it_is_differentiated() {
-    let silent: Vec<String> = Operator::all()
+fn every_operator_declares_a_derivative_or_that_it_has_none() {
+    let undeclared: Vec<String> = Operator::all()
         .into_iter()
-        .filter(|operator| operator.name().namespace == "aten" && !is_composite(operator) && !says(operator))
+        .filter(|operator| {
+            operator.name().namespace == "aten" && !is_composite(operator) && !declares_derivative(operator)
+        })
         .map(|operator| operator.name().to_string())
-        .filter(|name| !WITHOUT.contains(&&**name))
+        .filter(|name| !WITHOUT_DERIVATIVE.contains(&&**name))
         .collect();
-    assert!(silent.is_empty(), "{} operators say nothing: {silent:#?}", silent.len());
+    assert!(undeclared.is_empty(), "{} operators declare nothing: {undeclared:#?}", undeclared.len());
 }
 
 #[test]
-fn what_is_listed_as_without_a_derivative_has_none() {
-    for name in WITHOUT {
-        assert!(Operator::find(name).is_ok_and(|operator| !says(operator)), "{name}");
+fn listed_operators_declare_no_derivative() {
+    for name in WITHOUT_DERIVATIVE {
+        assert!(Operator::find(name).is_ok_and(|operator| !declares_derivative(operator)), "{name}");
     }
 }
 
 /// Whether an operator declares its derivative. An in-place operator counts by its functional form, and an `out=` variant always counts.
-fn says(operator: &'static Operator) -> bool {
-    let speaks = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
+fn declares_derivative(operator: &'static Operator) -> bool {
+    let has_rule = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
     let functional = operator.functional();
-    speaks(operator)
-        || functional.is_some_and(|functional| speaks(functional) || WITHOUT.contains(&&*functional.name().to_string()))
+    has_rule(operator)
+        || functional.is_some_and(|functional| {
+            has_rule(functional) || WITHOUT_DERIVATIVE.contains(&&*functional.name().to_string())
+        })
         || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
 }
 

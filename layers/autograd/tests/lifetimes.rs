@@ -14,7 +14,7 @@ fn leaf(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
-fn in_a_small_stack(f: impl FnOnce() + Send + 'static) {
+fn run_in_a_small_stack(f: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(256 << 10).spawn(f).unwrap().join().unwrap();
 }
 
@@ -24,7 +24,7 @@ fn chain(x: &Tensor, length: usize) -> Tensor {
 
 #[test]
 fn a_million_nodes_run_forward_and_backward_in_a_small_stack() {
-    in_a_small_stack(|| {
+    run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
         chain(&x, 1_000_000).backward().unwrap();
         assert_eq!(x.grad().unwrap().item::<f64>().unwrap(), 1_000_001.0);
@@ -33,12 +33,12 @@ fn a_million_nodes_run_forward_and_backward_in_a_small_stack() {
 
 #[test]
 fn a_long_chain_is_dropped_without_a_backward_in_a_small_stack() {
-    in_a_small_stack(|| drop(chain(&leaf(&[1.0]), 300_000)));
+    run_in_a_small_stack(|| drop(chain(&leaf(&[1.0]), 300_000)));
 }
 
 #[test]
 fn a_chain_through_saved_tensors_is_dropped_in_a_small_stack() {
-    in_a_small_stack(|| {
+    run_in_a_small_stack(|| {
         let (x, one) = (leaf(&[1.0]), leaf(&[1.0]));
         let product = (0..100_000).fold(x.clone(), |y, _| (&y * &one).unwrap());
         drop(product);
@@ -47,7 +47,7 @@ fn a_chain_through_saved_tensors_is_dropped_in_a_small_stack() {
 
 #[test]
 fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
-    in_a_small_stack(|| {
+    run_in_a_small_stack(|| {
         let (x, one) = (leaf(&[1.0, 1.0]), leaf(&[1.0]));
         let base = aten::clone(&x, None).unwrap();
         for _ in 0..20_000 {
@@ -59,9 +59,9 @@ fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
 }
 
 #[test]
-fn chains_through_what_a_function_holds_or_saves_or_a_hook_holds_are_dropped_in_a_small_stack() {
-    struct Holds(#[expect(dead_code, reason = "it is only held")] Option<Tensor>);
-    impl Backward for Holds {
+fn chains_through_custom_functions_and_hooks_are_dropped_in_a_small_stack() {
+    struct HoldsTensor(#[expect(dead_code, reason = "it is only held")] Option<Tensor>);
+    impl Backward for HoldsTensor {
         fn name(&self) -> String {
             "holds".to_owned()
         }
@@ -69,14 +69,14 @@ fn chains_through_what_a_function_holds_or_saves_or_a_hook_holds_are_dropped_in_
             Ok(vec![None])
         }
     }
-    in_a_small_stack(|| {
+    run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
         let held = (0..50_000).fold(x.clone(), |y, _| {
-            record(&[&x], Holds(Some(y)), |_| Ok(vec![Tensor::from([1.0])])).unwrap().remove(0)
+            record(&[&x], HoldsTensor(Some(y)), |_| Ok(vec![Tensor::from([1.0])])).unwrap().remove(0)
         });
         drop(held);
         let saved = (0..50_000).fold(x.clone(), |y, _| {
-            let forward = record(&[&x], Holds(None), |ctx| {
+            let forward = record(&[&x], HoldsTensor(None), |ctx| {
                 ctx.save(&y);
                 Ok(vec![Tensor::from([1.0])])
             });
@@ -93,11 +93,11 @@ fn chains_through_what_a_function_holds_or_saves_or_a_hook_holds_are_dropped_in_
 }
 
 #[test]
-fn a_long_chain_that_a_thread_leaves_behind_is_dropped_in_a_small_stack() {
+fn a_long_chain_in_a_thread_local_is_dropped_in_a_small_stack() {
     thread_local! {
         static LAST: RefCell<Option<Tensor>> = const { RefCell::new(None) };
     }
-    in_a_small_stack(|| {
+    run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
         LAST.set(Some(x.clone()));
         drop(chain(&x, 100));
@@ -106,72 +106,72 @@ fn a_long_chain_that_a_thread_leaves_behind_is_dropped_in_a_small_stack() {
 }
 
 /// An extension whose reference count tells when a tensor's body is dropped.
-struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+struct CountedHook(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
-fn watched(tensor: &Tensor, witness: &Arc<()>) {
-    tensor.extension_or_init(|| Witness(witness.clone()));
+fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
+    tensor.extension_or_init(|| CountedHook(counter.clone()));
 }
 
 #[test]
-fn nothing_lives_on_after_a_forward_without_a_backward() {
-    let witness = Arc::new(());
+fn a_graph_without_a_backward_is_freed_with_its_results() {
+    let counter = Arc::new(());
     {
         let x = leaf(&[1.0, 2.0]);
-        watched(&x, &witness);
+        attach_counter(&x, &counter);
         let mut y = x.exp().unwrap();
-        watched(&y, &witness);
+        attach_counter(&y, &counter);
         let z = (&y * &y).unwrap();
-        watched(&z, &witness);
+        attach_counter(&z, &counter);
         let view = z.view(&[1, 2]).unwrap();
-        watched(&view, &witness);
+        attach_counter(&view, &counter);
         aten::add_(&mut y, &x, 1.into()).unwrap();
         let mut end = y.slice(0, Some(1), None, 1).unwrap();
-        watched(&end, &witness);
+        attach_counter(&end, &counter);
         let other = end.clone();
         aten::mul_(&mut end, &other).unwrap();
         y.retain_grad().unwrap();
     }
-    assert_eq!(Arc::strong_count(&witness), 1);
+    assert_eq!(Arc::strong_count(&counter), 1);
 }
 
 #[test]
-fn nothing_but_gradients_lives_on_after_gradients_of_gradients() {
-    let witness = Arc::new(());
+fn only_gradients_remain_after_a_second_order_backward() {
+    let counter = Arc::new(());
     {
         let x = leaf(&[2.0]);
-        watched(&x, &witness);
+        attach_counter(&x, &counter);
         let y = (&x.exp().unwrap() * &x).unwrap();
-        watched(&y, &witness);
+        attach_counter(&y, &counter);
         let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
-        watched(&first, &witness);
+        attach_counter(&first, &counter);
     }
-    assert_eq!(Arc::strong_count(&witness), 1);
+    assert_eq!(Arc::strong_count(&counter), 1);
 }
 
 #[test]
-fn saved_tensors_are_freed_by_a_backward_while_the_result_lives() {
-    let witness = Arc::new(());
+fn a_backward_frees_saved_tensors_before_the_result_is_dropped() {
+    let counter = Arc::new(());
     let x = leaf(&[2.0]);
     let y = {
         let saved = (&x * 3.0).unwrap();
-        watched(&saved, &witness);
+        attach_counter(&saved, &counter);
         (&saved * &saved).unwrap()
     };
-    assert_eq!(Arc::strong_count(&witness), 2);
+    assert_eq!(Arc::strong_count(&counter), 2);
     y.backward().unwrap();
-    assert_eq!(Arc::strong_count(&witness), 1);
+    assert_eq!(Arc::strong_count(&counter), 1);
 }
 
 #[test]
 fn a_factor_is_saved_only_for_the_gradient_of_the_other() {
     let (x, constant) = (leaf(&[2.0]), Tensor::from([3.0]));
-    let witness = Arc::new(());
+    let counter = Arc::new(());
     let mut y = (&x * 1.0).unwrap();
-    watched(&y, &witness);
+    attach_counter(&y, &counter);
     let z = (&y * &constant).unwrap();
     y.add__scalar(1, 1).unwrap();
     drop(y);
-    assert_eq!(Arc::strong_count(&witness), 1, "nobody asks for the gradient of the constant");
+    assert_eq!(Arc::strong_count(&counter), 1, "the gradient of the constant is not requested");
     z.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0]);
 

@@ -12,12 +12,12 @@ use kernels_cpu as _;
 
 const STEPS: usize = 100_000;
 /// The number of steps after which the block caches have reached their final size.
-const SETTLED: usize = 1_000;
+const WARM_UP_STEPS: usize = 1_000;
 /// One step in this many runs a special forward pass instead of the plain one.
-const EVERY: usize = 8;
-const RATE: f64 = 0.01;
+const VARIANT_INTERVAL: usize = 8;
+const LEARNING_RATE: f64 = 0.01;
 /// The sum reduction of the loss.
-const SUM: i64 = 2;
+const REDUCTION_SUM: i64 = 2;
 
 struct Network {
     first: Tensor,
@@ -36,45 +36,45 @@ impl Network {
         input.mm(&self.first)?.relu()
     }
 
-    fn error(&self, hidden: &Tensor, wanted: &Tensor) -> Result<Tensor> {
-        hidden.mm(&self.second)?.mse_loss(wanted, SUM)
+    fn error(&self, hidden: &Tensor, target: &Tensor) -> Result<Tensor> {
+        hidden.mm(&self.second)?.mse_loss(target, REDUCTION_SUM)
     }
 }
 
 struct Sample {
     input: Tensor,
-    wanted: Tensor,
+    target: Tensor,
 }
 
 /// A forward pass that computes the loss of a network.
 type Forward = fn(&Network, &Sample) -> Result<Tensor>;
 
 /// The special forward passes, which could leak memory.
-const OTHERS: [(&str, Forward); 7] = [
+const VARIANTS: [(&str, Forward); 7] = [
     ("views of parameters", views_of_parameters),
     ("writes to results", writes_to_results),
     ("writes to views", writes_to_views),
-    ("hooks", hooks),
-    ("a checkpoint", a_checkpoint),
+    ("hooks", with_hooks),
+    ("a checkpoint", with_checkpoint),
     ("gradients of gradients", gradients_of_gradients),
     ("failures", failures),
 ];
 
 fn plain(network: &Network, sample: &Sample) -> Result<Tensor> {
-    network.error(&network.hidden(&sample.input)?, &sample.wanted)
+    network.error(&network.hidden(&sample.input)?, &sample.target)
 }
 
 fn views_of_parameters(network: &Network, sample: &Sample) -> Result<Tensor> {
     let turned = network.first.transpose_int(0, 1)?;
     let hidden = turned.mm(&sample.input.transpose_int(0, 1)?)?.relu()?;
-    network.error(&hidden.transpose_int(0, 1)?, &sample.wanted)
+    network.error(&hidden.transpose_int(0, 1)?, &sample.target)
 }
 
 fn writes_to_results(network: &Network, sample: &Sample) -> Result<Tensor> {
     let mut hidden = sample.input.mm(&network.first)?;
     aten::mul_(&mut hidden, &Tensor::from([0.5, 1.0, 2.0]))?;
     hidden.relu_()?;
-    network.error(&hidden, &sample.wanted)
+    network.error(&hidden, &sample.target)
 }
 
 fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
@@ -83,15 +83,15 @@ fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
     let read = base.narrow(1, 0, 2)?;
     aten::mul_(&mut base.narrow(1, 1, 2)?, &Tensor::from(0.5))?;
     aten::copy_(&mut base.select_int(1, 0)?, &read.select_int(1, 1)?, false)?;
-    network.error(&(&base + &hidden)?, &sample.wanted)
+    network.error(&(&base + &hidden)?, &sample.target)
 }
 
-fn hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     let seen = hidden.clone();
     let _stays = hidden.register_hook(|gradient| (gradient * 0.5).map(Some))?;
     hidden.retain_grad()?;
-    let error = network.error(&hidden, &sample.wanted)?;
+    let error = network.error(&hidden, &sample.target)?;
     let of_leaf = network.first.register_hook(|_| Ok(None))?;
     Differentiation::of(&[&error]).retain_graph().backward()?;
     of_leaf.remove();
@@ -99,10 +99,10 @@ fn hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
     Ok(error)
 }
 
-fn a_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn with_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
     let block = |inputs: &[Tensor]| Ok(vec![inputs[0].mm(&inputs[1])?.relu()?]);
     let hidden = checkpoint(block, &[&sample.input, &network.first])?.remove(0);
-    network.error(&hidden, &sample.wanted)
+    network.error(&hidden, &sample.target)
 }
 
 fn gradients_of_gradients(network: &Network, sample: &Sample) -> Result<Tensor> {
@@ -119,11 +119,15 @@ fn failures(network: &Network, sample: &Sample) -> Result<Tensor> {
     let sum = squares.sum()?;
     aten::add_(&mut squares, &Tensor::from(1.0), 1.into())?;
     assert!(sum.backward().is_err());
-    network.error(&hidden, &sample.wanted)
+    network.error(&hidden, &sample.target)
 }
 
-fn forward_of(at: usize) -> (&'static str, Forward) {
-    if at.is_multiple_of(EVERY) { OTHERS[at / EVERY % OTHERS.len()] } else { ("plain", plain) }
+fn forward_of_step(at: usize) -> (&'static str, Forward) {
+    if at.is_multiple_of(VARIANT_INTERVAL) {
+        VARIANTS[at / VARIANT_INTERVAL % VARIANTS.len()]
+    } else {
+        ("plain", plain)
+    }
 }
 
 fn step(network: &mut Network, sample: &Sample, forward: Forward) -> Result<f64> {
@@ -132,26 +136,26 @@ fn step(network: &mut Network, sample: &Sample, forward: Forward) -> Result<f64>
     let _no_grad = guard::no_grad();
     for parameter in [&mut network.first, &mut network.second] {
         let gradient = parameter.grad().unwrap();
-        aten::sub_(parameter, &gradient, RATE.into())?;
+        aten::sub_(parameter, &gradient, LEARNING_RATE.into())?;
         parameter.zero_grad();
     }
     error.item()
 }
 
 #[test]
-fn a_hundred_thousand_training_steps_hold_memory_flat() {
+fn memory_does_not_grow_in_a_hundred_thousand_training_steps() {
     let mut network = Network::new().unwrap();
-    let sample = Sample { input: Tensor::from([[1.0, 2.0], [-1.0, 0.5]]), wanted: Tensor::from([[1.0], [-1.0]]) };
+    let sample = Sample { input: Tensor::from([[1.0, 2.0], [-1.0, 0.5]]), target: Tensor::from([[1.0], [-1.0]]) };
     let before = plain(&network, &sample).unwrap().item::<f64>().unwrap();
     let mut settled = 0;
     for at in 0..STEPS {
-        let (name, forward) = forward_of(at);
+        let (name, forward) = forward_of_step(at);
         step(&mut network, &sample, forward).unwrap();
         let alive = allocated_bytes::allocated_bytes();
-        if at < SETTLED {
+        if at < WARM_UP_STEPS {
             settled = alive;
         }
-        assert_eq!(alive, settled, "bytes after step {at}, with {name}, and when all had settled");
+        assert_eq!(alive, settled, "bytes after step {at}, with {name}, and after the warm-up");
     }
     let after = plain(&network, &sample).unwrap().item::<f64>().unwrap();
     assert!(after < before / 10.0, "the steps train: {before} {after}");

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use dispatch_runtime::{Explanation, KeySet, Operator, Result, Stack, Value, keys, op_fallback};
 
 use crate::mode::ModeError;
-use crate::scope::{Modes, Scope};
+use crate::scope::{EnteredMode, ModeList};
 
 /// The call of an operator that a mode receives in [`Mode::on_op`](crate::Mode::on_op).
 ///
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
-/// use dispatch_modes::{Call, Mode, with};
+/// use dispatch_modes::{Call, Mode, with_mode};
 /// use dispatch_runtime::prelude::*;
 ///
 /// /// Repeats failed calls in double precision.
@@ -32,14 +32,14 @@ use crate::scope::{Modes, Scope};
 ///             }
 ///         }
 ///         let results = call.operator().call(arguments)?;
-///         call.give(results)
+///         call.set_results(results)
 ///     }
 /// }
 ///
 /// # fn main() -> Result<()> {
 /// let (x, y) = (Tensor::from([[1.0_f32]]), Tensor::from([[2.0_f64]]));
 /// assert!(x.mm(&y).is_err());
-/// assert_eq!(with(Wide, || x.mm(&y))?.item::<f64>()?, 2.0);
+/// assert_eq!(with_mode(Wide, || x.mm(&y))?.item::<f64>()?, 2.0);
 /// # Ok(())
 /// # }
 /// ```
@@ -47,49 +47,60 @@ pub struct Call<'a> {
     operator: &'a Operator,
     keys: KeySet,
     /// Whether the arguments may have changed, and the keys with them.
-    changed: bool,
+    arguments_changed: bool,
     stack: &'a mut Stack,
     /// The stack's length below the arguments. Values below belong to other calls.
-    base: usize,
+    stack_base: usize,
     /// The mode that handles the call.
-    scope: &'a Arc<Scope>,
+    entered: &'a Arc<EnteredMode>,
     /// The modes that see the calls made inside of this call.
-    inside: Modes,
+    inner_modes: ModeList,
     /// The modes to which this mode passes the call on.
-    below: Modes,
-    state: State,
+    next_modes: ModeList,
+    state: CallState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CallState {
     Arguments,
     /// The call was passed on, and failed or has not returned.
-    Away,
+    PassedOn,
     Results,
 }
 
 thread_local! {
     /// The modes whose handlers are running on this thread, the innermost last.
-    static HANDLING: RefCell<Vec<*const Scope>> = const { RefCell::new(Vec::new()) };
+    static ACTIVE_HANDLERS: RefCell<Vec<*const EnteredMode>> = const { RefCell::new(Vec::new()) };
 }
 
 #[op_fallback(PreDispatch)]
 fn modes(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let keys = keys.below(keys::PreDispatch);
-    let inside = Modes::current();
-    let Some((scope, below)) = inside.innermost() else { return operator.redispatch_boxed(keys, stack) };
-    let base = stack.len().saturating_sub(operator.argument_count());
-    Call { operator, keys, changed: false, stack, base, scope: &scope, inside, below, state: State::Arguments }.handle()
+    let inner_modes = ModeList::current();
+    let Some((entered, next_modes)) = inner_modes.innermost() else { return operator.redispatch_boxed(keys, stack) };
+    let stack_base = stack.len().saturating_sub(operator.argument_count());
+    Call {
+        operator,
+        keys,
+        arguments_changed: false,
+        stack,
+        stack_base,
+        entered: &entered,
+        inner_modes,
+        next_modes,
+        state: CallState::Arguments,
+    }
+    .handle()
 }
 
 impl Call<'_> {
     /// Calls the mode's handler. While it runs, only the modes below see the calls that it makes.
     fn handle(&mut self) -> Result<()> {
-        let _aside = self.below.clone().set();
-        let _handling = Handling::begin(self.scope);
-        self.scope.mode.on_op(self)?;
+        let _next = self.next_modes.clone().make_current();
+        let _handler = HandlerGuard::begin(self.entered);
+        self.entered.mode.on_op(self)?;
         match self.state {
-            State::Results => Ok(()),
+            CallState::Results => Ok(()),
             _ => Err(ModeError::NoResults { operator: self.operator.name().to_string() }.into()),
         }
     }
@@ -100,26 +111,26 @@ impl Call<'_> {
     /// # Errors
     ///
     /// Returns the error of the call if it fails, and an error if the call was passed on or given results before. The arguments are gone
-    /// after a failed call; [`give`](Self::give) is still possible.
+    /// after a failed call; [`set_results`](Self::set_results) is still possible.
     pub fn pass_on(&mut self) -> Result<()> {
-        if self.state != State::Arguments {
-            return Err(ModeError::PassedOnAgain { operator: self.operator.name().to_string() }.into());
+        if self.state != CallState::Arguments {
+            return Err(ModeError::PassedOnTwice { operator: self.operator.name().to_string() }.into());
         }
-        if let Some((scope, below)) = self.below.innermost() {
-            let (stack, inside) = (&mut *self.stack, self.inside.clone());
-            let mut next = Call { scope: &scope, inside, below, stack, ..*self };
+        if let Some((entered, next_modes)) = self.next_modes.innermost() {
+            let (stack, inner_modes) = (&mut *self.stack, self.inner_modes.clone());
+            let mut next = Call { entered: &entered, inner_modes, next_modes, stack, ..*self };
             let result = next.handle();
             self.state = next.state;
             return result;
         }
-        let _inside = self.inside.clone().set();
-        self.state = State::Away;
-        if self.changed {
+        let _inside = self.inner_modes.clone().make_current();
+        self.state = CallState::PassedOn;
+        if self.arguments_changed {
             self.operator.call_boxed_below(keys::PreDispatch, self.stack)?;
         } else {
             self.operator.redispatch_boxed(self.keys, self.stack)?;
         }
-        self.state = State::Results;
+        self.state = CallState::Results;
         Ok(())
     }
 
@@ -129,8 +140,8 @@ impl Call<'_> {
     /// # Errors
     ///
     /// Returns the errors of [`pass_on`](Self::pass_on).
-    pub fn pass_on_whole(&mut self) -> Result<()> {
-        self.inside = self.inside.without(self.scope);
+    pub fn pass_on_hiding_inner_calls(&mut self) -> Result<()> {
+        self.inner_modes = self.inner_modes.without(self.entered);
         self.pass_on()
     }
 
@@ -139,17 +150,17 @@ impl Call<'_> {
     /// # Errors
     ///
     /// Returns an error if the number of results differs from that of the operator's schema.
-    pub fn give(&mut self, results: impl IntoIterator<Item = Value>) -> Result<()> {
+    pub fn set_results(&mut self, results: impl IntoIterator<Item = Value>) -> Result<()> {
         let results: Vec<Value> = results.into_iter().collect();
         let (expected, found) = (self.operator.schema().returns.len(), results.len());
         if expected != found {
-            return Err(ModeError::WrongCount { operator: self.operator.name().to_string(), expected, found }.into());
+            return Err(ModeError::ResultCount { operator: self.operator.name().to_string(), expected, found }.into());
         }
-        self.stack.drop_top(self.stack.len().saturating_sub(self.base));
+        self.stack.drop_top(self.stack.len().saturating_sub(self.stack_base));
         for result in results {
             self.stack.push(result);
         }
-        self.state = State::Results;
+        self.state = CallState::Results;
         Ok(())
     }
 
@@ -168,15 +179,15 @@ impl Call<'_> {
     /// Returns the arguments, or nothing after the call was passed on.
     #[must_use]
     pub fn arguments(&self) -> &[Value] {
-        self.values(State::Arguments)
+        self.values(CallState::Arguments)
     }
 
     /// Returns the arguments for changes, or nothing after the call was passed on. The call then continues with the keys of the new
     /// arguments.
     pub fn arguments_mut(&mut self) -> &mut [Value] {
-        self.changed = true;
+        self.arguments_changed = true;
         match self.state {
-            State::Arguments => self.stack.top_mut(self.operator.argument_count()).unwrap_or_default(),
+            CallState::Arguments => self.stack.top_mut(self.operator.argument_count()).unwrap_or_default(),
             _ => &mut [],
         }
     }
@@ -184,39 +195,39 @@ impl Call<'_> {
     /// Returns the results, or nothing before there are any.
     #[must_use]
     pub fn results(&self) -> &[Value] {
-        self.values(State::Results)
+        self.values(CallState::Results)
     }
 
-    fn values(&self, state: State) -> &[Value] {
-        if self.state == state { self.stack.values().get(self.base..).unwrap_or_default() } else { &[] }
+    fn values(&self, state: CallState) -> &[Value] {
+        if self.state == state { self.stack.values().get(self.stack_base..).unwrap_or_default() } else { &[] }
     }
 
     /// Returns how many calls that this mode has passed on enclose the call.
     #[must_use]
-    pub fn nesting(&self) -> usize {
-        let of_this = |scopes: &Vec<_>| scopes.iter().filter(|&&scope| scope == Arc::as_ptr(self.scope)).count();
-        HANDLING.with_borrow(of_this).saturating_sub(1)
+    pub fn nesting_depth(&self) -> usize {
+        let of_this = |modes: &Vec<_>| modes.iter().filter(|&&entered| entered == Arc::as_ptr(self.entered)).count();
+        ACTIVE_HANDLERS.with_borrow(of_this).saturating_sub(1)
     }
 
     /// Explains which kernel computes the call if no layer intercepts it: the kernel of the backend, or of a composite.
     #[must_use]
-    pub fn kernel(&self) -> Explanation {
+    pub fn explain_kernel(&self) -> Explanation {
         self.operator.explain_redispatch(self.keys.below(keys::BackendSelect), self.arguments())
     }
 }
 
 /// A guard that lists a mode as handling a call while it lives.
-struct Handling;
+struct HandlerGuard;
 
-impl Handling {
-    fn begin(scope: &Arc<Scope>) -> Self {
-        HANDLING.with_borrow_mut(|scopes| scopes.push(Arc::as_ptr(scope)));
+impl HandlerGuard {
+    fn begin(entered: &Arc<EnteredMode>) -> Self {
+        ACTIVE_HANDLERS.with_borrow_mut(|modes| modes.push(Arc::as_ptr(entered)));
         Self
     }
 }
 
-impl Drop for Handling {
+impl Drop for HandlerGuard {
     fn drop(&mut self) {
-        _ = HANDLING.with_borrow_mut(Vec::pop);
+        _ = ACTIVE_HANDLERS.with_borrow_mut(Vec::pop);
     }
 }

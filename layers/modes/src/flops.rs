@@ -37,11 +37,11 @@ use crate::text_table;
 /// ```
 #[derive(Default)]
 pub struct Flops {
-    counts: Mutex<BTreeMap<Name<'static>, Count>>,
+    counts: Mutex<BTreeMap<Name<'static>, OperatorCount>>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct OperatorCount {
     calls: u64,
     flops: u64,
 }
@@ -65,15 +65,15 @@ impl Flops {
         Name::parse(operator).and_then(|name| self.counts().get(&name).copied()).map_or(0, |count| count.flops)
     }
 
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<Name<'static>, Count>> {
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<Name<'static>, OperatorCount>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Mode for Flops {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        let Some(flops) = rules::flops(call.operator(), call.arguments()) else { return call.pass_on() };
-        call.pass_on_whole()?;
+        let Some(flops) = rules::count_flops(call.operator(), call.arguments()) else { return call.pass_on() };
+        call.pass_on_hiding_inner_calls()?;
         let mut counts = self.counts();
         let count = counts.entry(call.operator().name()).or_default();
         count.calls += 1;
@@ -87,12 +87,17 @@ impl fmt::Display for Flops {
         let total = self.total();
         let mut counts: Vec<_> = self.counts().iter().map(|(name, count)| (*name, *count)).collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.flops));
-        let row = |name: String, Count { calls, flops }: Count| {
-            vec![name, calls.to_string(), text_table::scaled(flops, "FLOP"), text_table::percent(flops, total)]
+        let row = |name: String, OperatorCount { calls, flops }: OperatorCount| {
+            vec![
+                name,
+                calls.to_string(),
+                text_table::format_scaled(flops, "FLOP"),
+                text_table::format_percent(flops, total),
+            ]
         };
         let calls = counts.iter().map(|(_, count)| count.calls).sum();
         let rows = counts.iter().map(|(name, count)| row(name.to_string(), *count));
-        let rows: Vec<_> = rows.chain([row("total".to_owned(), Count { calls, flops: total })]).collect();
-        text_table::write(f, &["operator", "calls", "FLOP", "share"], &rows)
+        let rows: Vec<_> = rows.chain([row("total".to_owned(), OperatorCount { calls, flops: total })]).collect();
+        text_table::write_table(f, &["operator", "calls", "FLOP", "share"], &rows)
     }
 }

@@ -15,7 +15,7 @@
 //!         match call.arguments() {
 //!             [Value::Tensor(x)] if call.operator().name().base == "relu" => {
 //!                 let smooth = aten::gelu(x, "none")?;
-//!                 call.give([smooth.into()])
+//!                 call.set_results([smooth.into()])
 //!             }
 //!             _ => call.pass_on(),
 //!         }
@@ -25,7 +25,7 @@
 //! # fn main() -> Result<()> {
 //! let flops = modes::enter(Flops::new());
 //! let x = Tensor::from([[-1.0, 0.0], [1.0, 2.0]]);
-//! let y = modes::with(Smooth, || x.mm(&x)?.relu())?;
+//! let y = modes::with_mode(Smooth, || x.mm(&x)?.relu())?;
 //! assert_eq!(flops.of("aten::mm"), 16);
 //! assert!(y.to_vec::<f64>()? != x.mm(&x)?.relu()?.to_vec::<f64>()?);
 //! # Ok(())
@@ -38,7 +38,7 @@
 //! except for layers that are declared above everything. So a mode sees each call as it was made, with its original arguments, for
 //! operators of every crate. Then it sees, as calls *inside* of that one, the operators that the kernels below call: the parts of a
 //! composite, the casts of autocast. A printed trace and a profile show these. A mode that counts must not count a product and its parts:
-//! it passes a call on [as a whole](Call::pass_on_whole), and sees nothing inside of it.
+//! it passes a call on [as a whole](Call::pass_on_hiding_inner_calls), and sees nothing inside of it.
 //!
 //! A backward pass is not an operator. Its calls are seen by the modes that are on when `backward` is called, not by those of the forward
 //! pass.
@@ -74,8 +74,8 @@ mod text_table;
 
 pub use call::Call;
 pub use flops::Flops;
-pub use memory::{Made, Memory};
+pub use memory::{AllocationCounts, Memory};
 pub use mode::{Mode, ModeError};
 pub use print::Print;
-pub use profiler::{Profiler, Row};
-pub use scope::{Entered, enter, with};
+pub use profiler::{ProfileRow, Profiler};
+pub use scope::{ModeGuard, enter, with_mode};

@@ -6,8 +6,8 @@ use std::fmt;
 
 use dispatch_runtime::{Device, Name, Result, Tensor, Value};
 
-pub use self::counts::Made;
-use self::counts::Shared;
+pub use self::counts::AllocationCounts;
+use self::counts::SharedCounts;
 use crate::call::Call;
 use crate::mode::Mode;
 
@@ -35,7 +35,7 @@ use crate::mode::Mode;
 /// # }
 /// ```
 #[derive(Default)]
-pub struct Memory(Shared);
+pub struct Memory(SharedCounts);
 
 impl Memory {
     /// Creates a mode that tracks nothing yet.
@@ -58,26 +58,26 @@ impl Memory {
 
     /// Returns how much memory the calls of an operator, such as `aten::exp`, allocated.
     #[must_use]
-    pub fn of(&self, operator: &str) -> Made {
+    pub fn of(&self, operator: &str) -> AllocationCounts {
         Name::parse(operator).map(|name| self.0.lock().of(Some(name))).unwrap_or_default()
     }
 
-    fn follow(&self, tensor: &Tensor, maker: Option<Name<'static>>) {
+    fn track(&self, tensor: &Tensor, operator: Option<Name<'static>>) {
         let storage = tensor.storage();
         let (identity, bytes) = (storage.identity(), storage.size() as u64);
-        if storage.device() != Device::META && self.0.lock().add(identity, bytes, maker) {
-            let tally = self.0.clone();
-            storage.when_freed(move || tally.lock().remove(identity, bytes, maker));
+        if storage.device() != Device::META && self.0.lock().add_storage(identity, bytes, operator) {
+            let counts = self.0.clone();
+            storage.when_freed(move || counts.lock().remove_storage(identity, bytes, operator));
         }
     }
 }
 
 impl Mode for Memory {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        call.arguments().iter().flat_map(Value::tensors).for_each(|tensor| self.follow(tensor, None));
+        call.arguments().iter().flat_map(Value::tensors).for_each(|tensor| self.track(tensor, None));
         call.pass_on()?;
-        let maker = Some(call.operator().name());
-        call.results().iter().flat_map(Value::tensors).for_each(|tensor| self.follow(tensor, maker));
+        let operator = Some(call.operator().name());
+        call.results().iter().flat_map(Value::tensors).for_each(|tensor| self.track(tensor, operator));
         Ok(())
     }
 }

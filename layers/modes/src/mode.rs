@@ -35,7 +35,7 @@ use crate::call::Call;
 /// assert_eq!(count.0.load(Ordering::Relaxed), 1);
 /// ```
 pub trait Mode: Send + Sync {
-    /// Handles a call: passes it on with [`Call::pass_on`], or sets its results with [`Call::give`].
+    /// Handles a call: passes it on with [`Call::pass_on`], or sets its results with [`Call::set_results`].
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl<M: Mode + ?Sized> Mode for Arc<M> {
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
-/// use dispatch_modes::{Call, Mode, with};
+/// use dispatch_modes::{Call, Mode, with_mode};
 /// use dispatch_runtime::{Result, Tensor};
 ///
 /// struct Forgetful;
@@ -75,7 +75,7 @@ impl<M: Mode + ?Sized> Mode for Arc<M> {
 ///     }
 /// }
 ///
-/// let error = with(Forgetful, || Tensor::from(1.0).exp()).unwrap_err();
+/// let error = with_mode(Forgetful, || Tensor::from(1.0).exp()).unwrap_err();
 /// assert!(error.to_string().contains("call `pass_on`"), "{error}");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,12 +87,12 @@ pub enum ModeError {
         operator: String,
     },
     /// The mode passed the call on after it had passed it on, or set its results, before.
-    PassedOnAgain {
+    PassedOnTwice {
         /// The name of the operator.
         operator: String,
     },
     /// The mode set more or fewer results than the operator has.
-    WrongCount {
+    ResultCount {
         /// The name of the operator.
         operator: String,
         /// The number of results of the operator.
@@ -106,18 +106,15 @@ impl fmt::Display for ModeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoResults { operator } => {
-                write!(
-                    f,
-                    "a mode had the call of `{operator}` and left it without results; call `pass_on`, or `give` some"
-                )
+                write!(f, "a mode left the call of `{operator}` without results; call `pass_on` or `set_results`")
             }
-            Self::PassedOnAgain { operator } => write!(
+            Self::PassedOnTwice { operator } => write!(
                 f,
-                "a mode passed the call of `{operator}` on when its arguments were gone: it had passed it on, or given results, before; \
-                 to call the operator twice, clone the arguments and call it with `operator().call(..)`"
+                "a mode passed the call of `{operator}` on after it had already passed it on or set its results; to call the operator twice, clone \
+                 the arguments and call it with `operator().call(..)`"
             ),
-            Self::WrongCount { operator, expected, found } => {
-                write!(f, "a mode gave {found} results of `{operator}`, which has {expected}")
+            Self::ResultCount { operator, expected, found } => {
+                write!(f, "a mode set {found} results of `{operator}`, which has {expected}")
             }
         }
     }

@@ -35,7 +35,7 @@ use crate::mode::Mode;
 /// # }
 /// ```
 pub struct Print<W = Stdout> {
-    to: Mutex<W>,
+    writer: Mutex<W>,
 }
 
 impl Print {
@@ -55,7 +55,7 @@ impl Default for Print {
 impl<W: Write + Send> Print<W> {
     /// Creates a mode that prints to a writer. If writing fails, the call fails.
     pub fn to(writer: W) -> Self {
-        Self { to: Mutex::new(writer) }
+        Self { writer: Mutex::new(writer) }
     }
 }
 
@@ -63,15 +63,16 @@ impl<W: Write + Send> Mode for Print<W> {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let (name, arguments) = (call.operator().name(), call.arguments());
         let arguments: Vec<String> = arguments.iter().map(|argument| format!("{argument:?}")).collect();
-        let (indent, arguments) = (2 * call.nesting(), arguments.join(", "));
-        let line = format!("{:indent$}{name}({arguments})  {}  {}\n", "", call.keys(), kernels(&call.kernel()));
-        self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()).map_err(Error::kernel)?;
+        let (indent, arguments) = (2 * call.nesting_depth(), arguments.join(", "));
+        let line =
+            format!("{:indent$}{name}({arguments})  {}  {}\n", "", call.keys(), format_kernels(&call.explain_kernel()));
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()).map_err(Error::kernel)?;
         call.pass_on()
     }
 }
 
 /// Returns the kernel that computes the call, or all candidates if it is not known.
-fn kernels(explanation: &Explanation) -> String {
+fn format_kernels(explanation: &Explanation) -> String {
     let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
     let sites: Vec<String> = sites.map(ToString::to_string).collect();
     if sites.is_empty() { "no kernel".to_owned() } else { sites.join(" or ") }

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use dispatch_runtime::Result;
 
-use self::event::What;
+use self::event::EventKind;
 use self::log::Log;
-pub use self::summary::Row;
-use self::trace::Input;
+pub use self::summary::ProfileRow;
+use self::trace::ArgumentInfo;
 use crate::call::Call;
 use crate::mode::Mode;
 
@@ -65,7 +65,7 @@ impl Profiler {
 
     /// Returns the rows of the table, sorted by the time without inner calls and spans, the longest first.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<ProfileRow> {
         summary::rows(&self.log.events())
     }
 }
@@ -73,14 +73,14 @@ impl Profiler {
 impl Mode for Profiler {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let start = self.log.now();
-        let inputs = call.arguments().iter().map(Input::of).collect();
-        let _open = self.log.open(start, What::Call(call.operator().name(), inputs));
+        let inputs = call.arguments().iter().map(ArgumentInfo::of).collect();
+        let _event = self.log.begin_event(start, EventKind::Call(call.operator().name(), inputs));
         call.pass_on()
     }
 
     fn on_span(&self, name: &dyn fmt::Display) -> Box<dyn Any> {
         let start = self.log.now();
-        Box::new(self.log.open(start, What::Span(name.to_string())))
+        Box::new(self.log.begin_event(start, EventKind::Span(name.to_string())))
     }
 }
 

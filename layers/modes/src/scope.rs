@@ -18,75 +18,75 @@ use dispatch_runtime::{KeySet, keys, on_span};
 use crate::mode::Mode;
 
 /// A mode that was entered.
-pub(crate) struct Scope {
+pub(crate) struct EnteredMode {
     pub(crate) mode: Arc<dyn Mode>,
     /// The number of function transforms inside of which the mode was entered. It sees the calls of that level.
     level: usize,
-    over: AtomicBool,
+    ended: AtomicBool,
 }
 
-impl Scope {
-    fn is_on(&self) -> bool {
-        !self.over.load(Ordering::Acquire)
+impl EnteredMode {
+    fn is_active(&self) -> bool {
+        !self.ended.load(Ordering::Acquire)
     }
 }
 
 /// A list of modes, the innermost last.
 #[derive(Clone)]
-pub(crate) struct Modes {
-    all: Arc<[Arc<Scope>]>,
+pub(crate) struct ModeList {
+    all: Arc<[Arc<EnteredMode>]>,
     count: usize,
 }
 
 thread_local! {
-    static CURRENT: RefCell<Modes> = RefCell::new([].into_iter().collect());
-    /// The guards that include the key `PreDispatch` on this thread: one entry for each scope that was entered here, in order. The guard is
+    static CURRENT_MODES: RefCell<ModeList> = RefCell::new([].into_iter().collect());
+    /// The guards that include the key `PreDispatch` on this thread: one entry for each mode that was entered here, in order. The guard is
     /// `None` if the key was included already.
-    static INCLUDED: RefCell<Vec<(Arc<Scope>, Option<Guard>)>> = const { RefCell::new(Vec::new()) };
+    static KEY_GUARDS: RefCell<Vec<(Arc<EnteredMode>, Option<Guard>)>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Modes {
+impl ModeList {
     /// Returns the modes that see this thread's calls.
     pub(crate) fn current() -> Self {
-        CURRENT.with_borrow(Self::clone)
+        CURRENT_MODES.with_borrow(Self::clone)
     }
 
     /// Returns the innermost mode that sees calls of the current transform level, and the modes below it.
-    pub(crate) fn innermost(&self) -> Option<(Arc<Scope>, Self)> {
+    pub(crate) fn innermost(&self) -> Option<(Arc<EnteredMode>, Self)> {
         let level = dispatch_transform::depth();
-        let concerned = |scope: &Arc<Scope>| scope.is_on() && scope.level == level;
-        let at = self.on().iter().rposition(concerned)?;
+        let sees_level = |entered: &Arc<EnteredMode>| entered.is_active() && entered.level == level;
+        let at = self.active().iter().rposition(sees_level)?;
         Some((self.all[at].clone(), Self { all: self.all.clone(), count: at }))
     }
 
-    /// Returns the active modes without `scope`.
-    pub(crate) fn without(&self, scope: &Arc<Scope>) -> Self {
-        self.on().iter().filter(|other| !Arc::ptr_eq(scope, other)).cloned().collect()
+    /// Returns the active modes without `entered`.
+    pub(crate) fn without(&self, entered: &Arc<EnteredMode>) -> Self {
+        self.active().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
     }
 
-    fn on(&self) -> &[Arc<Scope>] {
+    fn active(&self) -> &[Arc<EnteredMode>] {
         self.all.get(..self.count).unwrap_or_default()
     }
 
     /// Makes these the modes that see this thread's calls, until the result is dropped.
-    pub(crate) fn set(self) -> Restore {
-        Restore(Some(CURRENT.replace(self)))
+    pub(crate) fn make_current(self) -> RestoreModes {
+        RestoreModes(Some(CURRENT_MODES.replace(self)))
     }
 }
 
-impl FromIterator<Arc<Scope>> for Modes {
-    fn from_iter<I: IntoIterator<Item = Arc<Scope>>>(scopes: I) -> Self {
-        let all: Arc<[Arc<Scope>]> = scopes.into_iter().collect();
+impl FromIterator<Arc<EnteredMode>> for ModeList {
+    fn from_iter<I: IntoIterator<Item = Arc<EnteredMode>>>(modes: I) -> Self {
+        let all: Arc<[Arc<EnteredMode>]> = modes.into_iter().collect();
         Self { count: all.len(), all }
     }
 }
 
 /// A guard that restores the thread's previous modes when it is dropped, during a panic too.
-pub(crate) struct Restore(Option<Modes>);
+pub(crate) struct RestoreModes(Option<ModeList>);
 
-impl Drop for Restore {
+impl Drop for RestoreModes {
     fn drop(&mut self) {
-        drop(self.0.take().map(|modes| CURRENT.replace(modes)));
+        drop(self.0.take().map(|modes| CURRENT_MODES.replace(modes)));
     }
 }
 
@@ -104,21 +104,21 @@ impl Drop for Restore {
 /// Tensor::from([1.0, 2.0]).exp().unwrap();
 /// assert_eq!(flops.total(), 2);
 /// ```
-pub fn enter<M: Mode + 'static>(mode: M) -> Entered<M> {
-    static FIRST: Once = Once::new();
-    FIRST.call_once(|| {
-        guard::take_along(pack);
-        on_span(tell);
+pub fn enter<M: Mode + 'static>(mode: M) -> ModeGuard<M> {
+    static REGISTER_ONCE: Once = Once::new();
+    REGISTER_ONCE.call_once(|| {
+        guard::take_along(capture_modes);
+        on_span(notify_span);
     });
     let mode = Arc::new(mode);
-    let scope =
-        Arc::new(Scope { mode: mode.clone(), level: dispatch_transform::depth(), over: AtomicBool::new(false) });
-    let modes = CURRENT.with_borrow(|modes| modes.on().iter().cloned().chain([scope.clone()]).collect());
+    let entered =
+        Arc::new(EnteredMode { mode: mode.clone(), level: dispatch_transform::depth(), ended: AtomicBool::new(false) });
+    let modes = CURRENT_MODES.with_borrow(|modes| modes.active().iter().cloned().chain([entered.clone()]).collect());
     // The drop of the old list may drop a mode, which may call operators. It must not happen while the cell is borrowed.
-    drop(CURRENT.replace(modes));
+    drop(CURRENT_MODES.replace(modes));
     let include = (!guard::included().has(keys::PreDispatch)).then(|| guard::include(KeySet::from(keys::PreDispatch)));
-    INCLUDED.with_borrow_mut(|included| included.push((scope.clone(), include)));
-    Entered { mode, scope, not_send: PhantomData }
+    KEY_GUARDS.with_borrow_mut(|included| included.push((entered.clone(), include)));
+    ModeGuard { mode, entered, not_send: PhantomData }
 }
 
 /// Runs `f` with the mode on.
@@ -126,26 +126,26 @@ pub fn enter<M: Mode + 'static>(mode: M) -> Entered<M> {
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
-/// use dispatch_modes::{Print, with};
+/// use dispatch_modes::{Print, with_mode};
 /// use dispatch_runtime::Tensor;
 ///
-/// let y = with(Print::new(), || Tensor::from([1.0, 2.0]).exp()?.sum()).unwrap();
+/// let y = with_mode(Print::new(), || Tensor::from([1.0, 2.0]).exp()?.sum()).unwrap();
 /// ```
-pub fn with<R>(mode: impl Mode + 'static, f: impl FnOnce() -> R) -> R {
+pub fn with_mode<R>(mode: impl Mode + 'static, f: impl FnOnce() -> R) -> R {
     let _on = enter(mode);
     f()
 }
 
 /// A guard that keeps a mode on while it lives; the result of [`enter`].
 #[must_use = "a mode that is not bound to a name is left at once"]
-pub struct Entered<M> {
+pub struct ModeGuard<M> {
     mode: Arc<M>,
-    scope: Arc<Scope>,
+    entered: Arc<EnteredMode>,
     /// Makes the guard `!Send`: the mode is on for this thread.
     not_send: PhantomData<*const ()>,
 }
 
-impl<M> Deref for Entered<M> {
+impl<M> Deref for ModeGuard<M> {
     type Target = M;
 
     fn deref(&self) -> &M {
@@ -153,15 +153,15 @@ impl<M> Deref for Entered<M> {
     }
 }
 
-impl<M> Drop for Entered<M> {
+impl<M> Drop for ModeGuard<M> {
     fn drop(&mut self) {
-        self.scope.over.store(true, Ordering::Release);
-        drop(CURRENT.replace(Modes::current().without(&self.scope)));
-        let left = INCLUDED.with_borrow_mut(|included| {
-            let at = included.iter().position(|(scope, _)| Arc::ptr_eq(scope, &self.scope))?;
+        self.entered.ended.store(true, Ordering::Release);
+        drop(CURRENT_MODES.replace(ModeList::current().without(&self.entered)));
+        let left = KEY_GUARDS.with_borrow_mut(|included| {
+            let at = included.iter().position(|(entered, _)| Arc::ptr_eq(entered, &self.entered))?;
             let (_, include) = included.remove(at);
             match included.get_mut(at) {
-                // A scope that was entered later relies on this guard, so it becomes the owner.
+                // A mode that was entered later relies on this guard, so it becomes the owner.
                 Some((_, later @ None)) => {
                     *later = include;
                     None
@@ -174,16 +174,16 @@ impl<M> Drop for Entered<M> {
 }
 
 /// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
-fn pack() -> Unpack {
-    let modes: Modes = Modes::current().on().iter().filter(|scope| scope.level == 0).cloned().collect();
-    Box::new(move || Box::new(modes.set()) as Box<dyn Any>)
+fn capture_modes() -> Unpack {
+    let modes: ModeList = ModeList::current().active().iter().filter(|entered| entered.level == 0).cloned().collect();
+    Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }
 
 /// Tells the thread's modes of a span. The span ends for the innermost mode first.
-fn tell(name: &dyn Display) -> Box<dyn Any> {
-    let modes = Modes::current();
-    let on = modes.on().iter().filter(|scope| scope.is_on());
-    let mut open: Vec<Box<dyn Any>> = on.map(|scope| scope.mode.on_span(name)).collect();
+fn notify_span(name: &dyn Display) -> Box<dyn Any> {
+    let modes = ModeList::current();
+    let on = modes.active().iter().filter(|entered| entered.is_active());
+    let mut open: Vec<Box<dyn Any>> = on.map(|entered| entered.mode.on_span(name)).collect();
     open.reverse();
     Box::new(open)
 }

@@ -31,8 +31,8 @@ fn main() -> Result<()> {
 }
 
 /// An element of a chain, computed by hand. It must be inlined completely, or it is not compiled for the widest instructions.
-trait ByHand<T> {
-    fn at(x: T) -> T;
+trait HandwrittenLoop<T> {
+    fn apply(x: T) -> T;
 }
 
 struct Arithmetic;
@@ -43,19 +43,19 @@ fn arithmetic(x: &Tensor) -> Result<Tensor> {
     x.abs()?.mul_scalar(1.125)?.clamp(Some(0.125.into()), Some(6.0.into()))?.add_scalar(1.0, 1)
 }
 
-impl ByHand<f32> for Arithmetic {
+impl HandwrittenLoop<f32> for Arithmetic {
     #[inline(always)]
-    fn at(x: f32) -> f32 {
+    fn apply(x: f32) -> f32 {
         (((x * 1.5 + 0.5).max(0.0) - 0.25).abs() * 1.125).clamp(0.125, 6.0) + 1.0
     }
 }
 
 /// Rounds after every step.
-impl ByHand<bf16> for Arithmetic {
+impl HandwrittenLoop<bf16> for Arithmetic {
     #[inline(always)]
-    fn at(x: bf16) -> bf16 {
-        let x = rounded(rounded(rounded(widened(x) * 1.5) + 0.5).max(0.0) - 0.25);
-        narrowed(rounded(x.abs() * 1.125).clamp(0.125, 6.0) + 1.0)
+    fn apply(x: bf16) -> bf16 {
+        let x = round_to_bf16(round_to_bf16(round_to_bf16(bf16_to_f32(x) * 1.5) + 0.5).max(0.0) - 0.25);
+        f32_to_bf16(round_to_bf16(x.abs() * 1.125).clamp(0.125, 6.0) + 1.0)
     }
 }
 
@@ -64,32 +64,32 @@ fn functions(x: &Tensor) -> Result<Tensor> {
     x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
 }
 
-impl ByHand<f32> for Functions {
+impl HandwrittenLoop<f32> for Functions {
     #[inline(always)]
-    fn at(x: f32) -> f32 {
+    fn apply(x: f32) -> f32 {
         let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);
         Real::tanh(Real::sqrt(Real::exp(x))) - 0.25
     }
 }
 
 #[inline(always)]
-fn rounded(x: f32) -> f32 {
-    widened(narrowed(x))
+fn round_to_bf16(x: f32) -> f32 {
+    bf16_to_f32(f32_to_bf16(x))
 }
 
 #[inline(always)]
-fn widened(x: bf16) -> f32 {
+fn bf16_to_f32(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
 /// Rounds to the nearest `bf16`. NaN and infinities are not handled.
 #[inline(always)]
-fn narrowed(x: f32) -> bf16 {
+fn f32_to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
     bf16::from_bits((bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16)
 }
 
-fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
+fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
     name: &str,
     elements: &[T],
     chain: fn(&Tensor) -> Result<Tensor>,
@@ -124,7 +124,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
 }
 
 /// Runs the loop over all elements, on as many threads as the kernels use.
-fn run<T: Copy + Send + Sync, H: ByHand<T>>(from: &[T], to: &mut [T]) {
+fn run<T: Copy + Send + Sync, H: HandwrittenLoop<T>>(from: &[T], to: &mut [T]) {
     let part = from.len().div_ceil(thread_pool::num_threads()).max(1);
     thread::scope(|scope| {
         for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
@@ -133,7 +133,7 @@ fn run<T: Copy + Send + Sync, H: ByHand<T>>(from: &[T], to: &mut [T]) {
                     #[inline(always)]
                     || {
                         for (to, from) in to.iter_mut().zip(from) {
-                            *to = H::at(*from);
+                            *to = H::apply(*from);
                         }
                     },
                 );

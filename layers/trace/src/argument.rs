@@ -8,18 +8,18 @@ use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, S
 /// A value of a graph, as an index into [`Graph::values`](crate::Graph::values). It prints as `v3`.
 ///
 /// ```
-/// assert_eq!(dispatch_trace::Id(3).to_string(), "v3");
+/// assert_eq!(dispatch_trace::ValueId(3).to_string(), "v3");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id(pub usize);
+pub struct ValueId(pub usize);
 
-impl fmt::Display for Id {
+impl fmt::Display for ValueId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "v{}", self.0)
     }
 }
 
-impl fmt::Debug for Id {
+impl fmt::Debug for ValueId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -28,8 +28,8 @@ impl fmt::Debug for Id {
 /// One argument or result of a node. A scalar given for an argument of type `Tensor` is a [`Tensor::number`].
 ///
 /// ```
-/// use dispatch_trace::{Argument, Id};
-/// assert_eq!(Argument::Tensors(vec![Id(0), Id(2)]).kind(), "as_tensors");
+/// use dispatch_trace::{Argument, ValueId};
+/// assert_eq!(Argument::Tensors(vec![ValueId(0), ValueId(2)]).kind(), "as_tensors");
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -37,11 +37,11 @@ pub enum Argument {
     /// No value.
     None,
     /// A tensor.
-    Tensor(Id),
+    Tensor(ValueId),
     /// Tensors.
-    Tensors(Vec<Id>),
+    Tensors(Vec<ValueId>),
     /// Tensors, some of which may be missing.
-    OptionalTensors(Vec<Option<Id>>),
+    OptionalTensors(Vec<Option<ValueId>>),
     /// A boolean.
     Bool(bool),
     /// An integer.
@@ -101,11 +101,11 @@ impl Argument {
     /// Returns the values that the argument names.
     ///
     /// ```
-    /// use dispatch_trace::{Argument, Id};
-    /// assert_eq!(Argument::OptionalTensors(vec![None, Some(Id(4))]).ids(), [Id(4)]);
+    /// use dispatch_trace::{Argument, ValueId};
+    /// assert_eq!(Argument::OptionalTensors(vec![None, Some(ValueId(4))]).ids(), [ValueId(4)]);
     /// ```
     #[must_use]
-    pub fn ids(&self) -> Vec<Id> {
+    pub fn ids(&self) -> Vec<ValueId> {
         match self {
             Self::Tensor(id) => vec![*id],
             Self::Tensors(ids) => ids.clone(),
@@ -116,18 +116,18 @@ impl Argument {
     }
 
     /// Replaces each value that the argument names by the result of `new`.
-    pub(crate) fn rename(&mut self, new: &mut impl FnMut(Id) -> Id) {
+    pub(crate) fn map_ids(&mut self, new: &mut impl FnMut(ValueId) -> ValueId) {
         match self {
             Self::Tensor(id) => *id = new(*id),
             Self::Tensors(ids) => ids.iter_mut().for_each(|id| *id = new(*id)),
             Self::OptionalTensors(ids) => ids.iter_mut().flatten().for_each(|id| *id = new(*id)),
-            Self::List(items) => items.iter_mut().for_each(|item| item.rename(new)),
+            Self::List(items) => items.iter_mut().for_each(|item| item.map_ids(new)),
             _ => {}
         }
     }
 
     /// Converts a value of a call to an argument. Returns `None` if the text of a graph cannot express it.
-    pub(crate) fn record<E>(
+    pub(crate) fn from_value<E>(
         value: &Value,
         tensor: &mut impl FnMut(&Tensor) -> Result<Self, E>,
     ) -> Result<Option<Self>, E> {
@@ -141,7 +141,7 @@ impl Argument {
             Value::Tensor(value) => tensor(value)?,
             Value::Tensors(values) => {
                 let items = values.iter().map(&mut *tensor).collect::<Result<Vec<_>, E>>()?;
-                let ids: Option<Vec<Id>> = items.iter().map(as_id).collect();
+                let ids: Option<Vec<ValueId>> = items.iter().map(as_id).collect();
                 ids.map_or(Self::List(items), Self::Tensors)
             }
             Value::OptionalTensors(values) => {
@@ -154,7 +154,7 @@ impl Argument {
             Value::Ints(values) => Self::Ints(values.to_vec()),
             Value::Floats(values) => Self::Floats(values.to_vec()),
             Value::Bools(values) => Self::Bools(values.to_vec()),
-            Value::Scalars(values) => Self::List(values.iter().map(|value| Self::number(*value)).collect()),
+            Value::Scalars(values) => Self::List(values.iter().map(|value| Self::from_scalar(*value)).collect()),
             Value::Strs(values) => Self::Strings(values.iter().map(ToString::to_string).collect()),
             Value::DType(value) => Self::ScalarType(*value),
             Value::Layout(value) => Self::Layout(*value),
@@ -164,7 +164,7 @@ impl Argument {
         }))
     }
 
-    pub(crate) const fn number(value: Scalar) -> Self {
+    pub(crate) const fn from_scalar(value: Scalar) -> Self {
         match value {
             Scalar::Bool(value) => Self::Bool(value),
             Scalar::Int(value) => Self::Int(value),
@@ -184,7 +184,7 @@ impl Argument {
     }
 
     /// Converts the argument to a value of the schema's type `ty`. Returns `None` if it does not have this type.
-    pub(crate) fn to_value<T: FnMut(Id) -> Option<Tensor>>(&self, ty: &Type, tensor: &mut T) -> Option<Value> {
+    pub(crate) fn to_value<T: FnMut(ValueId) -> Option<Tensor>>(&self, ty: &Type, tensor: &mut T) -> Option<Value> {
         let ty = ty.required();
         Some(match (self, &ty.kind) {
             (Self::None, _) => Value::None,
@@ -206,7 +206,7 @@ impl Argument {
         })
     }
 
-    fn to_list<T: FnMut(Id) -> Option<Tensor>>(&self, element: &Type, tensor: &mut T) -> Option<Value> {
+    fn to_list<T: FnMut(ValueId) -> Option<Tensor>>(&self, element: &Type, tensor: &mut T) -> Option<Value> {
         Some(match (self, &element.kind) {
             (Self::Tensors(ids), TypeKind::Tensor) => {
                 ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
@@ -238,7 +238,7 @@ impl Argument {
     /// Returns the default of an argument of a schema, or `None` if it has none.
     pub(crate) fn default_of(argument: &schema::Argument) -> Option<Self> {
         let no_tensor = &mut |_: &Tensor| Err(());
-        Self::record(&Value::default_of(argument)?, no_tensor).ok().flatten()
+        Self::from_value(&Value::default_of(argument)?, no_tensor).ok().flatten()
     }
 }
 
@@ -249,12 +249,12 @@ impl PartialEq for Argument {
     }
 }
 
-const fn as_id(argument: &Argument) -> Option<Id> {
+const fn as_id(argument: &Argument) -> Option<ValueId> {
     if let Argument::Tensor(id) = argument { Some(*id) } else { None }
 }
 
 /// Combines items to a list with this element type. Returns `None` if an item has another type.
-pub(crate) fn gathered(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
+pub(crate) fn list_of(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
     macro_rules! all {
         ($from:ident => $to:ident) => {
             Argument::$to(

@@ -9,27 +9,27 @@ mod svg;
 
 use std::collections::HashMap;
 
-use crate::argument::{Argument, Id};
+use crate::argument::{Argument, ValueId};
 use crate::graph::{Graph, Node};
 use crate::operator_paths;
-use crate::print::{Kind, Literal};
+use crate::print::{ArgumentText, TensorType};
 
 /// Boxes in the order of execution, and the arrows between them.
 #[derive(Default)]
-struct Picture {
-    boxes: Vec<Block>,
+struct Drawing {
+    boxes: Vec<NodeBox>,
     arrows: Vec<Arrow>,
 }
 
-struct Block {
-    role: Role,
+struct NodeBox {
+    role: BoxRole,
     title: String,
     /// The text below the title; may be empty.
     detail: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Role {
+enum BoxRole {
     Input,
     Constant,
     Call,
@@ -46,7 +46,7 @@ struct Arrow {
     label: Option<String>,
 }
 
-impl Role {
+impl BoxRole {
     const ALL: [Self; 5] = [Self::Input, Self::Constant, Self::Call, Self::Effect, Self::Result];
 
     /// Returns the fill colour and the border colour of the boxes.
@@ -74,54 +74,58 @@ impl Role {
 /// The box from which each value comes, after the nodes so far.
 #[derive(Default)]
 struct Sources {
-    of_value: HashMap<Id, usize>,
+    box_of_value: HashMap<ValueId, usize>,
     /// The last box that wrote to each memory. A memory is named by the first value that shares it.
-    last_write: HashMap<Id, usize>,
+    last_write: HashMap<ValueId, usize>,
 }
 
-impl Picture {
+impl Drawing {
     fn of(graph: &Graph) -> Self {
-        let mut picture = Self::default();
+        let mut drawing = Self::default();
         let mut sources = Sources::default();
-        let given = (0..graph.inputs + graph.constants.len()).map(Id);
+        let given = (0..graph.inputs + graph.constants.len()).map(ValueId);
         for id in given {
-            let role = if id.0 < graph.inputs { Role::Input } else { Role::Constant };
-            let at = picture.block(role, id.to_string(), Kind::of(graph.value(id)).to_string());
-            sources.of_value.insert(id, at);
+            let role = if id.0 < graph.inputs { BoxRole::Input } else { BoxRole::Constant };
+            let at = drawing.add_box(role, id.to_string(), TensorType::of_value(graph.value(id)).to_string());
+            sources.box_of_value.insert(id, at);
         }
         for node in &graph.nodes {
-            let role = if node.is_effect() { Role::Effect } else { Role::Call };
-            let at = picture.block(role, operator_paths::path(node.operator), detail(node));
-            node.uses().for_each(|id| picture.uses(graph, &sources, id, at));
-            for id in node.gives().filter(|id| !sources.of_value.contains_key(id)).collect::<Vec<_>>() {
-                sources.of_value.insert(id, at);
+            let role = if node.has_effects() { BoxRole::Effect } else { BoxRole::Call };
+            let at = drawing.add_box(role, operator_paths::path(node.operator), detail_text(node));
+            node.used_values().for_each(|id| drawing.add_use_arrows(graph, &sources, id, at));
+            for id in node.result_values().filter(|id| !sources.box_of_value.contains_key(id)).collect::<Vec<_>>() {
+                sources.box_of_value.insert(id, at);
             }
             for id in &node.effects.writes {
-                sources.of_value.insert(*id, at);
-                sources.last_write.insert(graph.root(*id), at);
+                sources.box_of_value.insert(*id, at);
+                sources.last_write.insert(graph.memory_root(*id), at);
             }
         }
         for (number, id) in graph.outputs.iter().enumerate() {
-            let at = picture.block(Role::Result, format!("result {number}"), Kind::of(graph.value(*id)).to_string());
-            picture.uses(graph, &sources, *id, at);
+            let at = drawing.add_box(
+                BoxRole::Result,
+                format!("result {number}"),
+                TensorType::of_value(graph.value(*id)).to_string(),
+            );
+            drawing.add_use_arrows(graph, &sources, *id, at);
         }
-        picture
+        drawing
     }
 
-    fn block(&mut self, role: Role, title: String, detail: String) -> usize {
-        self.boxes.push(Block { role, title, detail });
+    fn add_box(&mut self, role: BoxRole, title: String, detail: String) -> usize {
+        self.boxes.push(NodeBox { role, title, detail });
         self.boxes.len() - 1
     }
 
-    fn uses(&mut self, graph: &Graph, sources: &Sources, id: Id, to: usize) {
-        let Some(&from) = sources.of_value.get(&id) else { return };
-        self.arrow(Arrow { from, to, label: Some(Kind::of(graph.value(id)).to_string()) });
-        if let Some(&wrote) = sources.last_write.get(&graph.root(id)).filter(|&&wrote| wrote > from) {
-            self.arrow(Arrow { from: wrote, to, label: None });
+    fn add_use_arrows(&mut self, graph: &Graph, sources: &Sources, id: ValueId, to: usize) {
+        let Some(&from) = sources.box_of_value.get(&id) else { return };
+        self.add_arrow(Arrow { from, to, label: Some(TensorType::of_value(graph.value(id)).to_string()) });
+        if let Some(&writer) = sources.last_write.get(&graph.memory_root(id)).filter(|&&writer| writer > from) {
+            self.add_arrow(Arrow { from: writer, to, label: None });
         }
     }
 
-    fn arrow(&mut self, arrow: Arrow) {
+    fn add_arrow(&mut self, arrow: Arrow) {
         if !self.arrows.contains(&arrow) {
             self.arrows.push(arrow);
         }
@@ -129,11 +133,11 @@ impl Picture {
 }
 
 /// Returns the arguments of a call that are not tensors, and its effects, as text.
-fn detail(node: &Node) -> String {
-    const ENOUGH: usize = 36;
+fn detail_text(node: &Node) -> String {
+    const MAX_DETAIL: usize = 36;
     let is_plain = |arg: &Argument| arg.ids().is_empty() && *arg != Argument::Tensors(Vec::new());
     let plain = node.inputs.iter().filter(|input| is_plain(&input.arg));
-    let mut parts: Vec<String> = plain.map(|input| format!("{} = {}", input.name, Literal(&input.arg))).collect();
+    let mut parts: Vec<String> = plain.map(|input| format!("{} = {}", input.name, ArgumentText(&input.arg))).collect();
     if !node.effects.writes.is_empty() {
         let written: Vec<String> = node.effects.writes.iter().map(ToString::to_string).collect();
         parts.push(format!("writes {}", written.join(", ")));
@@ -142,7 +146,7 @@ fn detail(node: &Node) -> String {
         parts.push("random".to_owned());
     }
     let text = parts.join(", ");
-    match text.char_indices().nth(ENOUGH) {
+    match text.char_indices().nth(MAX_DETAIL) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -25,7 +25,7 @@ pub enum TraceError {
         operator: String,
     },
     /// An argument or result is of a kind that no graph can hold.
-    Unrecordable {
+    UnsupportedKind {
         /// The name of the operator.
         operator: String,
         /// The name of the argument, or the index of the result.
@@ -34,14 +34,14 @@ pub enum TraceError {
         kind: &'static str,
     },
     /// A traced function wrote to a tensor from outside of the function.
-    OutsideWritten {
+    WriteToCaptured {
         /// The name of the operator.
         operator: String,
         /// The sizes of the tensor.
         sizes: Vec<i64>,
     },
     /// An operator used a tensor that was made inside of a recorded call, and is not a result of it.
-    Hidden {
+    InnerTensor {
         /// The name of the operator that used the tensor.
         operator: String,
         /// The name of the operator that made the tensor.
@@ -53,7 +53,7 @@ pub enum TraceError {
         operator: String,
     },
     /// A tensor shares memory of a traced tensor with another dtype, and no operator made it.
-    Reinterpreted {
+    OtherDType {
         /// The name of the operator that used the tensor.
         operator: String,
     },
@@ -65,12 +65,12 @@ pub enum TraceError {
         second: usize,
     },
     /// A result of the function is a plain number and not a tensor.
-    ForeignOutput {
+    NumberOutput {
         /// The index of the result.
         output: usize,
     },
     /// An operator returned another dtype or other sizes than its Meta kernel.
-    Unplanned {
+    MetaMismatch {
         /// The name of the operator.
         operator: String,
         /// The index of the result.
@@ -88,7 +88,7 @@ pub enum TraceError {
         found: usize,
     },
     /// A run got an input of another dtype or other sizes than the traced one.
-    Input {
+    InputMismatch {
         /// The index of the input.
         input: usize,
         /// The kind of the traced input.
@@ -97,7 +97,7 @@ pub enum TraceError {
         found: String,
     },
     /// The result of a node differs in dtype or sizes from the graph.
-    Result {
+    ResultMismatch {
         /// The name of the operator.
         operator: String,
         /// The name of the value.
@@ -108,7 +108,7 @@ pub enum TraceError {
         found: String,
     },
     /// A node does not match its operator's schema, or uses a value before it is defined.
-    Node {
+    InvalidNode {
         /// The index of the node.
         node: usize,
         /// The name of the node's operator.
@@ -117,7 +117,7 @@ pub enum TraceError {
         problem: String,
     },
     /// A text is not a valid graph.
-    Text {
+    Syntax {
         /// The line, counted from 1.
         line: usize,
         /// The column, counted from 1.
@@ -130,7 +130,7 @@ pub enum TraceError {
         problem: String,
     },
     /// A tensor for a constant has another dtype or other sizes than the text says.
-    Constant {
+    ConstantMismatch {
         /// The index of the constant.
         constant: usize,
         /// The kind of the constant in the text.
@@ -152,70 +152,75 @@ impl fmt::Display for TraceError {
         match self {
             Self::DataDependent { operator } => write!(
                 f,
-                "`{operator}` reads elements while a function is traced: a graph would do for ever what these elements say; compute with \
-                 tensors (`aten::where`, `aten::masked_fill`), or read before or after"
+                "`{operator}` reads elements while a function is traced, but a graph cannot depend on elements; compute with tensors \
+                 (`aten::where`, `aten::masked_fill`), or read before or after the trace"
             ),
-            Self::Unrecordable { operator, argument, kind } => {
+            Self::UnsupportedKind { operator, argument, kind } => {
                 write!(
                     f,
-                    "`{argument}` of `{operator}` is of the kind {kind}, which a graph cannot hold; leave it out, or call it outside"
+                    "`{argument}` of `{operator}` has the kind {kind}, which a graph cannot hold; leave it out, or call the operator outside of \
+                     the trace"
                 )
             }
-            Self::OutsideWritten { operator, sizes } => write!(
+            Self::WriteToCaptured { operator, sizes } => write!(
                 f,
-                "`{operator}` writes to a tensor of sizes {sizes:?} that is no input and that no traced operator made, so every run would find \
-                 it as the last one left it; give it as an input, or write to a copy (`aten::clone`)"
+                "`{operator}` writes to a tensor of sizes {sizes:?} from outside of the traced function, so each run would change it for the \
+                 next run; pass it as an input, or write to a copy (`aten::clone`)"
             ),
-            Self::Hidden { operator, made_by } => write!(
+            Self::InnerTensor { operator, made_by } => write!(
                 f,
-                "`{operator}` is given what `{made_by}` made inside of another operator that was recorded as a whole, so the graph does not \
-                 have it; trace the forward alone, and differentiate its run"
+                "`{operator}` uses a tensor that `{made_by}` made inside of another recorded call, so the graph does not have it; trace only the \
+                 forward pass, and differentiate a run of the graph"
             ),
             Self::OtherThread { operator } => write!(
                 f,
-                "`{operator}` is called on a thread that the traced function started, where nobody records it; call it on the function's own"
+                "`{operator}` is called on a thread that the traced function started, where calls are not recorded; call it on the function's \
+                 own thread"
             ),
-            Self::Reinterpreted { operator } => {
+            Self::OtherDType { operator } => {
                 write!(
                     f,
-                    "an argument of `{operator}` shows the memory of a traced tensor as another dtype; use `aten::view_dtype`"
+                    "an argument of `{operator}` has the memory of a traced tensor, but another dtype; use `aten::view_dtype`"
                 )
             }
             Self::RepeatedInput { first, second } => {
                 write!(
                     f,
-                    "inputs {first} and {second} are one tensor, so nothing tells them apart; give it once, or a clone"
+                    "inputs {first} and {second} are the same tensor, so the trace cannot distinguish them; pass it once, or pass a clone"
                 )
             }
-            Self::ForeignOutput { output } => {
-                write!(f, "result {output} is not a tensor, but a plain number; give a tensor that an operator made")
+            Self::NumberOutput { output } => {
+                write!(f, "result {output} is not a tensor, but a plain number; return a tensor that an operator made")
             }
-            Self::Unplanned { operator, result, planned, found } => {
+            Self::MetaMismatch { operator, result, planned, found } => {
                 write!(
                     f,
                     "result {result} of `{operator}` is {found}, and on Meta {planned}; its kernel or its `#[op_meta]` is wrong"
                 )
             }
             Self::InputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
-            Self::Input { input, expected, found } => {
-                write!(f, "input {input} was traced as {expected}, and is {found}; trace again for this one")
+            Self::InputMismatch { input, expected, found } => {
+                write!(
+                    f,
+                    "input {input} was traced as {expected}, and is {found}; trace the function again for this input"
+                )
             }
-            Self::Result { operator, value, expected, found } => {
-                write!(f, "`{operator}` gave {found} for {value}, which the graph says is {expected}")
+            Self::ResultMismatch { operator, value, expected, found } => {
+                write!(f, "`{operator}` returned {found} for {value}, which is {expected} in the graph")
             }
-            Self::Node { node, operator, problem } => write!(f, "node {node}, `{operator}`: {problem}"),
-            Self::Text { line, column, source, length, problem } => {
+            Self::InvalidNode { node, operator, problem } => write!(f, "node {node}, `{operator}`: {problem}"),
+            Self::Syntax { line, column, source, length, problem } => {
                 let (margin, space) = (line.to_string(), " ".repeat(column - 1));
                 let bar = " ".repeat(margin.len());
                 write!(f, "{problem}\n{bar} |\n{margin} | {source}\n{bar} | {space}{}", "^".repeat((*length).max(1)))
             }
-            Self::Constant { constant, expected, found } => {
+            Self::ConstantMismatch { constant, expected, found } => {
                 write!(f, "constant {constant} is {expected} in the text, and the tensor for it is {found}")
             }
             Self::ConstantCount { expected, found } => {
                 write!(
                     f,
-                    "the text has {expected} constants, and there are tensors for {found}; give one for each `const`, in order"
+                    "the text has {expected} constants, but {found} tensors were passed; pass one for each `const`, in order"
                 )
             }
         }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use dispatch_runtime::{Destination, Device, KeySet, Operator, Pass, Result, Tensor, guard, keys};
 
-use crate::argument::Id;
+use crate::argument::ValueId;
 use crate::graph::{Graph, Node};
-use crate::run::Known;
+use crate::run::RunValues;
 
 impl Graph {
     /// Fuses elementwise calls that the CPU can compute in one pass over memory: it reads each input once, and writes each result that
@@ -43,65 +43,68 @@ impl Graph {
     /// # }
     /// ```
     #[must_use]
-    pub fn fuse(&self) -> Fused {
-        let units = Device::CPU.fuser().map(|fuser| group::units(self, fuser));
-        Fused { graph: self.clone(), units: units.unwrap_or_else(|| (0..self.nodes.len()).map(Unit::Call).collect()) }
+    pub fn fuse(&self) -> FusedGraph {
+        let steps = Device::CPU.fuser().map(|fuser| group::group_calls(self, fuser));
+        FusedGraph {
+            graph: self.clone(),
+            steps: steps.unwrap_or_else(|| (0..self.nodes.len()).map(RunStep::Call).collect()),
+        }
     }
 }
 
 /// A graph with the calls that [`Graph::fuse`] has fused. It prints as the graph, with a comment after each fused call.
 #[derive(Clone)]
-pub struct Fused {
+pub struct FusedGraph {
     graph: Graph,
-    units: Vec<Unit>,
+    steps: Vec<RunStep>,
 }
 
 /// A step of a run: one call or one group of fused calls.
 #[derive(Clone)]
-enum Unit {
+enum RunStep {
     Call(usize),
-    Group(Arc<Group>),
+    Group(Arc<FusionGroup>),
 }
 
 /// Calls that are fused.
-struct Group {
+struct FusionGroup {
     nodes: Vec<usize>,
-    inputs: Vec<Id>,
-    results: Vec<Id>,
+    inputs: Vec<ValueId>,
+    results: Vec<ValueId>,
     pass: Box<dyn Pass>,
     /// The kernels that the pass replaces.
-    kernels: Vec<Kernel>,
+    kernels: Vec<OperatorDestinations>,
     /// Whether autograd records one of the calls even if the caller is in `no_grad`.
-    grad: bool,
+    records_grad: bool,
 }
 
 /// The destinations of an operator's calls at the time of fusion.
-struct Kernel {
+struct OperatorDestinations {
     operator: &'static Operator,
     /// The destination of a call on the CPU below all layers.
-    straight: Destination,
+    direct: Destination,
     /// The destination of a call with the keys that every CPU tensor has.
-    plain: Option<Destination>,
+    with_default_keys: Option<Destination>,
 }
 
-impl Kernel {
+impl OperatorDestinations {
     fn of(operator: &'static Operator) -> Option<Self> {
-        let straight = operator.destination(keys::CPU.into())?;
-        Some(Self { operator, straight, plain: operator.destination(Self::plain()) })
+        let direct = operator.destination(keys::CPU.into())?;
+        Some(Self { operator, direct, with_default_keys: operator.destination(Self::default_keys()) })
     }
 
-    fn plain() -> KeySet {
+    fn default_keys() -> KeySet {
         KeySet::from(keys::CPU) | keys::Autograd.on(keys::CPU) | keys::ADInplaceOrView
     }
 
     /// Returns whether calls with these keys still reach the same kernel.
-    fn serves(&self, keys: KeySet) -> bool {
-        let Self { operator, straight, plain } = self;
-        operator.destination(keys) == Some(*straight) && operator.destination(Self::plain()) == *plain
+    fn is_unchanged(&self, keys: KeySet) -> bool {
+        let Self { operator, direct, with_default_keys } = self;
+        operator.destination(keys) == Some(*direct) && operator.destination(Self::default_keys()) == *with_default_keys
     }
 }
 
-impl Fused {
+impl FusedGraph {
     /// Returns the graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
@@ -120,7 +123,9 @@ impl Fused {
     /// # }
     /// ```
     pub fn passes(&self) -> impl Iterator<Item = &[usize]> {
-        self.units.iter().filter_map(|unit| if let Unit::Group(group) = unit { Some(&group.nodes[..]) } else { None })
+        self.steps
+            .iter()
+            .filter_map(|step| if let RunStep::Group(group) = step { Some(&group.nodes[..]) } else { None })
     }
 
     /// Runs the graph as [`Graph::run`] does. Results are equal bit by bit.
@@ -151,58 +156,60 @@ impl Fused {
     ///
     /// Returns the errors of [`Graph::run`].
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut known = self.graph.given(inputs)?;
-        let last = self.graph.last_uses(self.units.iter().map(|unit| self.touched(unit)));
-        for (at, unit) in self.units.iter().enumerate() {
-            match unit {
-                Unit::Call(node) => self.graph.make(*node, &mut known)?,
-                Unit::Group(group) if group.run(&mut known)? => {}
-                Unit::Group(group) => group.nodes.iter().try_for_each(|node| self.graph.make(*node, &mut known))?,
+        let mut values = self.graph.check_inputs(inputs)?;
+        let last = self.graph.last_uses(self.steps.iter().map(|step| self.values_of(step)));
+        for (at, step) in self.steps.iter().enumerate() {
+            match step {
+                RunStep::Call(node) => self.graph.run_node(*node, &mut values)?,
+                RunStep::Group(group) if group.run(&mut values)? => {}
+                RunStep::Group(group) => {
+                    group.nodes.iter().try_for_each(|node| self.graph.run_node(*node, &mut values))?
+                }
             }
-            for id in self.touched(unit).filter(|id| last[id.0] == Some(at)) {
-                known[id.0] = None;
+            for id in self.values_of(step).filter(|id| last[id.0] == Some(at)) {
+                values[id.0] = None;
             }
         }
-        self.graph.results(&known)
+        self.graph.take_results(&values)
     }
 
-    /// Returns the values that a unit uses or returns.
-    fn touched(&self, unit: &Unit) -> impl Iterator<Item = Id> {
-        let nodes = match unit {
-            Unit::Call(node) => std::slice::from_ref(node),
-            Unit::Group(group) => &group.nodes[..],
+    /// Returns the values that a step uses or returns.
+    fn values_of(&self, step: &RunStep) -> impl Iterator<Item = ValueId> {
+        let nodes = match step {
+            RunStep::Call(node) => std::slice::from_ref(node),
+            RunStep::Group(group) => &group.nodes[..],
         };
-        nodes.iter().map(|node| &self.graph.nodes[*node]).flat_map(Node::touched)
+        nodes.iter().map(|node| &self.graph.nodes[*node]).flat_map(Node::all_values)
     }
 }
 
-impl Group {
+impl FusionGroup {
     /// Runs the pass. Returns false if it cannot stand for the calls on these inputs.
-    fn run(&self, known: &mut Known) -> Result<bool> {
-        let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| known.get(id.0)?.as_ref()).collect();
-        let Some(inputs) = inputs.filter(|inputs| self.goes_straight(inputs)) else { return Ok(false) };
+    fn run(&self, values: &mut RunValues) -> Result<bool> {
+        let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| values.get(id.0)?.as_ref()).collect();
+        let Some(inputs) = inputs.filter(|inputs| self.reaches_kernels(inputs)) else { return Ok(false) };
         let Some(results) = self.pass.run(&inputs)? else { return Ok(false) };
         for (id, result) in self.results.iter().zip(results) {
-            known[id.0] = Some(result);
+            values[id.0] = Some(result);
         }
         Ok(true)
     }
 
     /// Returns whether calls with such arguments reach the kernels that the pass replaces.
-    fn goes_straight(&self, inputs: &[&Tensor]) -> bool {
-        if (self.grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
+    fn reaches_kernels(&self, inputs: &[&Tensor]) -> bool {
+        if (self.records_grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;
         }
-        let carried = inputs.iter().fold(KeySet::EMPTY, |keys, input| keys | input.keys());
+        let input_keys = inputs.iter().fold(KeySet::EMPTY, |keys, input| keys | input.keys());
         // These layers only redispatch if nothing requires gradients, and nothing is written or viewed.
-        let idle = KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView);
-        let keys = (carried | guard::included()) - guard::excluded() - idle;
-        self.kernels.iter().all(|kernel| kernel.serves(keys))
+        let redispatching = KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView);
+        let keys = (input_keys | guard::included()) - guard::excluded() - redispatching;
+        self.kernels.iter().all(|kernel| kernel.is_unchanged(keys))
     }
 }
 
 /// Prints the graph's text, which [`Graph::parse`] reads, with the number of the pass after each fused call.
-impl fmt::Display for Fused {
+impl fmt::Display for FusedGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut passes = vec![None; self.graph.nodes.len()];
         for (pass, nodes) in self.passes().enumerate() {
@@ -210,11 +217,11 @@ impl fmt::Display for Fused {
                 passes[*node] = Some(pass);
             }
         }
-        self.graph.fmt_with(f, &|node| passes[node].map(|pass| format!("in pass {pass}")))
+        self.graph.fmt_with_remarks(f, &|node| passes[node].map(|pass| format!("in pass {pass}")))
     }
 }
 
-impl fmt::Debug for Fused {
+impl fmt::Debug for FusedGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

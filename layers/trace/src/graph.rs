@@ -3,7 +3,7 @@
 use dispatch_runtime::schema::{Position, Schema};
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 
-use crate::argument::{Argument, Id};
+use crate::argument::{Argument, ValueId};
 
 /// The calls that a function made, in the order in which they were made.
 ///
@@ -27,7 +27,7 @@ pub struct Graph {
     pub(crate) constants: Vec<Tensor>,
     pub(crate) values: Vec<ValueInfo>,
     pub(crate) nodes: Vec<Node>,
-    pub(crate) outputs: Vec<Id>,
+    pub(crate) outputs: Vec<ValueId>,
 }
 
 /// The dtype, the geometry and the memory of a value, known before a run.
@@ -39,7 +39,7 @@ pub struct Graph {
 /// let graph = dispatch_trace::trace(|x| Ok([aten::t(&x[0])?]), &[Tensor::from([[1.0_f32, 2.0]])])?;
 /// let turned = graph.value(graph.outputs()[0]);
 /// assert_eq!((turned.dtype, turned.geometry.sizes()), (DType::F32, &[2, 1][..]));
-/// assert_eq!(turned.shares, graph.inputs().next());       // a view: the same memory
+/// assert_eq!(turned.shares_memory_with, graph.inputs().next());       // a view: the same memory
 /// # Ok(())
 /// # }
 /// ```
@@ -50,7 +50,7 @@ pub struct ValueInfo {
     /// The sizes and strides. The offset is not kept.
     pub geometry: Geometry,
     /// The first value with the same memory, or `None` if this is the first.
-    pub shares: Option<Id>,
+    pub shares_memory_with: Option<ValueId>,
 }
 
 /// One call of an operator.
@@ -64,7 +64,7 @@ pub struct ValueInfo {
 /// let node = &graph.nodes()[0];
 /// assert_eq!(node.target(), "torch.ops.aten.add.Tensor");
 /// assert_eq!(node.inputs[2].name, "alpha");
-/// assert!(node.inputs[2].keyword && !node.is_effect());
+/// assert!(node.inputs[2].keyword && !node.has_effects());
 /// # Ok(())
 /// # }
 /// ```
@@ -73,24 +73,24 @@ pub struct Node {
     /// The operator.
     pub operator: &'static Operator,
     /// The arguments with their names in the schema, without those that have the default value.
-    pub inputs: Vec<Input>,
-    /// One for each result: the value that it defines, or the written argument that it returns.
+    pub inputs: Vec<NamedArgument>,
+    /// The results of the call: for each, the value that it defines or the written argument that it returns.
     pub outputs: Vec<Argument>,
     /// The effects of the call beside its results.
     pub effects: Effects,
     /// Whether autograd records the call, if the function itself set it with `guard::no_grad()` or `guard::enable_grad()`.
-    pub grad: Option<bool>,
+    pub grad_mode: Option<bool>,
 }
 
 /// An argument with its name.
 ///
 /// ```
-/// use dispatch_trace::{Argument, Input};
-/// let input = Input { name: "alpha".to_owned(), arg: Argument::Int(2), keyword: true };
+/// use dispatch_trace::{Argument, NamedArgument};
+/// let input = NamedArgument { name: "alpha".to_owned(), arg: Argument::Int(2), keyword: true };
 /// assert_eq!(input.arg.kind(), "as_int");
 /// ```
 #[derive(Clone, PartialEq, Debug)]
-pub struct Input {
+pub struct NamedArgument {
     /// The name in the schema.
     pub name: String,
     /// The value.
@@ -109,7 +109,7 @@ pub struct Effects {
     /// Whether the node draws random numbers.
     pub random: bool,
     /// The values to which the node writes, even if the schema does not say so.
-    pub writes: Vec<Id>,
+    pub writes: Vec<ValueId>,
 }
 
 impl Node {
@@ -123,7 +123,7 @@ impl Node {
 
     /// Returns whether the node must run, once and in its position, even if its results are not used.
     #[must_use]
-    pub fn is_effect(&self) -> bool {
+    pub fn has_effects(&self) -> bool {
         self.effects.random || !self.effects.writes.is_empty() || self.schema().returns.is_empty()
     }
 
@@ -132,22 +132,22 @@ impl Node {
     }
 
     /// Returns the values of the arguments.
-    pub(crate) fn uses(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn used_values(&self) -> impl Iterator<Item = ValueId> {
         self.inputs.iter().flat_map(|input| input.arg.ids())
     }
 
     /// Returns the values of the results, which may be new values or arguments.
-    pub(crate) fn gives(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn result_values(&self) -> impl Iterator<Item = ValueId> {
         self.outputs.iter().flat_map(Argument::ids)
     }
 
     /// Returns the values of the arguments and the results.
-    pub(crate) fn touched(&self) -> impl Iterator<Item = Id> {
-        self.uses().chain(self.gives())
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = ValueId> {
+        self.used_values().chain(self.result_values())
     }
 
     /// Returns the written argument's values if the schema says that the result at index `result` is a written argument.
-    pub(crate) fn written_by(&self, result: usize) -> Vec<Id> {
+    pub(crate) fn written_values_of_result(&self, result: usize) -> Vec<ValueId> {
         let schema = self.schema();
         let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
         let input = written.and_then(|written| self.inputs.iter().find(|input| input.name == written.name));
@@ -155,34 +155,35 @@ impl Node {
     }
 
     /// Returns the values whose memory the result may share, according to the schema.
-    pub(crate) fn may_show(&self, result: usize) -> Vec<Id> {
+    pub(crate) fn possible_aliases(&self, result: usize) -> Vec<ValueId> {
         let schema = self.schema();
         if !schema.is_aliasing() {
             return Vec::new();
         }
-        let shows = |at| schema.may_contain_alias(Position::Argument(at), Position::Return(result));
-        let is_shown = |input: &&Input| schema.argument(&input.name).is_some_and(|(at, _)| shows(at));
-        self.inputs.iter().filter(is_shown).flat_map(|input| input.arg.ids()).collect()
+        let may_contain = |at| schema.may_contain_alias(Position::Argument(at), Position::Return(result));
+        let may_alias = |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(at, _)| may_contain(at));
+        self.inputs.iter().filter(may_alias).flat_map(|input| input.arg.ids()).collect()
     }
 
-    pub(crate) fn rename(&mut self, mut new: impl FnMut(Id) -> Id) {
-        self.inputs.iter_mut().for_each(|input| input.arg.rename(&mut new));
-        self.outputs.iter_mut().for_each(|output| output.rename(&mut new));
+    pub(crate) fn map_ids(&mut self, mut new: impl FnMut(ValueId) -> ValueId) {
+        self.inputs.iter_mut().for_each(|input| input.arg.map_ids(&mut new));
+        self.outputs.iter_mut().for_each(|output| output.map_ids(&mut new));
         self.effects.writes.iter_mut().for_each(|id| *id = new(*id));
     }
 
     /// Returns the values to which the node writes, according to the schema.
-    pub(crate) fn written(&self) -> Vec<Id> {
+    pub(crate) fn schema_writes(&self) -> Vec<ValueId> {
         let schema = self.schema();
-        let written = |input: &&Input| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());
+        let written =
+            |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());
         self.inputs.iter().filter(written).flat_map(|input| input.arg.ids()).collect()
     }
 }
 
 impl Graph {
     /// Returns the values of the inputs of [`run`](Self::run).
-    pub fn inputs(&self) -> impl Iterator<Item = Id> + use<> {
-        (0..self.inputs).map(Id)
+    pub fn inputs(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..self.inputs).map(ValueId)
     }
 
     /// Returns the tensors from outside of the function. Their values follow those of the inputs.
@@ -199,7 +200,7 @@ impl Graph {
 
     /// Returns the values of the function's results.
     #[must_use]
-    pub fn outputs(&self) -> &[Id] {
+    pub fn outputs(&self) -> &[ValueId] {
         &self.outputs
     }
 
@@ -215,13 +216,13 @@ impl Graph {
     ///
     /// Panics if the graph has no value `id`.
     #[must_use]
-    pub fn value(&self, id: Id) -> &ValueInfo {
+    pub fn value(&self, id: ValueId) -> &ValueInfo {
         &self.values[id.0]
     }
 
     /// Returns the first value with the same memory.
-    pub(crate) fn root(&self, id: Id) -> Id {
-        self.values[id.0].shares.unwrap_or(id)
+    pub(crate) fn memory_root(&self, id: ValueId) -> ValueId {
+        self.values[id.0].shares_memory_with.unwrap_or(id)
     }
 }
 
@@ -244,38 +245,38 @@ impl PartialEq for Node {
             && self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.effects == other.effects
-            && self.grad == other.grad
+            && self.grad_mode == other.grad_mode
     }
 }
 
 /// A graph under construction. Values get their final numbers in `finish`.
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
-    pub(crate) inputs: Vec<Id>,
-    pub(crate) constants: Vec<(Id, Tensor)>,
+    pub(crate) inputs: Vec<ValueId>,
+    pub(crate) constants: Vec<(ValueId, Tensor)>,
     pub(crate) values: Vec<ValueInfo>,
     pub(crate) nodes: Vec<Node>,
-    pub(crate) outputs: Vec<Id>,
+    pub(crate) outputs: Vec<ValueId>,
 }
 
 impl GraphBuilder {
-    pub(crate) fn value(&mut self, shown: ValueInfo) -> Id {
-        self.values.push(shown);
-        Id(self.values.len() - 1)
+    pub(crate) fn add_value(&mut self, info: ValueInfo) -> ValueId {
+        self.values.push(info);
+        ValueId(self.values.len() - 1)
     }
 
     /// Numbers the values in the order of their definition, removes unused constants, and returns the graph.
     pub(crate) fn finish(mut self) -> Graph {
         let mut used = vec![false; self.values.len()];
-        let ids = self.nodes.iter().flat_map(Node::uses).chain(self.outputs.iter().copied());
+        let ids = self.nodes.iter().flat_map(Node::used_values).chain(self.outputs.iter().copied());
         ids.for_each(|id| used[id.0] = true);
         self.constants.retain(|(id, _)| used[id.0]);
-        let mut order: Vec<Id> = Vec::new();
+        let mut order: Vec<ValueId> = Vec::new();
         let mut new = vec![None; self.values.len()];
         let constants = self.constants.iter().map(|(id, _)| *id);
-        for id in self.inputs.iter().copied().chain(constants).chain(self.nodes.iter().flat_map(Node::gives)) {
+        for id in self.inputs.iter().copied().chain(constants).chain(self.nodes.iter().flat_map(Node::result_values)) {
             if new[id.0].is_none() {
-                new[id.0] = Some(Id(order.len()));
+                new[id.0] = Some(ValueId(order.len()));
                 order.push(id);
             }
         }
@@ -283,14 +284,14 @@ impl GraphBuilder {
         let mut first = vec![None; self.values.len()];
         let mut values = Vec::with_capacity(order.len());
         for (at, old) in order.iter().enumerate() {
-            let shown = &self.values[old.0];
-            let root = shown.shares.unwrap_or(*old);
-            let shares = first[root.0];
-            first[root.0].get_or_insert(Id(at));
-            values.push(ValueInfo { shares, ..shown.clone() });
+            let info = &self.values[old.0];
+            let root = info.shares_memory_with.unwrap_or(*old);
+            let shares_memory_with = first[root.0];
+            first[root.0].get_or_insert(ValueId(at));
+            values.push(ValueInfo { shares_memory_with, ..info.clone() });
         }
-        let rename = |id: Id| new[id.0].unwrap_or(id);
-        self.nodes.iter_mut().for_each(|node| node.rename(rename));
+        let rename = |id: ValueId| new[id.0].unwrap_or(id);
+        self.nodes.iter_mut().for_each(|node| node.map_ids(rename));
         Graph {
             inputs: self.inputs.len(),
             constants: self.constants.into_iter().map(|(_, tensor)| tensor).collect(),
@@ -303,11 +304,11 @@ impl GraphBuilder {
 
 impl From<Graph> for GraphBuilder {
     fn from(graph: Graph) -> Self {
-        let inputs = (0..graph.inputs).map(Id).collect();
+        let inputs = (0..graph.inputs).map(ValueId).collect();
         let constants = graph.constants.into_iter().enumerate();
         Self {
             inputs,
-            constants: constants.map(|(at, tensor)| (Id(graph.inputs + at), tensor)).collect(),
+            constants: constants.map(|(at, tensor)| (ValueId(graph.inputs + at), tensor)).collect(),
             values: graph.values,
             nodes: graph.nodes,
             outputs: graph.outputs,

@@ -53,8 +53,8 @@ mod run;
 mod to_device;
 mod verify;
 
-pub use argument::{Argument, Id};
+pub use argument::{Argument, ValueId};
 pub use error::TraceError;
-pub use fuse::Fused;
-pub use graph::{Effects, Graph, Input, Node, ValueInfo};
+pub use fuse::FusedGraph;
+pub use graph::{Effects, Graph, NamedArgument, Node, ValueInfo};
 pub use record::trace;

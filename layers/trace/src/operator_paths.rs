@@ -16,19 +16,19 @@ static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);
 
 /// Returns the operator with this path or full name.
 pub(crate) fn find(path: &str) -> Option<&'static Operator> {
-    owner(&paths(), path).or_else(|| Operator::find(path).ok())
+    operator_at(&paths(), path).or_else(|| Operator::find(path).ok())
 }
 
 /// Returns the shortest path of an operator.
 pub(crate) fn path(operator: &Operator) -> String {
     let paths = paths();
-    let is_its = |path: &String| owner(&paths, path).is_some_and(|found| found.name() == operator.name());
-    let short = [bare(operator), path_of_overload(operator)].into_iter().find(is_its);
+    let is_its = |path: &String| operator_at(&paths, path).is_some_and(|found| found.name() == operator.name());
+    let short = [base_path(operator), path_of_overload(operator)].into_iter().find(is_its);
     short.unwrap_or_else(|| operator.name().to_string())
 }
 
 /// Returns the path that is most similar to a mistyped one.
-pub(crate) fn near(path: &str) -> Option<String> {
+pub(crate) fn similar_path(path: &str) -> Option<String> {
     let paths = paths();
     let mut all: Vec<&str> = paths.iter().filter(|(_, owners)| owners.len() == 1).map(|(path, _)| &path[..]).collect();
     // Sorted, so that of several equally similar paths the same one is always found.
@@ -36,25 +36,30 @@ pub(crate) fn near(path: &str) -> Option<String> {
     suggest(path, all).map(str::to_owned)
 }
 
-fn owner(paths: &Paths, path: &str) -> Option<&'static Operator> {
+fn operator_at(paths: &Paths, path: &str) -> Option<&'static Operator> {
     match paths.get(path).map_or(&[][..], Vec::as_slice) {
         [one] => Some(*one),
         [] => {
-            let is_bare = |operator: &&'static Operator| operator.name().overload == "Tensor" && bare(operator) == path;
-            paths.get(&format!("{path}_tensor"))?.iter().copied().find(is_bare)
+            let is_tensor_overload =
+                |operator: &&'static Operator| operator.name().overload == "Tensor" && base_path(operator) == path;
+            paths.get(&format!("{path}_tensor"))?.iter().copied().find(is_tensor_overload)
         }
         _ => None,
     }
 }
 
-fn bare(operator: &Operator) -> String {
+fn base_path(operator: &Operator) -> String {
     let name = operator.name();
     format!("{}::{}", name.namespace, name.base)
 }
 
 fn path_of_overload(operator: &Operator) -> String {
     let overload = operator.name().overload;
-    if overload.is_empty() { bare(operator) } else { format!("{}_{}", bare(operator), overload.to_ascii_lowercase()) }
+    if overload.is_empty() {
+        base_path(operator)
+    } else {
+        format!("{}_{}", base_path(operator), overload.to_ascii_lowercase())
+    }
 }
 
 /// Returns all paths, and keeps them up to date as operators are defined and removed. Changes may be reported out of order, so a report
@@ -62,7 +67,7 @@ fn path_of_overload(operator: &Operator) -> String {
 fn paths() -> RwLockReadGuard<'static, Paths> {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
-        let _for_good = listen(|_, changed| {
+        let _listener = listen(|_, changed| {
             let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
             let owners = paths.entry(path_of_overload(changed)).or_default();
             owners.retain(|owner| owner.name() != changed.name());
@@ -79,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operator_has_its_path_even_if_the_end_of_the_one_before_is_told_after() {
+    fn a_path_is_kept_if_the_removal_of_the_old_operator_is_reported_late() {
         let lab = Registrar::new("names");
         let first = lab.define("swap.Left(int x) -> int").unwrap();
         // This listener is called before that of the paths.

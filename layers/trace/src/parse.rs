@@ -10,13 +10,13 @@ use std::ops::Range;
 use dispatch_runtime::schema::{Schema, Type, TypeKind, suggest};
 use dispatch_runtime::{DType, Geometry, Operator, Result, Tensor};
 
-use self::lex::{Spanned, Token, lex, mistake};
-use crate::argument::{Argument, Id};
+use self::lex::{SpannedToken, Token, lex, syntax_error};
+use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Effects, Graph, GraphBuilder, Node, ValueInfo};
 use crate::operator_paths;
-use crate::print::Kind;
-use crate::run::fits;
+use crate::print::TensorType;
+use crate::run::matches_info;
 
 impl Graph {
     /// Parses the text that a graph prints, with its constants, and [verifies](Self::verify) the graph. Values may have any names.
@@ -31,33 +31,34 @@ impl Graph {
     /// assert_eq!(&*graph.run(&[Tensor::from([1.0_f32, 2.0])])?[0].read::<f32>()?, [2.0, 4.0]);
     ///
     /// let error = Graph::parse("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::sigmid(&x);\n    [y]\n}", &[]).unwrap_err();
-    /// let shown = "\
+    /// let info = "\
     /// no operator is called `aten::sigmid`; did you mean `aten::sigmoid`?
     ///   |
     /// 2 |     let y: f32[2] = aten::sigmid(&x);
     ///   |                     ^^^^^^^^^^^^";
-    /// assert_eq!(std::error::Error::source(&error).unwrap().to_string(), shown);
+    /// assert_eq!(std::error::Error::source(&error).unwrap().to_string(), info);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::Text`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
-    /// [`TraceError::Constant`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
+    /// Returns [`TraceError::Syntax`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
+    /// [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
         let mut parser =
-            Parser { text, tokens: lex(text)?, at: 0, builder: GraphBuilder::default(), names: Names::default() };
-        let found = parser.graph()?;
+            Parser { text, tokens: lex(text)?, position: 0, builder: GraphBuilder::default(), names: Names::default() };
+        let found = parser.parse_graph()?;
         if found.len() != constants.len() {
             return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
         }
         let mut builder = parser.builder;
         for (constant, (id, tensor)) in found.iter().zip(constants).enumerate() {
-            let shown = &builder.values[id.0];
-            if !fits(shown, tensor) {
-                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
-                return Err(TraceError::Constant { constant, expected, found }.into());
+            let info = &builder.values[id.0];
+            if !matches_info(info, tensor) {
+                let (expected, found) =
+                    (TensorType::of_value(info).to_string(), TensorType::of_tensor(tensor).to_string());
+                return Err(TraceError::ConstantMismatch { constant, expected, found }.into());
             }
         }
         builder.constants = found.into_iter().zip(constants.iter().cloned()).collect();
@@ -69,8 +70,8 @@ impl Graph {
 
 struct Parser<'t> {
     text: &'t str,
-    tokens: Vec<Spanned>,
-    at: usize,
+    tokens: Vec<SpannedToken>,
+    position: usize,
     builder: GraphBuilder,
     names: Names,
 }
@@ -78,168 +79,176 @@ struct Parser<'t> {
 /// The names of values.
 #[derive(Default)]
 struct Names {
-    known: HashMap<String, Id>,
+    known: HashMap<String, ValueId>,
     /// The names that the current statement defines. Its call cannot use them.
-    new: HashMap<String, Id>,
+    new: HashMap<String, ValueId>,
 }
 
 /// One result of a call, before its operator is known.
 enum Pattern {
     Nothing,
-    One(Id),
-    List(Vec<Option<Id>>),
+    One(ValueId),
+    List(Vec<Option<ValueId>>),
 }
 
-type Parsed<T> = Result<T, TraceError>;
+type ParseResult<T> = Result<T, TraceError>;
 
 impl Parser<'_> {
     /// Parses a whole graph. Returns the values of the constants.
-    fn graph(&mut self) -> Parsed<Vec<Id>> {
-        self.word("fn")?;
-        self.word("graph")?;
-        self.sign('(')?;
-        self.builder.inputs = self.list(')', |parser| {
-            let id = parser.definition()?;
-            parser.define();
+    fn parse_graph(&mut self) -> ParseResult<Vec<ValueId>> {
+        self.expect_word("fn")?;
+        self.expect_word("graph")?;
+        self.expect_sign('(')?;
+        self.builder.inputs = self.parse_list(')', |parser| {
+            let id = parser.parse_definition()?;
+            parser.commit_definitions();
             Ok(id)
         })?;
-        self.sign('{')?;
+        self.expect_sign('{')?;
         let mut constants = Vec::new();
         while self.eat_word("const") {
-            constants.push(self.definition()?);
-            self.define();
-            self.sign(';')?;
+            constants.push(self.parse_definition()?);
+            self.commit_definitions();
+            self.expect_sign(';')?;
         }
-        while !self.eat('[') {
-            self.statement()?;
+        while !self.eat_sign('[') {
+            self.parse_statement()?;
         }
-        self.builder.outputs = self.list(']', Self::used)?;
-        self.sign('}')?;
-        if self.peek() == &Token::End { Ok(constants) } else { Err(self.unexpected("the end")) }
+        self.builder.outputs = self.parse_list(']', Self::parse_use)?;
+        self.expect_sign('}')?;
+        if self.peek() == &Token::End { Ok(constants) } else { Err(self.unexpected_token("the end")) }
     }
 
-    fn statement(&mut self) -> Parsed<()> {
-        let (mut effects, mut grad) = (Effects::default(), None);
-        while self.eat('#') {
-            self.sign('[')?;
+    fn parse_statement(&mut self) -> ParseResult<()> {
+        let (mut effects, mut grad_mode) = (Effects::default(), None);
+        while self.eat_sign('#') {
+            self.expect_sign('[')?;
             if self.eat_word("random") {
                 effects.random = true;
             } else if self.eat_word("no_grad") {
-                grad = Some(false);
+                grad_mode = Some(false);
             } else if self.eat_word("enable_grad") {
-                grad = Some(true);
+                grad_mode = Some(true);
             } else {
-                self.word("writes")?;
-                self.sign('(')?;
-                while !self.eat(')') {
-                    effects.writes.push(self.used()?);
-                    self.eat(',');
+                self.expect_word("writes")?;
+                self.expect_sign('(')?;
+                while !self.eat_sign(')') {
+                    effects.writes.push(self.parse_use()?);
+                    self.eat_sign(',');
                 }
             }
-            self.sign(']')?;
+            self.expect_sign(']')?;
         }
         let patterns = if self.eat_word("let") {
-            let patterns = self.patterns()?;
-            self.sign('=')?;
+            let patterns = self.parse_patterns()?;
+            self.expect_sign('=')?;
             Some(patterns)
         } else {
             None
         };
-        let (operator, span) = self.operator()?;
-        let inputs = self.arguments(operator)?;
-        self.sign(';')?;
-        self.define();
+        let (operator, span) = self.parse_operator()?;
+        let inputs = self.parse_arguments(operator)?;
+        self.expect_sign(';')?;
+        self.commit_definitions();
         effects.random |= aten::is_random(operator);
-        let mut node = Node { operator, inputs, outputs: Vec::new(), effects, grad };
+        let mut node = Node { operator, inputs, outputs: Vec::new(), effects, grad_mode };
         let schema = operator.schema();
-        let mut writes = node.written();
+        let mut writes = node.schema_writes();
         writes.retain(|id| !node.effects.writes.contains(id));
         writes.append(&mut node.effects.writes);
         node.effects.writes = writes;
         node.outputs = match patterns {
-            None => (0..schema.returns.len()).map(|at| returned(&node, schema, at)).collect(),
+            None => (0..schema.returns.len()).map(|at| implicit_output(&node, schema, at)).collect(),
             Some(patterns) if patterns.len() == schema.returns.len() => patterns
                 .into_iter()
                 .zip(&schema.returns)
-                .map(|(pattern, described)| output(pattern, &described.ty))
+                .map(|(pattern, described)| pattern_to_argument(pattern, &described.ty))
                 .collect::<Option<_>>()
                 .ok_or_else(|| {
-                    mistake(self.text, &span, format!("its results are not of these kinds: it is `{schema:#}`"))
+                    syntax_error(
+                        self.text,
+                        &span,
+                        format!("the results have other types: the operator is `{schema:#}`"),
+                    )
                 })?,
             Some(patterns) => {
-                let problem = format!("it gives {}, not {}: it is `{schema:#}`", schema.returns.len(), patterns.len());
-                return Err(mistake(self.text, &span, problem));
+                let problem = format!(
+                    "the operator returns {} results, not {}: it is `{schema:#}`",
+                    schema.returns.len(),
+                    patterns.len()
+                );
+                return Err(syntax_error(self.text, &span, problem));
             }
         };
         self.builder.nodes.push(node);
         Ok(())
     }
 
-    fn patterns(&mut self) -> Parsed<Vec<Pattern>> {
-        if self.eat('(') { self.list(')', Self::pattern) } else { Ok(vec![self.pattern()?]) }
+    fn parse_patterns(&mut self) -> ParseResult<Vec<Pattern>> {
+        if self.eat_sign('(') { self.parse_list(')', Self::parse_pattern) } else { Ok(vec![self.parse_pattern()?]) }
     }
 
-    fn pattern(&mut self) -> Parsed<Pattern> {
+    fn parse_pattern(&mut self) -> ParseResult<Pattern> {
         if self.eat_word("_") {
             return Ok(Pattern::Nothing);
         }
-        if !self.eat('[') {
-            return Ok(Pattern::One(self.defined_or_used()?));
+        if !self.eat_sign('[') {
+            return Ok(Pattern::One(self.parse_definition_or_use()?));
         }
-        let id = |parser: &mut Self| parser.defined_or_used().map(Some);
-        let ids = self.list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
+        let id = |parser: &mut Self| parser.parse_definition_or_use().map(Some);
+        let ids = self.parse_list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
         Ok(Pattern::List(ids))
     }
 
     /// Parses a definition, if a colon follows the name, or a use of a value.
-    fn defined_or_used(&mut self) -> Parsed<Id> {
-        if matches!(self.tokens.get(self.at + 1), Some((Token::Sign(':'), _))) {
-            self.definition()
+    fn parse_definition_or_use(&mut self) -> ParseResult<ValueId> {
+        if matches!(self.tokens.get(self.position + 1), Some((Token::Sign(':'), _))) {
+            self.parse_definition()
         } else {
-            self.used()
+            self.parse_use()
         }
     }
 
     /// Parses the definition of a value, such as `v3: &'v1 f32[2]`.
-    fn definition(&mut self) -> Parsed<Id> {
-        let span = self.span();
-        let name = self.name("a value")?;
-        self.sign(':')?;
-        let shares = if self.eat('&') {
-            self.sign('\'')?;
-            let of = self.found(true)?;
-            Some(self.builder.values[of.0].shares.unwrap_or(of))
+    fn parse_definition(&mut self) -> ParseResult<ValueId> {
+        let span = self.current_span();
+        let name = self.parse_name("a value")?;
+        self.expect_sign(':')?;
+        let shares_memory_with = if self.eat_sign('&') {
+            self.expect_sign('\'')?;
+            let of = self.resolve_name(true)?;
+            Some(self.builder.values[of.0].shares_memory_with.unwrap_or(of))
         } else {
             None
         };
-        let at = self.span();
-        let dtype = self.name("a dtype")?;
-        let dtype: DType = dtype.parse().map_err(|error| mistake(self.text, &at, format!("{error}")))?;
-        self.sign('[')?;
-        let sizes = self.integers(&[']', ';'])?;
-        let geometry = if self.eat(';') {
-            let strides = self.integers(&[']'])?;
+        let at = self.current_span();
+        let dtype = self.parse_name("a dtype")?;
+        let dtype: DType = dtype.parse().map_err(|error| syntax_error(self.text, &at, format!("{error}")))?;
+        self.expect_sign('[')?;
+        let sizes = self.parse_integers(&[']', ';'])?;
+        let geometry = if self.eat_sign(';') {
+            let strides = self.parse_integers(&[']'])?;
             Geometry::strided(&sizes, &strides, 0)
         } else {
             Some(Geometry::contiguous(&sizes)).filter(|_| sizes.iter().all(|&size| size >= 0))
         };
         let geometry =
-            geometry.ok_or_else(|| mistake(self.text, &at, "these are not sizes and strides of a tensor"))?;
-        self.sign(']')?;
-        let id = self.builder.value(ValueInfo { dtype, geometry, shares });
+            geometry.ok_or_else(|| syntax_error(self.text, &at, "these are not sizes and strides of a tensor"))?;
+        self.expect_sign(']')?;
+        let id = self.builder.add_value(ValueInfo { dtype, geometry, shares_memory_with });
         if self.names.known.contains_key(&name) || self.names.new.insert(name.clone(), id).is_some() {
-            return Err(mistake(self.text, &span, format!("`{name}` is defined twice")));
+            return Err(syntax_error(self.text, &span, format!("`{name}` is defined twice")));
         }
         Ok(id)
     }
 
-    fn integers(&mut self, ends: &[char]) -> Parsed<Vec<i64>> {
+    fn parse_integers(&mut self, ends: &[char]) -> ParseResult<Vec<i64>> {
         let mut numbers = Vec::new();
         while !ends.iter().any(|end| self.peek() == &Token::Sign(*end)) {
-            let Token::Int(number) = *self.peek() else { return Err(self.unexpected("a whole number")) };
-            self.at += 1;
+            let Token::Int(number) = *self.peek() else { return Err(self.unexpected_token("an integer")) };
+            self.position += 1;
             numbers.push(number);
-            if !self.eat(',') {
+            if !self.eat_sign(',') {
                 break;
             }
         }
@@ -247,49 +256,49 @@ impl Parser<'_> {
     }
 
     /// Makes the values that a statement defines visible to the next statements.
-    fn define(&mut self) {
+    fn commit_definitions(&mut self) {
         self.names.known.extend(self.names.new.drain());
     }
 
-    fn used(&mut self) -> Parsed<Id> {
-        self.found(false)
+    fn parse_use(&mut self) -> ParseResult<ValueId> {
+        self.resolve_name(false)
     }
 
-    /// Parses the name of a defined value. With `or_here`, values of the same statement count as defined.
-    fn found(&mut self, or_here: bool) -> Parsed<Id> {
-        let span = self.span();
-        let name = self.name("a value")?;
+    /// Parses the name of a defined value. With `in_statement`, values of the same statement count as defined.
+    fn resolve_name(&mut self, in_statement: bool) -> ParseResult<ValueId> {
+        let span = self.current_span();
+        let name = self.parse_name("a value")?;
         let Names { known, new } = &self.names;
-        let here = new.get(&name).filter(|_| or_here);
+        let here = new.get(&name).filter(|_| in_statement);
         known.get(&name).or(here).copied().ok_or_else(|| {
             let mut known: Vec<&str> = known.keys().map(String::as_str).collect();
             // Sorted, so that of several equally similar names the same one is always suggested.
             known.sort_unstable();
             let near = suggest(&name, known).map(|near| format!("; did you mean `{near}`?"));
-            mistake(self.text, &span, format!("no value is called `{name}` here{}", near.unwrap_or_default()))
+            syntax_error(self.text, &span, format!("no value is called `{name}` here{}", near.unwrap_or_default()))
         })
     }
 
-    fn operator(&mut self) -> Parsed<(&'static Operator, Range<usize>)> {
-        let span = self.span();
-        let path = self.name("an operator")?;
+    fn parse_operator(&mut self) -> ParseResult<(&'static Operator, Range<usize>)> {
+        let span = self.current_span();
+        let path = self.parse_name("an operator")?;
         if let Some(operator) = operator_paths::find(&path) {
             return Ok((operator, span));
         }
-        let near = operator_paths::near(&path).map(|near| format!("; did you mean `{near}`?"));
+        let near = operator_paths::similar_path(&path).map(|near| format!("; did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| "; link the crate that defines it".to_owned());
-        Err(mistake(self.text, &span, format!("no operator is called `{path}`{hint}")))
+        Err(syntax_error(self.text, &span, format!("no operator is called `{path}`{hint}")))
     }
 }
 
 /// Returns the result of a call for which the text has no pattern: the written argument, or nothing.
-fn returned(node: &Node, schema: &Schema, at: usize) -> Argument {
+fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
     let written = schema.written_return(at).and_then(|at| schema.arguments.get(at));
     let input = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));
     input.map_or(Argument::None, |input| input.arg.clone())
 }
 
-fn output(pattern: Pattern, ty: &Type) -> Option<Argument> {
+fn pattern_to_argument(pattern: Pattern, ty: &Type) -> Option<Argument> {
     Some(match (pattern, &ty.required().kind) {
         (Pattern::Nothing, _) => Argument::None,
         (Pattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),

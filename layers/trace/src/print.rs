@@ -7,16 +7,16 @@ use std::fmt::{self, Write};
 
 use dispatch_runtime::{DType, Geometry, Tensor};
 
-use crate::argument::{Argument, Id};
+use crate::argument::{Argument, ValueId};
 use crate::graph::{Graph, Node, ValueInfo};
 use crate::operator_paths;
 
 /// The kind of a tensor, such as `f32[2, 3]`. Strides are printed only if it is not contiguous.
-pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
+pub(crate) struct TensorType<'a>(pub(crate) DType, pub(crate) &'a Geometry);
 
-impl<'a> Kind<'a> {
-    pub(crate) const fn of(shown: &'a ValueInfo) -> Self {
-        Self(shown.dtype, &shown.geometry)
+impl<'a> TensorType<'a> {
+    pub(crate) const fn of_value(info: &'a ValueInfo) -> Self {
+        Self(info.dtype, &info.geometry)
     }
 
     pub(crate) fn of_tensor(tensor: &'a Tensor) -> Self {
@@ -24,19 +24,19 @@ impl<'a> Kind<'a> {
     }
 }
 
-impl fmt::Display for Kind<'_> {
+impl fmt::Display for TensorType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}", self.0.short_name(), Listed(self.1.sizes()))?;
+        write!(f, "{}[{}", self.0.short_name(), CommaSeparated(self.1.sizes()))?;
         if self.1.strides() != Geometry::contiguous(self.1.sizes()).strides() {
-            write!(f, "; {}", Listed(self.1.strides()))?;
+            write!(f, "; {}", CommaSeparated(self.1.strides()))?;
         }
         f.write_char(']')
     }
 }
 
-struct Listed<'a, T>(&'a [T]);
+struct CommaSeparated<'a, T>(&'a [T]);
 
-impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+impl<T: fmt::Display> fmt::Display for CommaSeparated<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, item) in self.0.iter().enumerate() {
             write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
@@ -46,16 +46,16 @@ impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
 }
 
 /// The definition of a value, such as `v3: &'v1 f32[2]`.
-struct Defined<'a>(&'a Graph, Id);
+struct Definition<'a>(&'a Graph, ValueId);
 
-impl fmt::Display for Defined<'_> {
+impl fmt::Display for Definition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.0.value(self.1);
+        let info = self.0.value(self.1);
         write!(f, "{}: ", self.1)?;
-        if let Some(root) = shown.shares {
+        if let Some(root) = info.shares_memory_with {
             write!(f, "&'{root} ")?;
         }
-        Kind::of(shown).fmt(f)
+        TensorType::of_value(info).fmt(f)
     }
 }
 
@@ -75,55 +75,59 @@ impl fmt::Display for Defined<'_> {
 /// ```
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_with(f, &|_| None)
+        self.fmt_with_remarks(f, &|_| None)
     }
 }
 
 impl Graph {
     /// Prints the text, with a comment after each call for which `remark` returns one.
-    pub(crate) fn fmt_with(&self, f: &mut fmt::Formatter<'_>, remark: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
-        let inputs: Vec<Defined<'_>> = self.inputs().map(|id| Defined(self, id)).collect();
-        writeln!(f, "fn graph({}) {{", Listed(&inputs))?;
+    pub(crate) fn fmt_with_remarks(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        remark: &dyn Fn(usize) -> Option<String>,
+    ) -> fmt::Result {
+        let inputs: Vec<Definition<'_>> = self.inputs().map(|id| Definition(self, id)).collect();
+        writeln!(f, "fn graph({}) {{", CommaSeparated(&inputs))?;
         for at in self.inputs..self.inputs + self.constants.len() {
-            writeln!(f, "    const {};", Defined(self, Id(at)))?;
+            writeln!(f, "    const {};", Definition(self, ValueId(at)))?;
         }
         let mut defined = self.inputs + self.constants.len();
         for (at, node) in self.nodes.iter().enumerate() {
-            self.statement(f, node, &mut defined)?;
+            self.fmt_statement(f, node, &mut defined)?;
             writeln!(f, "{}", remark(at).map_or_else(String::new, |remark| format!(" // {remark}")))?;
         }
-        writeln!(f, "    [{}]\n}}", Listed(&self.outputs))
+        writeln!(f, "    [{}]\n}}", CommaSeparated(&self.outputs))
     }
 
-    fn statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, defined: &mut usize) -> fmt::Result {
+    fn fmt_statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, defined: &mut usize) -> fmt::Result {
         if node.effects.random {
             f.write_str("    #[random]\n")?;
         }
-        if let Some(grad) = node.grad {
+        if let Some(grad) = node.grad_mode {
             writeln!(f, "    #[{}]", if grad { "enable_grad" } else { "no_grad" })?;
         }
-        let written = node.written();
-        let unsaid: Vec<Id> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
-        if !unsaid.is_empty() {
-            writeln!(f, "    #[writes({})]", Listed(&unsaid))?;
+        let written = node.schema_writes();
+        let undeclared: Vec<ValueId> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
+        if !undeclared.is_empty() {
+            writeln!(f, "    #[writes({})]", CommaSeparated(&undeclared))?;
         }
         f.write_str("    ")?;
         let start = *defined;
-        *defined = node.gives().map(|id| id.0 + 1).fold(start, usize::max);
-        if *defined > start || node.gives().any(|id| !written.contains(&id)) {
-            let name = |id: Id| if id.0 < start { id.to_string() } else { Defined(self, id).to_string() };
-            let outputs: Vec<String> = node.outputs.iter().map(|output| pattern(output, &name)).collect();
+        *defined = node.result_values().map(|id| id.0 + 1).fold(start, usize::max);
+        if *defined > start || node.result_values().any(|id| !written.contains(&id)) {
+            let name = |id: ValueId| if id.0 < start { id.to_string() } else { Definition(self, id).to_string() };
+            let outputs: Vec<String> = node.outputs.iter().map(|output| format_pattern(output, &name)).collect();
             match &outputs[..] {
                 [one] => write!(f, "let {one} = ")?,
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        call(f, node, &operator_paths::path(node.operator))?;
+        fmt_call(f, node, &operator_paths::path(node.operator))?;
         f.write_char(';')
     }
 }
 
-fn pattern(output: &Argument, name: &impl Fn(Id) -> String) -> String {
+fn format_pattern(output: &Argument, name: &impl Fn(ValueId) -> String) -> String {
     let list = |names: Vec<String>| format!("[{}]", names.join(", "));
     match output {
         Argument::Tensor(id) => name(*id),
@@ -134,35 +138,35 @@ fn pattern(output: &Argument, name: &impl Fn(Id) -> String) -> String {
 }
 
 /// Prints a call, such as `aten::add(&v1, &v2, alpha = 2)`.
-fn call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
+fn fmt_call(f: &mut fmt::Formatter<'_>, node: &Node, path: &str) -> fmt::Result {
     let schema = node.schema();
     write!(f, "{path}(")?;
     for (i, input) in node.inputs.iter().enumerate() {
         f.write_str(if i == 0 { "" } else { ", " })?;
-        let place = schema.argument(&input.name);
-        if input.keyword || place.is_none_or(|(at, _)| at != i) {
+        let position = schema.argument(&input.name);
+        if input.keyword || position.is_none_or(|(at, _)| at != i) {
             write!(f, "{} = ", input.name)?;
         }
-        let reference = if place.is_some_and(|(_, argument)| argument.is_written()) { "&mut " } else { "&" };
-        argument(f, &input.arg, reference)?;
+        let reference = if position.is_some_and(|(_, argument)| argument.is_written()) { "&mut " } else { "&" };
+        fmt_argument(f, &input.arg, reference)?;
     }
     f.write_char(')')
 }
 
 /// An argument, printed as in a call.
-pub(crate) struct Literal<'a>(pub(crate) &'a Argument);
+pub(crate) struct ArgumentText<'a>(pub(crate) &'a Argument);
 
-impl fmt::Display for Literal<'_> {
+impl fmt::Display for ArgumentText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        argument(f, self.0, "&")
+        fmt_argument(f, self.0, "&")
     }
 }
 
-fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {
+fn fmt_argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt::Result {
     match arg {
         Argument::None => f.write_str("None"),
         Argument::Tensor(id) => write!(f, "{reference}{id}"),
-        Argument::Tensors(ids) => write!(f, "{reference}[{}]", Listed(ids)),
+        Argument::Tensors(ids) => write!(f, "{reference}[{}]", CommaSeparated(ids)),
         Argument::OptionalTensors(ids) => {
             let items: Vec<String> =
                 ids.iter().map(|id| id.map_or_else(|| "None".to_owned(), |id| format!("Some({id})"))).collect();
@@ -181,6 +185,6 @@ fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt:
         Argument::Layout(value) => write!(f, "Layout::{value:?}"),
         Argument::MemoryFormat(value) => write!(f, "MemoryFormat::{value:?}"),
         Argument::Device(value) => write!(f, "Device({:?})", value.to_string()),
-        Argument::List(items) => write!(f, "[{}]", Listed(&items.iter().map(Literal).collect::<Vec<_>>())),
+        Argument::List(items) => write!(f, "[{}]", CommaSeparated(&items.iter().map(ArgumentText).collect::<Vec<_>>())),
     }
 }

@@ -22,21 +22,21 @@ use dispatch_runtime::{
 };
 use dispatch_transform::{Level, Transform, depth, enter};
 
-use self::effects::Before;
+use self::effects::StateBeforeCall;
 use self::other_threads::OtherThreadCall;
 use self::recorder::Recorder;
-pub(crate) use self::shapes::is_ignorance;
+pub(crate) use self::shapes::is_unknown_on_meta;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
 thread_local! {
     /// The traces of this thread, the innermost last.
-    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+    static SESSIONS: RefCell<Vec<TraceSession>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A function that is being traced.
 #[derive(Clone)]
-struct Session {
+struct TraceSession {
     /// The number of levels of transforms around the function.
     depth: usize,
     trace: Rc<RefCell<Trace>>,
@@ -46,13 +46,13 @@ struct Session {
 #[derive(Default)]
 struct Trace {
     /// Whether the next call is inside of a recorded call, and not the function's own.
-    inside: bool,
+    in_recorded_call: bool,
     /// Whether an operator inside of the recorded call draws random numbers.
-    draws: bool,
+    draws_random: bool,
     /// Whether all composites on the CPU are recorded as their parts.
-    opens: bool,
+    decomposes: bool,
     recorder: Recorder,
-    failed: Option<TraceError>,
+    error: Option<TraceError>,
 }
 
 /// Runs a function once, and returns its calls as a graph.
@@ -96,19 +96,19 @@ pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    record(false, f, inputs)
+    trace_with(false, f, inputs)
 }
 
 /// Traces a function as [`trace`] does, with all composites on the CPU recorded as their parts.
-pub(crate) fn trace_parts<O: IntoIterator<Item = Tensor>>(
+pub(crate) fn trace_decomposed<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    record(true, f, inputs)
+    trace_with(true, f, inputs)
 }
 
-fn record<O: IntoIterator<Item = Tensor>>(
-    opens: bool,
+fn trace_with<O: IntoIterator<Item = Tensor>>(
+    decomposes: bool,
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
@@ -117,30 +117,33 @@ fn record<O: IntoIterator<Item = Tensor>>(
             return Err(TraceError::RepeatedInput { first, second }.into());
         }
     }
-    let entered = (depth() > 0).then(|| enter(TracedLevel));
+    let entered = (depth() > 0).then(|| enter(TraceTransform));
     let level = entered.as_ref().map(|entered| entered.level().clone());
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
     let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
-    let trace = Rc::new(RefCell::new(Trace { opens, recorder, ..Trace::default() }));
+    let trace = Rc::new(RefCell::new(Trace { decomposes, recorder, ..Trace::default() }));
     let other_thread = OtherThreadCall::default();
     let results = {
-        let _session =
-            RecordingGuard::begin(Session { depth: depth(), trace: trace.clone(), other_thread: other_thread.clone() });
-        let _heard = guard::include(keys::Tracer.into());
+        let _session = RecordingGuard::begin(TraceSession {
+            depth: depth(),
+            trace: trace.clone(),
+            other_thread: other_thread.clone(),
+        });
+        let _tracer = guard::include(keys::Tracer.into());
         f(&inputs)
     };
-    let Trace { recorder, failed, .. } = trace.take();
-    if let Some(error) = failed.or_else(|| other_thread.call()) {
+    let Trace { recorder, error, .. } = trace.take();
+    if let Some(error) = error.or_else(|| other_thread.take_error()) {
         return Err(error.into());
     }
     Ok(recorder.finish(results?)?)
 }
 
 /// The level of a function that is traced inside of a transformed one. Autograd works inside of this level independently of other levels.
-struct TracedLevel;
+struct TraceTransform;
 
-impl Transform for TracedLevel {
+impl Transform for TraceTransform {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
@@ -154,8 +157,8 @@ impl Transform for TracedLevel {
 struct RecordingGuard;
 
 impl RecordingGuard {
-    fn begin(session: Session) -> Self {
-        other_threads::take_along();
+    fn begin(session: TraceSession) -> Self {
+        other_threads::inherit_traces();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
@@ -172,101 +175,107 @@ impl Drop for RecordingGuard {
 struct Traces(Vec<Rc<RefCell<Trace>>>);
 
 impl Traces {
-    fn here() -> Self {
+    fn current() -> Self {
         let depth = depth();
-        let of_level = |session: &&Session| session.depth == depth;
-        let trace = |session: &Session| session.trace.clone();
+        let of_level = |session: &&TraceSession| session.depth == depth;
+        let trace = |session: &TraceSession| session.trace.clone();
         SESSIONS.with_borrow(|sessions| Self(sessions.iter().filter(of_level).map(trace).collect()))
     }
 
     /// Splits the traces into those for which the call is the function's own, and those for which it is inside of a recorded call.
-    fn told_apart(self) -> (Self, Self) {
-        let (inside, own) = self.0.into_iter().partition(|trace| trace.borrow().inside);
-        (Self(own), Self(inside))
+    fn split_by_nesting(self) -> (Self, Self) {
+        let (inner, own) = self.0.into_iter().partition(|trace| trace.borrow().in_recorded_call);
+        (Self(own), Self(inner))
     }
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn each(&self, mut f: impl FnMut(&mut Trace)) {
+    fn for_each(&self, mut f: impl FnMut(&mut Trace)) {
         self.0.iter().for_each(|trace| f(&mut trace.borrow_mut()));
     }
 }
 
 /// A guard that marks calls as inside of the recorded call while it lives.
-struct Inside(Traces);
+struct InnerCallGuard(Traces);
 
-impl Inside {
+impl InnerCallGuard {
     fn enter(traces: &Traces) -> Self {
-        traces.each(|trace| (trace.inside, trace.draws) = (true, false));
+        traces.for_each(|trace| (trace.in_recorded_call, trace.draws_random) = (true, false));
         Self(traces.clone())
     }
 }
 
-impl Drop for Inside {
+impl Drop for InnerCallGuard {
     fn drop(&mut self) {
-        self.0.each(|trace| trace.inside = false);
+        self.0.for_each(|trace| trace.in_recorded_call = false);
     }
 }
 
 #[op_fallback(Tracer)]
 fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
-    let (own, inside) = Traces::here().told_apart();
+    let (own, inner) = Traces::current().split_by_nesting();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
-    other_threads::heard(operator);
-    if own.is_empty() && inside.is_empty() || !own.is_empty() && is_opened(operator, &arguments, &own) {
+    other_threads::report_call(operator);
+    if own.is_empty() && inner.is_empty() || !own.is_empty() && is_decomposed(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
     }
     if own.is_empty() {
         operator.redispatch_boxed(below, stack)?;
     } else {
         let outcome = {
-            let _inside = Inside::enter(&own);
-            recorded(operator, below, &arguments, stack, &own)
+            let _guard = InnerCallGuard::enter(&own);
+            call_and_record(operator, below, &arguments, stack, &own)
         };
         if let Err(error) = outcome {
             let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<TraceError>());
             if let Some(source) = source {
                 // A function that continues after such an error is not recorded either.
-                own.each(|trace| _ = trace.failed.get_or_insert_with(|| source.clone()));
+                own.for_each(|trace| _ = trace.error.get_or_insert_with(|| source.clone()));
             }
             return Err(error);
         }
     }
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-    inside.each(|trace| {
-        trace.draws |= aten::is_random(operator);
-        trace.recorder.hidden(operator, &arguments, results);
+    inner.for_each(|trace| {
+        trace.draws_random |= aten::is_random(operator);
+        trace.recorder.add_hidden(operator, &arguments, results);
     });
     Ok(())
 }
 
 /// Makes a call and records it as a node.
-fn recorded(operator: &Operator, below: KeySet, arguments: &[Value], stack: &mut Stack, traces: &Traces) -> Result<()> {
-    let planned = shapes::planned(operator, arguments)?;
-    if planned.is_none() && !gives_tensors(operator) && arguments.iter().flat_map(Value::tensors).next().is_some() {
+fn call_and_record(
+    operator: &Operator,
+    below: KeySet,
+    arguments: &[Value],
+    stack: &mut Stack,
+    traces: &Traces,
+) -> Result<()> {
+    let on_meta = shapes::call_on_meta(operator, arguments)?;
+    if on_meta.is_none() && !returns_tensors(operator) && arguments.iter().flat_map(Value::tensors).next().is_some() {
         return Err(TraceError::DataDependent { operator: operator.name().to_string() }.into());
     }
-    let before = Before::of(operator, arguments);
+    let before = StateBeforeCall::capture(operator, arguments);
     operator.redispatch_boxed(below, stack)?;
-    tell_apart(operator, arguments, stack)?;
+    alias_returned_arguments(operator, arguments, stack)?;
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-    shapes::check(operator, &planned.unwrap_or_default(), results)?;
-    let mut noted = Ok(());
-    traces.each(|trace| {
-        if noted.is_ok() {
-            let random = trace.draws || aten::is_random(operator) || before.took_random_numbers();
-            noted = trace.recorder.call(operator, arguments, results, (&before, random));
+    shapes::check_results(operator, &on_meta.unwrap_or_default(), results)?;
+    let mut recorded = Ok(());
+    traces.for_each(|trace| {
+        if recorded.is_ok() {
+            let random = trace.draws_random || aten::is_random(operator) || before.drew_random_numbers();
+            recorded = trace.recorder.record_call(operator, arguments, results, (&before, random));
         }
     });
-    noted.map_err(Error::from)
+    recorded.map_err(Error::from)
 }
 
 /// Replaces a result that is an unwritten argument by an alias. In another run the result may be a new tensor, such as a copy, so it must
 /// be a value different from the argument.
-fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Result<()> {
+fn alias_returned_arguments(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
         let Value::Tensor(tensor) = result else { continue };
@@ -279,7 +288,7 @@ fn tell_apart(operator: &Operator, arguments: &[Value], stack: &mut Stack) -> Re
 }
 
 /// Returns whether all results are tensors.
-fn gives_tensors(operator: &Operator) -> bool {
+fn returns_tensors(operator: &Operator) -> bool {
     let is_tensor = |kind: &TypeKind| match kind {
         TypeKind::Tensor => true,
         TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
@@ -290,10 +299,10 @@ fn gives_tensors(operator: &Operator) -> bool {
 
 /// Returns whether a call is recorded as its parts: it is a composite of which autograd records the parts. The backward pass uses tensors
 /// that the parts save.
-fn is_opened(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool {
+fn is_decomposed(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool {
     let composite =
         |key: Key| operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel);
-    if traces.0.iter().any(|trace| trace.borrow().opens) {
+    if traces.0.iter().any(|trace| trace.borrow().decomposes) {
         return composite(keys::CPU);
     }
     let differentiable = arguments.iter().flat_map(Value::tensors).find(|tensor| tensor.requires_grad());

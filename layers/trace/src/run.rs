@@ -2,13 +2,13 @@
 
 use dispatch_runtime::{Result, Tensor, Value, guard};
 
-use crate::argument::{Argument, Id};
+use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, ValueInfo};
-use crate::print::Kind;
+use crate::print::TensorType;
 
 /// The tensors of the values during a run; `None` before the definition and after the last use.
-pub(crate) type Known = Vec<Option<Tensor>>;
+pub(crate) type RunValues = Vec<Option<Tensor>>;
 
 impl Graph {
     /// Runs all calls again, on these inputs, and returns the results.
@@ -32,80 +32,89 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::InputCount`] or [`TraceError::Input`] if the number, the dtypes or the sizes of the inputs differ from the
-    /// trace. Returns [`TraceError::Result`] if an operator returns other sizes than in the trace. Returns the errors of the operators.
+    /// Returns [`TraceError::InputCount`] or [`TraceError::InputMismatch`] if the number, the dtypes or the sizes of the inputs differ from
+    /// the trace. Returns [`TraceError::ResultMismatch`] if an operator returns other sizes than in the trace. Returns the errors of the
+    /// operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut known = self.given(inputs)?;
-        let last = self.last_uses(self.nodes.iter().map(Node::touched));
+        let mut values = self.check_inputs(inputs)?;
+        let last = self.last_uses(self.nodes.iter().map(Node::all_values));
         for (at, node) in self.nodes.iter().enumerate() {
-            self.make(at, &mut known)?;
-            for id in node.touched().filter(|id| last[id.0] == Some(at)) {
-                known[id.0] = None;
+            self.run_node(at, &mut values)?;
+            for id in node.all_values().filter(|id| last[id.0] == Some(at)) {
+                values[id.0] = None;
             }
         }
-        self.results(&known)
+        self.take_results(&values)
     }
 
     /// Checks the inputs, and returns the values before the first call: inputs and constants.
-    pub(crate) fn given(&self, inputs: &[Tensor]) -> Result<Known> {
+    pub(crate) fn check_inputs(&self, inputs: &[Tensor]) -> Result<RunValues> {
         if inputs.len() != self.inputs {
             return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
         }
-        for (input, (tensor, shown)) in inputs.iter().zip(&self.values).enumerate() {
-            if !fits(shown, tensor) {
-                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
-                return Err(TraceError::Input { input, expected, found }.into());
+        for (input, (tensor, info)) in inputs.iter().zip(&self.values).enumerate() {
+            if !matches_info(info, tensor) {
+                let (expected, found) =
+                    (TensorType::of_value(info).to_string(), TensorType::of_tensor(tensor).to_string());
+                return Err(TraceError::InputMismatch { input, expected, found }.into());
             }
         }
-        let mut known: Known = vec![None; self.values.len()];
-        for (place, tensor) in known.iter_mut().zip(inputs.iter().chain(&self.constants)) {
-            *place = Some(tensor.clone());
+        let mut values: RunValues = vec![None; self.values.len()];
+        for (slot, tensor) in values.iter_mut().zip(inputs.iter().chain(&self.constants)) {
+            *slot = Some(tensor.clone());
         }
-        Ok(known)
+        Ok(values)
     }
 
     /// Runs the call of the node at index `at`.
-    pub(crate) fn make(&self, at: usize, known: &mut Known) -> Result<()> {
+    pub(crate) fn run_node(&self, at: usize, values: &mut RunValues) -> Result<()> {
         let node = &self.nodes[at];
-        let arguments = arguments(at, node, &mut |id: Id| known.get(id.0).cloned().flatten())?;
-        let _mode = node.grad.map(|on| if on { guard::enable_grad() } else { guard::no_grad() });
+        let arguments = node_arguments(at, node, &mut |id: ValueId| values.get(id.0).cloned().flatten())?;
+        let _mode = node.grad_mode.map(|on| if on { guard::enable_grad() } else { guard::no_grad() });
         let results = node.operator.call(arguments)?;
         for (output, value) in node.outputs.iter().zip(results) {
-            keep(output, value, known);
+            store_result(output, value, values);
         }
-        self.check_sizes(node, known)?;
+        self.check_sizes(node, values)?;
         Ok(())
     }
 
     /// Returns the results of the function.
-    pub(crate) fn results(&self, known: &Known) -> Result<Vec<Tensor>> {
-        let result = |id: &Id| known[id.0].clone().ok_or_else(|| missing(self.nodes.len(), "the results", *id));
+    pub(crate) fn take_results(&self, values: &RunValues) -> Result<Vec<Tensor>> {
+        let result =
+            |id: &ValueId| values[id.0].clone().ok_or_else(|| undefined_value(self.nodes.len(), "the results", *id));
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
     }
 
     /// Returns an error if the result of a node differs in sizes from the trace, because sizes after it were recorded, too. The dtype may
     /// differ: layers may change it.
-    fn check_sizes(&self, node: &Node, known: &Known) -> Result<(), TraceError> {
-        for id in node.gives() {
-            let shown = &self.values[id.0];
-            if let Some(tensor) = known[id.0].as_ref().filter(|tensor| tensor.sizes() != shown.geometry.sizes()) {
-                return Err(self.unlike(node, id, tensor));
+    fn check_sizes(&self, node: &Node, values: &RunValues) -> Result<(), TraceError> {
+        for id in node.result_values() {
+            let info = &self.values[id.0];
+            if let Some(tensor) = values[id.0].as_ref().filter(|tensor| tensor.sizes() != info.geometry.sizes()) {
+                return Err(self.result_mismatch(node, id, tensor));
             }
         }
         Ok(())
     }
 
     /// Returns the error of a node whose result differs from the graph.
-    pub(crate) fn unlike(&self, node: &Node, id: Id, tensor: &Tensor) -> TraceError {
-        let (expected, found) = (Kind::of(&self.values[id.0]).to_string(), Kind::of_tensor(tensor).to_string());
-        TraceError::Result { operator: node.operator.name().to_string(), value: id.to_string(), expected, found }
+    pub(crate) fn result_mismatch(&self, node: &Node, id: ValueId, tensor: &Tensor) -> TraceError {
+        let (expected, found) =
+            (TensorType::of_value(&self.values[id.0]).to_string(), TensorType::of_tensor(tensor).to_string());
+        TraceError::ResultMismatch {
+            operator: node.operator.name().to_string(),
+            value: id.to_string(),
+            expected,
+            found,
+        }
     }
 
-    /// Returns, for each value, the index of the last of `turns` that touches it; `None` if it is a result of the graph.
-    pub(crate) fn last_uses<T: Iterator<Item = Id>>(&self, turns: impl Iterator<Item = T>) -> Vec<Option<usize>> {
+    /// Returns, for each value, the index of the last of `steps` that touches it; `None` if it is a result of the graph.
+    pub(crate) fn last_uses<T: Iterator<Item = ValueId>>(&self, steps: impl Iterator<Item = T>) -> Vec<Option<usize>> {
         let mut last = vec![None; self.values.len()];
-        for (at, touched) in turns.enumerate() {
-            touched.for_each(|id| last[id.0] = Some(at));
+        for (at, used) in steps.enumerate() {
+            used.for_each(|id| last[id.0] = Some(at));
         }
         self.outputs.iter().for_each(|id| last[id.0] = None);
         last
@@ -113,21 +122,21 @@ impl Graph {
 }
 
 /// Returns whether a tensor has the dtype and the sizes of a value.
-pub(crate) fn fits(shown: &ValueInfo, tensor: &Tensor) -> bool {
-    shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
+pub(crate) fn matches_info(info: &ValueInfo, tensor: &Tensor) -> bool {
+    info.dtype == tensor.dtype() && info.geometry.sizes() == tensor.sizes()
 }
 
 /// Returns the arguments of a node's call, including the default values of those that the node leaves out.
-pub(crate) fn arguments(
+pub(crate) fn node_arguments(
     at: usize,
     node: &Node,
-    tensor: &mut impl FnMut(Id) -> Option<Tensor>,
+    tensor: &mut impl FnMut(ValueId) -> Option<Tensor>,
 ) -> Result<Vec<Value>, TraceError> {
     let operator = node.operator.name().to_string();
     let schema = node.schema();
-    let wrong = |problem| TraceError::Node { node: at, operator: operator.clone(), problem };
-    if let Some(stranger) = node.inputs.iter().find(|input| schema.argument(&input.name).is_none()) {
-        return Err(wrong(format!("it has no argument `{}`", stranger.name)));
+    let wrong = |problem| TraceError::InvalidNode { node: at, operator: operator.clone(), problem };
+    if let Some(unknown) = node.inputs.iter().find(|input| schema.argument(&input.name).is_none()) {
+        return Err(wrong(format!("it has no argument `{}`", unknown.name)));
     }
     let mut values = Vec::with_capacity(schema.arguments.len());
     for described in &schema.arguments {
@@ -138,16 +147,16 @@ pub(crate) fn arguments(
         if arg == Argument::None && !described.ty.accepts_none() {
             return Err(wrong(format!("its argument `{}` is a {}, and cannot be none", described.name, described.ty)));
         }
-        let mut absent = None;
+        let mut undefined = None;
         let value = arg.to_value(&described.ty, &mut |id| {
             let found = tensor(id);
             if found.is_none() {
-                absent.get_or_insert(id);
+                undefined.get_or_insert(id);
             }
             found
         });
-        let value = value.ok_or_else(|| match absent {
-            Some(id) => missing(at, &operator, id),
+        let value = value.ok_or_else(|| match undefined {
+            Some(id) => undefined_value(at, &operator, id),
             None => wrong(format!("its argument `{}` is a {}, not {}", described.name, described.ty, arg.kind())),
         })?;
         values.push(value);
@@ -155,20 +164,24 @@ pub(crate) fn arguments(
     Ok(values)
 }
 
-fn missing(node: usize, operator: &str, id: Id) -> TraceError {
-    TraceError::Node { node, operator: operator.to_owned(), problem: format!("{id} is used before it is defined") }
+fn undefined_value(node: usize, operator: &str, id: ValueId) -> TraceError {
+    TraceError::InvalidNode {
+        node,
+        operator: operator.to_owned(),
+        problem: format!("{id} is used before it is defined"),
+    }
 }
 
-pub(crate) fn keep(output: &Argument, value: Value, known: &mut Known) {
+pub(crate) fn store_result(output: &Argument, value: Value, values: &mut RunValues) {
     match (output, value) {
-        (Argument::Tensor(id), Value::Tensor(tensor)) => known[id.0] = Some(tensor),
+        (Argument::Tensor(id), Value::Tensor(tensor)) => values[id.0] = Some(tensor),
         (Argument::Tensors(ids), Value::Tensors(tensors)) => {
-            ids.iter().zip(*tensors).for_each(|(id, tensor)| known[id.0] = Some(tensor));
+            ids.iter().zip(*tensors).for_each(|(id, tensor)| values[id.0] = Some(tensor));
         }
         (Argument::OptionalTensors(ids), Value::OptionalTensors(tensors)) => {
             ids.iter().zip(*tensors).for_each(|(id, tensor)| {
                 if let Some(id) = id {
-                    known[id.0] = tensor;
+                    values[id.0] = tensor;
                 }
             });
         }

@@ -5,7 +5,7 @@ use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Device, Result};
 
 use crate::argument::Argument;
-use crate::graph::{Graph, Input, Node};
+use crate::graph::{Graph, NamedArgument, Node};
 
 impl Graph {
     /// Returns the same graph for inputs on another device: constants are copied there, and all devices that it names are replaced.
@@ -36,12 +36,12 @@ impl Graph {
             *constant = constant.to(device)?;
             graph.values[graph.inputs + at].geometry = constant.geometry().clone().with_offset(0);
         }
-        graph.nodes.iter_mut().for_each(|node| bring(node, device));
+        graph.nodes.iter_mut().for_each(|node| set_device(node, device));
         Ok(graph)
     }
 }
 
-fn bring(node: &mut Node, device: Device) {
+fn set_device(node: &mut Node, device: Device) {
     for input in &mut node.inputs {
         if let Argument::Device(named) = &mut input.arg {
             *named = device;
@@ -49,16 +49,17 @@ fn bring(node: &mut Node, device: Device) {
     }
     // A factory, which has no tensor arguments, creates tensors on the CPU unless the call names a device.
     let schema = node.schema();
-    let place = schema.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
-    let is_factory = node.uses().next().is_none();
-    let Some(at) =
-        place.filter(|&at| is_factory && node.inputs.iter().all(|input| input.name != schema.arguments[at].name))
+    let device_argument = schema.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
+    let is_factory = node.used_values().next().is_none();
+    let Some(at) = device_argument
+        .filter(|&at| is_factory && node.inputs.iter().all(|input| input.name != schema.arguments[at].name))
     else {
         return;
     };
     let described = &schema.arguments[at];
     let before =
         node.inputs.iter().take_while(|input| schema.argument(&input.name).is_some_and(|(other, _)| other < at));
-    let input = Input { name: described.name.clone(), arg: Argument::Device(device), keyword: described.keyword_only };
+    let input =
+        NamedArgument { name: described.name.clone(), arg: Argument::Device(device), keyword: described.keyword_only };
     node.inputs.insert(before.count(), input);
 }

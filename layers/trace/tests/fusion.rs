@@ -8,7 +8,7 @@ use dispatch_autograd::Differentiable;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Bool, Complex32, Complex64, Geometry, Registrar, ShapeWord, Spec, guard, keys};
-use dispatch_trace::{Fused, Graph, trace};
+use dispatch_trace::{FusedGraph, Graph, trace};
 use dispatch_vmap::vmap;
 use kernels_cpu as _;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn bits(tensor: &Tensor) -> Vec<[u64; 2]> {
     }
 }
 
-fn same(found: &[Tensor], expected: &[Tensor], what: &str) {
+fn assert_same_bits(found: &[Tensor], expected: &[Tensor], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (found, expected) in found.iter().zip(expected) {
         assert_eq!((found.dtype(), found.geometry()), (expected.dtype(), expected.geometry()), "{what}");
@@ -62,23 +62,23 @@ fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
 }
 
 /// Locks the other tests out: a replaced kernel is replaced for all threads.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_fuser() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fused(graph: &Graph) -> Fused {
+fn fused(graph: &Graph) -> FusedGraph {
     let fused = graph.fuse();
     let text = fused.to_string();
     assert_eq!(&Graph::parse(&text, graph.constants()).unwrap(), graph, "{text}");
     fused
 }
 
-/// Compares the results and the text of the fused graph with those of the graph. Returns the number of calls in each pass.
-fn passes(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
+/// Returns the number of calls in each pass of the fused graph. Its results and text must be those of the graph.
+fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
     let graph = trace(f, inputs).unwrap();
     let fused = fused(&graph);
-    same(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
+    assert_same_bits(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
     fused.passes().map(<[usize]>::len).collect()
 }
 
@@ -102,8 +102,8 @@ fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
 }
 
 #[test]
-fn every_operator_gives_the_same_bits_in_every_dtype() {
-    let _alone = alone();
+fn fused_operators_have_the_same_bits_in_every_dtype() {
+    let _alone = lock_fuser();
     let composed = [
         "mul.Scalar",
         "add.Scalar",
@@ -161,7 +161,7 @@ fn every_operator_gives_the_same_bits_in_every_dtype() {
                 cases += 1;
                 known.push(name.clone());
             }
-            same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &format!("{fused}"));
+            assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &format!("{fused}"));
         }
     }
     known.dedup();
@@ -194,66 +194,66 @@ fn every_operator_gives_the_same_bits_in_every_dtype() {
     .into_iter()
     .chain(composed)
     {
-        assert!(known.contains(&format!("aten::{name}")), "{name} goes with nothing");
+        assert!(known.contains(&format!("aten::{name}")), "{name} is not fused in any dtype");
     }
     println!("{} operators, {cases} with their dtypes", known.len());
     assert!(known.len() > 120 && cases > 900, "{} operators, {cases} with their dtypes", known.len());
 }
 
 #[test]
-fn any_number_of_elements_goes_through() {
+fn a_pass_accepts_any_number_of_elements() {
     for size in SIZES {
         for dtype in [DType::F32, DType::BF16, DType::F16, DType::I32, DType::U8] {
             let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
             let chain = |x: &[Tensor]| {
                 let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
-                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_or_not()?])
+                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_if_signed()?])
             };
-            assert_eq!(passes(chain, &inputs), [8], "{size} of {dtype}");
+            assert_eq!(pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
         }
     }
 }
 
-trait NegOrNot {
-    fn neg_or_not(&self) -> Result<Tensor>;
+trait NegIfSigned {
+    fn neg_if_signed(&self) -> Result<Tensor>;
 }
 
-impl NegOrNot for Tensor {
-    fn neg_or_not(&self) -> Result<Tensor> {
+impl NegIfSigned for Tensor {
+    fn neg_if_signed(&self) -> Result<Tensor> {
         if self.dtype().is_integral() { self.bitwise_not() } else { self.neg() }
     }
 }
 
 /// Calls the cheap operators that are fused in registers, with their operands in both orders.
-fn cheap(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+fn register_chain(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let [a, b] = inputs else { return Ok(Vec::new()) };
     let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
-    let wanted = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
-    let z = aten::rsub(&aten::rsub(b, &wanted, 1.into())?, b, 2.into())?;
+    let sum = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
+    let z = aten::rsub(&aten::rsub(b, &sum, 1.into())?, b, 2.into())?;
     let z = aten::div(b, &z)?.div(b)?.maximum(b)?;
     let z = aten::maximum(b, &aten::minimum(b, &z)?)?.reciprocal()?;
     let z = aten::leaky_relu(&aten::threshold(&z, (-2).into(), 0.1.into())?, 0.3.into())?;
     let squared = z.mul(&z)?.relu()?.sub(&z)?;
     let out = aten::hardtanh(&squared, (-1).into(), 4.into())?.clamp(Some((-0.5).into()), None)?;
-    Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, wanted, squared])
+    Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, sum, squared])
 }
 
 #[test]
-fn what_stays_in_registers_is_rounded_and_ordered_as_the_operators_do_it() {
+fn values_in_registers_are_rounded_as_by_the_operators() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         for size in [1, 3, 15, 16, 17, 127, 128, 129, 511, 645, 40_003] {
             let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
-            assert_eq!(passes(cheap, &inputs), [23], "{size} of {dtype}");
+            assert_eq!(pass_lengths(register_chain, &inputs), [23], "{size} of {dtype}");
         }
         let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[90], 2)];
-        assert_eq!(passes(cheap, &inputs), [23], "a row of {dtype}");
+        assert_eq!(pass_lengths(register_chain, &inputs), [23], "a row of {dtype}");
         let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[1], 2)];
-        assert_eq!(passes(cheap, &inputs), [23], "one {dtype}");
+        assert_eq!(pass_lengths(register_chain, &inputs), [23], "one {dtype}");
     }
 }
 
 #[test]
-fn a_run_of_any_length_finds_its_operands() {
+fn chains_of_any_length_have_the_right_operands() {
     let inputs: Vec<Tensor> = (0..3).map(|seed| numbers(DType::F32, &[700], seed)).collect();
     let f = |x: &[Tensor]| {
         let mut y = x[0].clone();
@@ -262,11 +262,11 @@ fn a_run_of_any_length_finds_its_operands() {
         }
         Ok(vec![y])
     };
-    assert_eq!(passes(f, &inputs), [66]);
+    assert_eq!(pass_lengths(f, &inputs), [66]);
 }
 
 #[test]
-fn dtypes_meet_in_one_pass() {
+fn one_pass_can_have_several_dtypes() {
     let inputs = [numbers(DType::F32, &[600], 1), numbers(DType::I16, &[600], 2), numbers(DType::F16, &[600], 3)];
     let chain = |x: &[Tensor]| {
         let mask = x[0].gt(&x[1])?;
@@ -274,11 +274,11 @@ fn dtypes_meet_in_one_pass() {
         let narrow = mixed.to_dtype(DType::BF16, false, false, None)?;
         Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
     };
-    assert_eq!(passes(chain, &inputs), [7]);
+    assert_eq!(pass_lengths(chain, &inputs), [7]);
 }
 
 #[test]
-fn halves_meet_wider_numbers_as_they_do_one_by_one() {
+fn half_precision_promotes_as_in_separate_calls() {
     let number = |dtype, sizes: &[i64]| numbers(dtype, sizes, 3);
     for half in [DType::F16, DType::BF16] {
         for wide in
@@ -290,13 +290,13 @@ fn halves_meet_wider_numbers_as_they_do_one_by_one() {
                 let sum = (&(&product + &x[1])? / &x[1])?;
                 Ok(vec![sum.eq(&x[1])?, (&x[1] * &sum)?, product])
             };
-            assert_eq!(passes(calls, &[numbers(half, &[700], 1), wide]), [5]);
+            assert_eq!(pass_lengths(calls, &[numbers(half, &[700], 1), wide]), [5]);
         }
     }
 }
 
 #[test]
-fn what_is_smaller_is_broadcast() {
+fn smaller_inputs_are_broadcast() {
     for (a, b) in [
         (&[5_i64, 300][..], &[300_i64][..]),
         (&[5, 300], &[5, 1]),
@@ -308,13 +308,13 @@ fn what_is_smaller_is_broadcast() {
         for dtype in [DType::F32, DType::BF16, DType::I8] {
             let inputs = [numbers(dtype, a, 1), numbers(dtype, b, 2)];
             let chain = |x: &[Tensor]| Ok(vec![x[0].add(&x[1])?.mul(&x[1])?.maximum(&x[0])?]);
-            assert_eq!(passes(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
+            assert_eq!(pass_lengths(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
         }
     }
 }
 
 #[test]
-fn what_others_use_is_written_and_what_nobody_uses_is_not_asked_for() {
+fn only_results_that_are_used_outside_are_written() {
     let inputs = [numbers(DType::F32, &[40, 30], 1)];
     let f = |x: &[Tensor]| {
         let a = x[0].mul_scalar(2)?;
@@ -324,13 +324,13 @@ fn what_others_use_is_written_and_what_nobody_uses_is_not_asked_for() {
         c.exp()?;
         Ok(vec![c.neg()?, a])
     };
-    assert_eq!(passes(f, &inputs), [2, 3]);
+    assert_eq!(pass_lengths(f, &inputs), [2, 3]);
     let graph = trace(f, &inputs).unwrap().clean();
     assert_eq!(fused(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
 }
 
 #[test]
-fn writes_stay_where_they_are() {
+fn writing_calls_are_not_fused() {
     let inputs = [numbers(DType::F64, &[50], 1), numbers(DType::F64, &[50], 2)];
     let f = |x: &[Tensor]| {
         let a = x[0].mul(&x[1])?;
@@ -345,7 +345,7 @@ fn writes_stay_where_they_are() {
     let graph = trace(f, &inputs).unwrap();
     let fused = fused(&graph);
     assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
-    same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
+    assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
     // Writes to an input that shares memory with another input.
     let f = |x: &[Tensor]| {
         let read = x[1].neg()?.abs()?;
@@ -364,11 +364,15 @@ fn overlapping(base: &Tensor) -> [Tensor; 2] {
 }
 
 #[test]
-fn inputs_may_be_one_another() {
+fn inputs_can_be_the_same_tensor() {
     let graph =
         trace(|x| Ok([x[0].add(&x[1])?.mul(&x[1])?]), &[Tensor::from([0.0; 3]), Tensor::from([0.0; 3])]).unwrap();
     let x = numbers(DType::F64, &[3], 1);
-    same(&graph.fuse().run(&[x.clone(), x.clone()]).unwrap(), &graph.run(&[x.clone(), x]).unwrap(), "twice");
+    assert_same_bits(
+        &graph.fuse().run(&[x.clone(), x.clone()]).unwrap(),
+        &graph.run(&[x.clone(), x]).unwrap(),
+        "twice",
+    );
 }
 
 fn chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -380,7 +384,7 @@ fn pair() -> [Tensor; 2] {
 }
 
 #[test]
-fn gradients_are_those_of_the_calls_one_by_one() {
+fn gradients_equal_those_of_separate_calls() {
     let graph = trace(chain, &pair()).unwrap();
     let fused = fused(&graph);
     let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
@@ -391,47 +395,47 @@ fn gradients_are_those_of_the_calls_one_by_one() {
     assert_eq!(slopes(&|x| fused.run(x)), slopes(&|x| graph.run(x)));
     let _no_grad = guard::no_grad();
     let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
-    same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "without gradients");
+    assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "without gradients");
     let _inference = guard::inference_mode();
-    same(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "in inference mode");
+    assert_same_bits(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "in inference mode");
 }
 
 #[test]
-fn layers_see_the_calls() {
+fn active_layers_see_the_separate_calls() {
     let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow_tensor_scalar(2)?]);
     let graph = trace(f, &pair()).unwrap();
     let fused = fused(&graph);
     assert_eq!(fused.passes().count(), 1);
     {
         let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
-        same(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "autocast");
+        assert_same_bits(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "autocast");
     }
     // Another trace records the calls of the graph, without their fusion.
     assert_eq!(trace(|x| fused.run(x), &pair()).unwrap(), graph);
 }
 
 #[test]
-fn a_batch_goes_through_one_by_one() {
+fn calls_with_batched_tensors_are_separate() {
     let fused = fused(&trace(chain, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
     let [a, b] = pair();
     let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
-    same(&[batched.unwrap()], &chain(&pair()).unwrap(), "a batch");
+    assert_same_bits(&[batched.unwrap()], &chain(&pair()).unwrap(), "a batch");
 }
 
 #[test]
-fn other_places_and_layouts_are_served_one_by_one() {
+fn other_devices_and_layouts_use_separate_calls() {
     let graph = trace(chain, &pair()).unwrap();
     let fused = fused(&graph);
     let shapes = pair().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
     assert_eq!(fused.run(&shapes).unwrap()[0].device(), Device::META);
     let turned = pair().map(|x| x.t().unwrap());
-    same(&fused.run(&turned).unwrap(), &graph.run(&turned).unwrap(), "transposed");
+    assert_same_bits(&fused.run(&turned).unwrap(), &graph.run(&turned).unwrap(), "transposed");
     let wrong = fused.run(&[pair()[0].clone()]).unwrap_err();
     assert_eq!(wrong.to_string(), graph.run(&[pair()[0].clone()]).unwrap_err().to_string());
 }
 
 #[test]
-fn an_input_in_use_is_refused_by_the_operator_that_reads_it() {
+fn an_input_that_is_locked_is_rejected_by_its_operator() {
     let fused = fused(&trace(chain, &pair()).unwrap());
     let mut inputs = pair();
     let held = inputs[1].clone();
@@ -442,7 +446,7 @@ fn an_input_in_use_is_refused_by_the_operator_that_reads_it() {
 }
 
 #[test]
-fn integers_are_divided_by_the_operator_that_looks_for_zeros() {
+fn integer_division_is_not_fused() {
     let f = |x: &[Tensor]| Ok(vec![aten::floor_divide(&x[0].neg()?.abs()?, &x[1])?]);
     let graph = trace(f, &[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 2])]).unwrap();
     let fused = fused(&graph);
@@ -451,23 +455,23 @@ fn integers_are_divided_by_the_operator_that_looks_for_zeros() {
 }
 
 /// An operator of another crate without a fusible loop.
-#[op_def("bakery::knead(Tensor self) -> Tensor", shape = pointwise)]
-fn knead(this: &Tensor) -> Result<Tensor>;
+#[op_def("bakery::unknown_to_fuser(Tensor self) -> Tensor", shape = pointwise)]
+fn unknown_to_fuser(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(knead, CPU)]
-fn knead_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(unknown_to_fuser, CPU)]
+fn unknown_to_fuser_cpu(this: &Tensor) -> Result<Tensor> {
     aten::mul(this, this)
 }
 
 #[test]
-fn what_nobody_knows_a_loop_of_is_left_alone() {
-    let f = |x: &[Tensor]| Ok(vec![knead(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
-    assert_eq!(passes(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
+fn operators_unknown_to_the_fuser_are_not_fused() {
+    let f = |x: &[Tensor]| Ok(vec![unknown_to_fuser(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
+    assert_eq!(pass_lengths(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
 }
 
 #[test]
 fn a_kernel_that_was_replaced_is_called() {
-    let _alone = alone();
+    let _alone = lock_fuser();
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &[Tensor::from([0.5_f32])]).unwrap();
     let fused = fused(&graph);
     let before = bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]);
@@ -490,7 +494,7 @@ fn a_kernel_that_was_replaced_is_called() {
 
 #[test]
 fn a_kernel_of_autograd_that_was_replaced_is_called() {
-    let _alone = alone();
+    let _alone = lock_fuser();
     let x = [Tensor::from([0.5_f32])];
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &x).unwrap();
     let fused = fused(&graph);
@@ -500,11 +504,11 @@ fn a_kernel_of_autograd_that_was_replaced_is_called() {
         Ok(())
     });
     let _scope = replaced.unwrap().scoped();
-    same(&fused.run(&x).unwrap(), &[Tensor::from([0.25_f32]).erfinv().unwrap()], "replaced");
+    assert_same_bits(&fused.run(&x).unwrap(), &[Tensor::from([0.25_f32]).erfinv().unwrap()], "replaced");
 }
 
 #[test]
-fn results_lie_as_the_calls_lay_them_out_whatever_the_strides_of_sizes_of_one() {
+fn results_have_the_strides_of_separate_calls() {
     let memory = Tensor::from_slice(&(0..64).map(f64::from).collect::<Vec<_>>());
     for (sizes, strides) in [
         (&[3_i64, 1][..], &[1_i64, 7][..]),
@@ -517,19 +521,23 @@ fn results_lie_as_the_calls_lay_them_out_whatever_the_strides_of_sizes_of_one() 
         let odd = memory.restride(Geometry::strided(sizes, strides, 0).unwrap()).unwrap();
         for other in [&[][..], &sizes[sizes.len() - 1..]] {
             let inputs = [odd.clone(), Tensor::ones(other, DType::F64).unwrap()];
-            assert_eq!(passes(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs), [4], "{sizes:?}");
+            assert_eq!(
+                pass_lengths(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs),
+                [4],
+                "{sizes:?}"
+            );
         }
     }
 }
 
 #[derive(Clone, Debug)]
-struct Recipe {
+struct RandomChain {
     inputs: Vec<(DType, usize)>,
     steps: Vec<(u8, prop::sample::Index, prop::sample::Index)>,
-    wanted: Vec<prop::sample::Index>,
+    result_steps: Vec<prop::sample::Index>,
 }
 
-fn recipes() -> impl Strategy<Value = Recipe> {
+fn random_chains() -> impl Strategy<Value = RandomChain> {
     let dtype = prop::sample::select(vec![
         DType::F32,
         DType::F32,
@@ -543,19 +551,19 @@ fn recipes() -> impl Strategy<Value = Recipe> {
     ]);
     let inputs = prop::collection::vec((dtype, 0..SHAPES.len()), 1..4);
     let steps = prop::collection::vec((any::<u8>(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..16);
-    let wanted = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
-    (inputs, steps, wanted).prop_map(|(inputs, steps, wanted)| Recipe { inputs, steps, wanted })
+    let result_steps = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
+    (inputs, steps, result_steps).prop_map(|(inputs, steps, result_steps)| RandomChain { inputs, steps, result_steps })
 }
 
 const SHAPES: [&[i64]; 5] = [&[6, 200], &[6, 1], &[200], &[1], &[]];
 
-impl Recipe {
+impl RandomChain {
     /// Removes the steps whose arguments do not match, because a function that continues after an error cannot be traced.
-    fn fit(mut self, inputs: &[Tensor]) -> Self {
+    fn remove_invalid_calls(mut self, inputs: &[Tensor]) -> Self {
         let mut at = 0;
         while at < self.steps.len() {
             let first = Self { steps: self.steps[..=at].to_vec(), ..self.clone() };
-            if first.follow(inputs).is_ok() {
+            if first.run(inputs).is_ok() {
                 at += 1;
             } else {
                 self.steps.remove(at);
@@ -564,7 +572,7 @@ impl Recipe {
         self
     }
 
-    fn follow(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut values = inputs.to_vec();
         for (kind, a, b) in &self.steps {
             let (a, b) = (a.get(&values).clone(), b.get(&values).clone());
@@ -592,7 +600,7 @@ impl Recipe {
             values.push(made?);
         }
         let made = &values[inputs.len()..];
-        Ok(self.wanted.iter().filter(|_| !made.is_empty()).map(|wanted| wanted.get(made).clone()).collect())
+        Ok(self.result_steps.iter().filter(|_| !made.is_empty()).map(|step| step.get(made).clone()).collect())
     }
 }
 
@@ -600,13 +608,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn whatever_is_composed_gives_the_same_bits(recipe in recipes()) {
-        let inputs: Vec<Tensor> = recipe.inputs.iter().zip(0..).map(|((dtype, shape), seed)| numbers(*dtype, SHAPES[*shape], seed)).collect();
-        let recipe = recipe.fit(&inputs);
-        let graph = trace(|x| recipe.follow(x), &inputs).unwrap();
+    fn random_chains_have_the_same_bits(chain in random_chains()) {
+        let inputs: Vec<Tensor> = chain.inputs.iter().zip(0..).map(|((dtype, shape), seed)| numbers(*dtype, SHAPES[*shape], seed)).collect();
+        let chain = chain.remove_invalid_calls(&inputs);
+        let graph = trace(|x| chain.run(x), &inputs).unwrap();
         for graph in [graph.clean(), graph] {
             let fused = graph.fuse();
-            same(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &fused.to_string());
+            assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), &fused.to_string());
         }
     }
 }

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, keys, op_fallback};
 
-use crate::level_stack::{Aside, modes, top};
+use crate::level_stack::{PoppedLevel, front_and_back_layers, innermost_entry};
 
 thread_local! {
     /// The thread state of the call that is between front and back.
-    static CALLER: Cell<Option<ThreadState>> = const { Cell::new(None) };
+    static CALLER_STATE: Cell<Option<ThreadState>> = const { Cell::new(None) };
 }
 
 /// Returns the thread state in which the function made the current call, without the changes of the levels.
@@ -22,26 +22,26 @@ thread_local! {
 #[must_use]
 #[inline]
 pub fn calling_state() -> ThreadState {
-    CALLER.get().unwrap_or_else(ThreadState::capture)
+    CALLER_STATE.get().unwrap_or_else(ThreadState::capture)
 }
 
 /// A scope that replaces the caller's state until it is dropped.
-struct Calling(Option<ThreadState>);
+struct CallerScope(Option<ThreadState>);
 
-impl Calling {
-    fn from(state: Option<ThreadState>) -> Self {
-        Self(CALLER.replace(state))
+impl CallerScope {
+    fn set(state: Option<ThreadState>) -> Self {
+        Self(CALLER_STATE.replace(state))
     }
 }
 
-impl Drop for Calling {
+impl Drop for CallerScope {
     fn drop(&mut self) {
-        CALLER.set(self.0);
+        CALLER_STATE.set(self.0);
     }
 }
 
 /// Returns all layers that any transform uses.
-fn of_transforms() -> KeySet {
+fn transform_layers() -> KeySet {
     let layers = [
         keys::FuncTorchDynamicLayerFrontMode,
         keys::FuncTorchGradWrapper,
@@ -56,15 +56,15 @@ fn of_transforms() -> KeySet {
 
 #[op_fallback(FuncTorchDynamicLayerFrontMode)]
 fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    let Some(entry) = top() else {
+    let Some(entry) = innermost_entry() else {
         return operator.redispatch_boxed(keys.below(keys::FuncTorchDynamicLayerFrontMode), stack);
     };
     if let Some(arguments) = stack.top_mut(operator.argument_count()) {
-        entry.transform.prepare(&entry.level, operator, arguments)?;
+        entry.transform.prepare_arguments(&entry.level, operator, arguments)?;
     }
-    let _calling = Calling::from(Some(ThreadState::capture()));
+    let _calling = CallerScope::set(Some(ThreadState::capture()));
     let _modes = guard::include(entry.transform.modes());
-    let _only = guard::exclude(of_transforms() - entry.transform.layers());
+    let _only = guard::exclude(transform_layers() - entry.transform.layers());
     // The layers above the front have already seen this call.
     operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)
 }
@@ -72,17 +72,17 @@ fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 #[op_fallback(FuncTorchDynamicLayerBackMode)]
 fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::FuncTorchDynamicLayerBackMode);
-    let Some(aside) = Aside::set() else { return operator.redispatch_boxed(below, stack) };
-    let Some(entry) = aside.entry() else { return operator.redispatch_boxed(below, stack) };
+    let Some(popped) = PoppedLevel::pop() else { return operator.redispatch_boxed(below, stack) };
+    let Some(entry) = popped.entry() else { return operator.redispatch_boxed(below, stack) };
     let caller = calling_state();
-    let _calling = Calling::from(None);
+    let _calling = CallerScope::set(None);
     let _state = caller.enter();
     let _recording = entry
         .transform
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
     // The layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
-    let plain = || guard::force(guard::included() - modes(), guard::excluded());
-    let _done = (crate::depth() == 0).then(plain);
-    entry.transform.leave(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
+    let without_levels = || guard::force(guard::included() - front_and_back_layers(), guard::excluded());
+    let _guard = (crate::depth() == 0).then(without_levels);
+    entry.transform.call_below(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
 }

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Error, KeySet, Operator, Result, Stack, Tensor, Value, keys};
 
-use crate::lifted::{lift, lower, show};
+use crate::lifted::{lift, lift_with_geometry, lower};
 
 /// The behavior of a level.
 ///
-/// The provided methods suit a transform whose tensors need no more than [`Lifted`](crate::Lifted).
+/// The provided methods suit a transform whose tensors need no more than [`LiftInfo`](crate::LiftInfo).
 pub trait Transform: 'static {
     /// Returns the layers that do the work of this transform. They see the calls of this level only.
     fn layers(&self) -> KeySet;
@@ -33,19 +33,19 @@ pub trait Transform: 'static {
     ///
     /// # Errors
     ///
-    /// Returns [`TransformError::WrittenFromOutside`] if the call writes to a tensor that is not of this level. Other implementations
+    /// Returns [`TransformError::WriteToCaptured`] if the call writes to a tensor that is not of this level. Other implementations
     /// return an error if the level does not support the call.
-    fn prepare(&self, level: &Level, operator: &Operator, arguments: &mut [Value]) -> Result<()> {
+    fn prepare_arguments(&self, level: &Level, operator: &Operator, arguments: &mut [Value]) -> Result<()> {
         let schema = operator.schema();
         for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
             let mut captured = false;
             for tensor in value.tensors_mut() {
-                captured = captured || !level.has(tensor);
+                captured = captured || !level.owns(tensor);
                 *tensor = level.lift(tensor);
             }
             if captured && argument.is_written() {
                 let (operator, argument) = (operator.name().to_string(), argument.name.clone());
-                return Err(TransformError::WrittenFromOutside { operator, argument }.into());
+                return Err(TransformError::WriteToCaptured { operator, argument }.into());
             }
         }
         Ok(())
@@ -56,7 +56,7 @@ pub trait Transform: 'static {
     /// # Errors
     ///
     /// Returns the error of the call.
-    fn leave(
+    fn call_below(
         &self,
         level: &Level,
         operator: &Operator,
@@ -92,8 +92,8 @@ pub struct Level {
 
 impl Level {
     fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), alive: Arc::new(AtomicBool::new(true)) }
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        Self { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), alive: Arc::new(AtomicBool::new(true)) }
     }
 
     /// Lifts a tensor to this level. A tensor of this level is returned unchanged.
@@ -105,8 +105,8 @@ impl Level {
     /// Returns a tensor of this level with the geometry of `shown`, which stands for `below`. Only the level's `layers` can access its
     /// elements.
     #[must_use]
-    pub fn show(&self, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
-        show(self, shown, below, layers)
+    pub fn lift_with_geometry(&self, shown: &Tensor, below: &Tensor, layers: KeySet) -> Tensor {
+        lift_with_geometry(self, shown, below, layers)
     }
 
     /// Returns the tensor below this level. A tensor of another level is returned unchanged.
@@ -117,8 +117,8 @@ impl Level {
 
     /// Whether the tensor belongs to this level.
     #[must_use]
-    pub fn has(&self, tensor: &Tensor) -> bool {
-        tensor.extension::<crate::Lifted>().is_some_and(|lifted| lifted.level() == self)
+    pub fn owns(&self, tensor: &Tensor) -> bool {
+        tensor.extension::<crate::LiftInfo>().is_some_and(|lifted| lifted.level() == self)
     }
 
     /// Whether the function of this level is still running.
@@ -128,8 +128,8 @@ impl Level {
     }
 
     /// Whether the level is on this thread's stack.
-    pub(crate) fn is_here(&self) -> bool {
-        STACK.with_borrow(|stack| stack.iter().any(|entry| entry.level == *self))
+    pub(crate) fn is_on_this_thread(&self) -> bool {
+        LEVEL_STACK.with_borrow(|stack| stack.iter().any(|entry| entry.level == *self))
     }
 }
 
@@ -148,7 +148,7 @@ impl fmt::Debug for Level {
 }
 
 #[derive(Clone)]
-pub(crate) struct Entry {
+pub(crate) struct StackEntry {
     pub(crate) level: Level,
     pub(crate) transform: Rc<dyn Transform>,
     /// Whether the levels below record, if the transform has its own grad mode.
@@ -156,9 +156,9 @@ pub(crate) struct Entry {
 }
 
 thread_local! {
-    static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+    static LEVEL_STACK: RefCell<Vec<StackEntry>> = const { RefCell::new(Vec::new()) };
     /// The guards that include the front and back layers: one for each level entered on this thread, in order.
-    static INCLUDED: RefCell<Vec<(Level, Guard)>> = const { RefCell::new(Vec::new()) };
+    static LAYER_GUARDS: RefCell<Vec<(Level, Guard)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the number of levels that this thread is in.
@@ -168,16 +168,16 @@ thread_local! {
 /// ```
 #[must_use]
 pub fn depth() -> usize {
-    STACK.with_borrow(Vec::len)
+    LEVEL_STACK.with_borrow(Vec::len)
 }
 
-pub(crate) fn top() -> Option<Entry> {
-    STACK.with_borrow(|stack| stack.last().cloned())
+pub(crate) fn innermost_entry() -> Option<StackEntry> {
+    LEVEL_STACK.with_borrow(|stack| stack.last().cloned())
 }
 
 /// An entered level. Dropping it leaves the level.
 #[must_use = "a level that is not bound to a name is left at once"]
-pub struct Entered {
+pub struct LevelGuard {
     level: Level,
     _recording: Option<Guard>,
     /// The level is on the stack of its own thread.
@@ -190,36 +190,36 @@ pub struct Entered {
 /// use dispatch_runtime::{KeySet, Tensor, keys};
 /// use dispatch_transform::{Transform, depth, enter};
 ///
-/// struct Nothing;
+/// struct NoOp;
 ///
-/// impl Transform for Nothing {
+/// impl Transform for NoOp {
 ///     fn layers(&self) -> KeySet {
 ///         KeySet::layers_of(keys::Autograd)
 ///     }
 /// }
 ///
-/// let entered = enter(Nothing);
+/// let entered = enter(NoOp);
 /// let x = Tensor::from_slice(&[1.0_f32]);
 /// let lifted = entered.level().lift(&x);
-/// assert!(entered.level().has(&lifted) && entered.level().lower(&lifted).same(&x));
+/// assert!(entered.level().owns(&lifted) && entered.level().lower(&lifted).same(&x));
 /// assert_eq!(depth(), 1);
 /// ```
-pub fn enter(transform: impl Transform) -> Entered {
+pub fn enter(transform: impl Transform) -> LevelGuard {
     let level = Level::new();
     let records_below = guard::is_grad_enabled();
     let recording = transform.has_own_grad_mode().then(guard::enable_grad);
-    let entry = Entry { level: level.clone(), transform: Rc::new(transform), records_below };
-    STACK.with_borrow_mut(|stack| stack.push(entry));
-    INCLUDED.with_borrow_mut(|included| included.push((level.clone(), guard::include(modes()))));
-    Entered { level, _recording: recording, not_send: PhantomData }
+    let entry = StackEntry { level: level.clone(), transform: Rc::new(transform), records_below };
+    LEVEL_STACK.with_borrow_mut(|stack| stack.push(entry));
+    LAYER_GUARDS.with_borrow_mut(|included| included.push((level.clone(), guard::include(front_and_back_layers()))));
+    LevelGuard { level, _recording: recording, not_send: PhantomData }
 }
 
 /// The front and back layers.
-pub(crate) fn modes() -> KeySet {
+pub(crate) fn front_and_back_layers() -> KeySet {
     KeySet::layers_of(keys::FuncTorchDynamicLayerFrontMode) | KeySet::layers_of(keys::FuncTorchDynamicLayerBackMode)
 }
 
-impl Entered {
+impl LevelGuard {
     /// Returns the level.
     #[must_use]
     pub const fn level(&self) -> &Level {
@@ -227,14 +227,14 @@ impl Entered {
     }
 }
 
-impl Drop for Entered {
+impl Drop for LevelGuard {
     fn drop(&mut self) {
         self.level.alive.store(false, Ordering::Release);
         // The entries are dropped without the borrow: a transform may own tensors whose drop accesses the stack.
-        let left: Vec<Entry> =
-            STACK.with_borrow_mut(|stack| stack.extract_if(.., |entry| entry.level == self.level).collect());
+        let left: Vec<StackEntry> =
+            LEVEL_STACK.with_borrow_mut(|stack| stack.extract_if(.., |entry| entry.level == self.level).collect());
         drop(left);
-        INCLUDED.with_borrow_mut(|included| {
+        LAYER_GUARDS.with_borrow_mut(|included| {
             let Some(at) = included.iter().position(|(level, _)| *level == self.level) else { return };
             let (_, guard) = included.remove(at);
             // The guard moves to the next level, so that calls still go through the levels entered later.
@@ -246,22 +246,22 @@ impl Drop for Entered {
 }
 
 /// A scope that takes the innermost level off the stack until it is dropped.
-pub(crate) struct Aside(Option<Entry>);
+pub(crate) struct PoppedLevel(Option<StackEntry>);
 
-impl Aside {
-    pub(crate) fn set() -> Option<Self> {
-        STACK.with_borrow_mut(Vec::pop).map(|entry| Self(Some(entry)))
+impl PoppedLevel {
+    pub(crate) fn pop() -> Option<Self> {
+        LEVEL_STACK.with_borrow_mut(Vec::pop).map(|entry| Self(Some(entry)))
     }
 
-    pub(crate) fn entry(&self) -> Option<&Entry> {
+    pub(crate) fn entry(&self) -> Option<&StackEntry> {
         self.0.as_ref()
     }
 }
 
-impl Drop for Aside {
+impl Drop for PoppedLevel {
     fn drop(&mut self) {
         if let Some(entry) = self.0.take() {
-            STACK.with_borrow_mut(|stack| stack.push(entry));
+            LEVEL_STACK.with_borrow_mut(|stack| stack.push(entry));
         }
     }
 }
@@ -271,14 +271,14 @@ impl Drop for Aside {
 #[non_exhaustive]
 pub enum TransformError {
     /// The function wrote to a tensor from outside of it.
-    WrittenFromOutside {
+    WriteToCaptured {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
     /// A tensor of a level was used on another thread than the level's.
-    ElsewhereAlive {
+    OtherThread {
         /// The operator.
         operator: String,
     },
@@ -287,14 +287,14 @@ pub enum TransformError {
 impl fmt::Display for TransformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrittenFromOutside { operator, argument } => write!(
+            Self::WriteToCaptured { operator, argument } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, a tensor from outside of the function that is transformed, where the transform \
-                 could not follow; pass it to the function as an argument, or write to a copy"
+                "`{operator}` would write to `{argument}`, a tensor that the transformed function captured, and the transform cannot follow the \
+                 write; pass it to the function as an argument, or write to a copy"
             ),
-            Self::ElsewhereAlive { operator } => write!(
+            Self::OtherThread { operator } => write!(
                 f,
-                "`{operator}` was called with a tensor of a transform that runs on another thread; a transformed function stays on its thread"
+                "`{operator}` was called with a tensor of a transform that runs on another thread; call operators on the thread of the transformed function"
             ),
         }
     }
@@ -313,21 +313,21 @@ impl From<TransformError> for Error {
 mod tests {
     use super::*;
 
-    struct Nothing;
+    struct NoOp;
 
-    impl Transform for Nothing {
+    impl Transform for NoOp {
         fn layers(&self) -> KeySet {
             KeySet::layers_of(keys::Autograd)
         }
     }
 
     #[test]
-    fn levels_that_are_left_out_of_order_stay_entered_until_they_are_left() {
-        let goes_through_levels = || guard::included().has(keys::FuncTorchDynamicLayerFrontMode);
-        let (outer, inner) = (enter(Nothing), enter(Nothing));
+    fn levels_can_be_left_in_any_order() {
+        let has_front_layer = || guard::included().has(keys::FuncTorchDynamicLayerFrontMode);
+        let (outer, inner) = (enter(NoOp), enter(NoOp));
         drop(outer);
-        assert!(depth() == 1 && goes_through_levels());
+        assert!(depth() == 1 && has_front_layer());
         drop(inner);
-        assert!(depth() == 0 && !goes_through_levels());
+        assert!(depth() == 0 && !has_front_layer());
     }
 }

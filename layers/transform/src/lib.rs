@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A layer that transforms functions implements [`Transform`] and [enters](enter) a level while the function runs. A tensor of a level is a
-//! [`Lifted`] one: the same elements under additional keys. What a level records about it does not affect other levels.
+//! [`LiftInfo`] one: the same elements under additional keys. What a level records about it does not affect other levels.
 #![forbid(unsafe_code)]
 
 mod front_and_back;
@@ -19,5 +19,5 @@ mod level_stack;
 mod lifted;
 
 pub use front_and_back::calling_state;
-pub use level_stack::{Entered, Level, Transform, TransformError, depth, enter};
-pub use lifted::{Lifted, is_lifted, living};
+pub use level_stack::{Level, LevelGuard, Transform, TransformError, depth, enter};
+pub use lifted::{LiftInfo, is_lifted, unwrap_ended};

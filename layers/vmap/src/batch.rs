@@ -1,7 +1,7 @@
 //! The batch of a level, and tensors as batch rules receive them.
 
 use dispatch_runtime::{Dims, Geometry, KeySet, Result, Tensor, Value, keys};
-use dispatch_transform::{Level, Lifted};
+use dispatch_transform::{Level, LiftInfo};
 
 use crate::error::VmapError;
 use crate::vmap::Randomness;
@@ -25,7 +25,7 @@ use crate::vmap::Randomness;
 /// // A batch dimension in front does not affect the last dimension.
 /// #[op_vmap(middle)]
 /// fn middle_of_each(_: &Batch, this: Mapped) -> Result<Mapped> {
-///     Ok(Mapped::in_front(middle(&this.front()?)?))
+///     Ok(Mapped::from_batch_first(middle(&this.batch_first()?)?))
 /// }
 ///
 /// # fn main() -> Result<()> {
@@ -53,7 +53,7 @@ pub struct Mapped {
 impl Mapped {
     /// Makes a result whose batch dimension is 0.
     #[must_use]
-    pub const fn in_front(tensor: Tensor) -> Self {
+    pub const fn from_batch_first(tensor: Tensor) -> Self {
         Self { tensor, dim: Some(0) }
     }
 
@@ -77,7 +77,7 @@ impl Mapped {
 
     /// Returns the number of dimensions of a slice.
     #[must_use]
-    pub fn rank(&self) -> usize {
+    pub fn slice_rank(&self) -> usize {
         self.tensor.sizes().len().saturating_sub(usize::from(self.is_mapped()))
     }
 
@@ -86,7 +86,7 @@ impl Mapped {
     /// # Errors
     ///
     /// Returns the error of `select`.
-    pub(crate) fn first(&self) -> Result<Tensor> {
+    pub(crate) fn first_slice(&self) -> Result<Tensor> {
         match self.dim.and_then(|dim| i64::try_from(dim).ok()) {
             Some(dim) => aten::select_int(&self.tensor, dim, 0),
             None => Ok(self.tensor.clone()),
@@ -98,7 +98,7 @@ impl Mapped {
     /// # Errors
     ///
     /// Returns the error of `permute`.
-    pub fn front(&self) -> Result<Tensor> {
+    pub fn batch_first(&self) -> Result<Tensor> {
         match self.dim {
             None | Some(0) => Ok(self.tensor.clone()),
             Some(dim) => {
@@ -118,19 +118,19 @@ impl Batch {
     }
 
     /// Unwraps a tensor of the mapped function to the tensor below and its batch dimension.
-    pub(crate) fn mapped(&self, tensor: &Tensor) -> Mapped {
-        let dim = tensor.extension::<BatchDim>().filter(|_| self.level.has(tensor)).map(|dim| dim.0);
-        let below = tensor.extension::<Lifted>().filter(|_| dim.is_some()).map(Lifted::below);
+    pub(crate) fn unwrap_tensor(&self, tensor: &Tensor) -> Mapped {
+        let dim = tensor.extension::<BatchDim>().filter(|_| self.level.owns(tensor)).map(|dim| dim.0);
+        let below = tensor.extension::<LiftInfo>().filter(|_| dim.is_some()).map(LiftInfo::below);
         Mapped { tensor: below.unwrap_or(tensor).clone(), dim }
     }
 
     /// Wraps a tensor as the mapped function sees it: without its batch dimension.
-    pub(crate) fn shown(&self, mapped: Mapped) -> Result<Tensor> {
+    pub(crate) fn wrap(&self, mapped: Mapped) -> Result<Tensor> {
         let Mapped { tensor, dim: Some(dim) } = mapped else { return Ok(mapped.tensor) };
-        let slice = tensor.restride(without(tensor.geometry(), dim))?;
-        let shown = self.level.show(&slice, &tensor, KeySet::layers_of(keys::FuncTorchBatched));
-        shown.extension_or_init(|| BatchDim(dim));
-        Ok(shown)
+        let slice = tensor.restride(remove_dim(tensor.geometry(), dim))?;
+        let wrapped = self.level.lift_with_geometry(&slice, &tensor, KeySet::layers_of(keys::FuncTorchBatched));
+        wrapped.extension_or_init(|| BatchDim(dim));
+        Ok(wrapped)
     }
 
     /// Returns the tensor with its batch dimension moved to 0. A tensor that is the same for all slices is expanded.
@@ -138,9 +138,9 @@ impl Batch {
     /// # Errors
     ///
     /// Returns the error of `permute` or `expand`.
-    pub fn each(&self, mapped: &Mapped) -> Result<Tensor> {
+    pub fn ensure_batch_first(&self, mapped: &Mapped) -> Result<Tensor> {
         if mapped.is_mapped() {
-            return mapped.front();
+            return mapped.batch_first();
         }
         let mut sizes = vec![self.size];
         sizes.extend_from_slice(mapped.tensor.sizes());
@@ -148,39 +148,39 @@ impl Batch {
     }
 
     /// Finds a tensor of a value whose batch dimension does not have the batch size.
-    pub(crate) fn misplaced(&self, value: &Value) -> Option<(Tensor, usize)> {
+    pub(crate) fn find_wrong_batch_size(&self, value: &Value) -> Option<(Tensor, usize)> {
         let mut all = value.tensors().filter_map(|tensor| {
-            let Mapped { tensor, dim } = self.mapped(tensor);
+            let Mapped { tensor, dim } = self.unwrap_tensor(tensor);
             Some((tensor, dim?))
         });
         all.find(|(tensor, dim)| tensor.sizes().get(*dim) != Some(&self.size))
     }
 
     /// Whether a value has a batched tensor.
-    pub(crate) fn maps(&self, value: &Value) -> bool {
-        value.tensors().any(|tensor| self.level.has(tensor))
+    pub(crate) fn has_batched(&self, value: &Value) -> bool {
+        value.tensors().any(|tensor| self.level.owns(tensor))
     }
 
     /// Whether a value has a tensor that is the same for all slices.
-    pub(crate) fn shares(&self, value: &Value) -> bool {
-        value.tensors().any(|tensor| !self.level.has(tensor))
+    pub(crate) fn has_unbatched(&self, value: &Value) -> bool {
+        value.tensors().any(|tensor| !self.level.owns(tensor))
     }
 
     /// Wraps results whose batch dimension is 0 as the mapped function sees them.
-    pub(crate) fn all_in_front(&self, operator: &dyn std::fmt::Display, results: Vec<Value>) -> Result<Vec<Value>> {
-        let front = |tensor: Tensor| self.shown(Mapped::in_front(tensor));
-        let bring = |value| match value {
+    pub(crate) fn wrap_results(&self, operator: &dyn std::fmt::Display, results: Vec<Value>) -> Result<Vec<Value>> {
+        let front = |tensor: Tensor| self.wrap(Mapped::from_batch_first(tensor));
+        let wrap_result = |value| match value {
             Value::Tensor(tensor) => Ok(front(tensor)?.into()),
             Value::Tensors(tensors) => Ok(tensors.into_iter().map(front).collect::<Result<Vec<_>>>()?.into()),
             Value::None => Ok(Value::None),
-            _ => Err(VmapError::Results { operator: operator.to_string() }.into()),
+            _ => Err(VmapError::UnexpectedResults { operator: operator.to_string() }.into()),
         };
-        results.into_iter().map(bring).collect()
+        results.into_iter().map(wrap_result).collect()
     }
 }
 
 /// Returns the geometry of a slice: the geometry without a dimension.
-fn without(geometry: &Geometry, dim: usize) -> Geometry {
+fn remove_dim(geometry: &Geometry, dim: usize) -> Geometry {
     let left = |values: &[i64]| -> Dims {
         values.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, value)| *value).collect()
     };

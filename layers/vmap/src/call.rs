@@ -6,84 +6,85 @@ use dispatch_runtime::{Operator, Result, ShapeWord, Tensor, Value};
 use crate::batch::Batch;
 use crate::error::VmapError;
 use crate::rule::BatchRule;
-use crate::strategy::{Strategy, word};
+use crate::strategy::{Strategy, shape_word};
 use crate::vmap::Randomness;
 use crate::{check_slice, shape_words, slice_loop, views};
 
 /// Whether a call differs from one without a batch.
-pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
-    arguments.iter().any(|value| batch.maps(value)) || (is_random(operator) && batch.randomness != Randomness::Same)
+pub(crate) fn needs_batching(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
+    arguments.iter().any(|value| batch.has_batched(value))
+        || (is_random(operator) && batch.randomness != Randomness::Same)
 }
 
 /// Calls an operator for the batch and returns its results as the mapped function sees them.
-pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    let strategy = Strategy::without_parts(operator);
+    let strategy = Strategy::after_decomposition(operator);
     // Checked before the call: a rule would not notice bad slices. A call by shape word reports its own errors, unless it writes to an
     // argument.
-    if matches!(strategy, Strategy::Rule | Strategy::Form)
-        || strategy == Strategy::Shape && operator.functional().is_some()
+    if matches!(strategy, Strategy::Rule | Strategy::ViaFunctional)
+        || strategy == Strategy::ShapeWord && operator.functional().is_some()
     {
-        check_slice::check(operator, arguments)?;
+        check_slice::check_slice(operator, arguments)?;
     }
     match strategy {
-        Strategy::Random => random(batch, operator, arguments),
-        Strategy::View => views::call(batch, operator, arguments),
-        Strategy::Rule => by_rule(batch, operator, arguments),
+        Strategy::Random => call_random(batch, operator, arguments),
+        Strategy::View => views::call_view(batch, operator, arguments),
+        Strategy::Rule => call_rule(batch, operator, arguments),
         // If the call fails, the error of one slice is returned: it names the sizes that the function sees.
-        Strategy::Shape => match by_word(batch, operator, arguments)
-            .map_err(|error| check_slice::check(operator, arguments).err().unwrap_or(error))?
+        Strategy::ShapeWord => match call_by_shape_word(batch, operator, arguments)
+            .map_err(|error| check_slice::check_slice(operator, arguments).err().unwrap_or(error))?
         {
-            Some(results) => finish(batch, operator, arguments, results),
-            None => of_form(batch, operator, arguments),
+            Some(results) => wrap_call_results(batch, operator, arguments, results),
+            None => call_functional_or_loop(batch, operator, arguments),
         },
-        _ => of_form(batch, operator, arguments),
+        _ => call_functional_or_loop(batch, operator, arguments),
     }
 }
 
-fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+fn call_random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     match batch.randomness {
-        Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
-        Randomness::Same => slice_loop::loop_with_same_random_numbers(batch, operator, arguments),
+        Randomness::Error => Err(VmapError::RandomnessNotChosen { operator: operator.to_string() }.into()),
+        Randomness::Same => slice_loop::loop_with_same_randomness(batch, operator, arguments),
         Randomness::Different => slice_loop::loop_over_slices(batch, operator, arguments),
     }
 }
 
-fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+fn call_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
     let Some(results) = results.flatten() else { return slice_loop::loop_with_warning(batch, operator, arguments) };
-    match results.iter().find_map(|result| batch.misplaced(result)) {
+    match results.iter().find_map(|result| batch.find_wrong_batch_size(result)) {
         None => Ok(results),
         Some((tensor, dim)) => {
             let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
-            Err(VmapError::Rule { operator, sizes, dim, expected: batch.size }.into())
+            Err(VmapError::RuleBatchDim { operator, sizes, dim, expected: batch.size }.into())
         }
     }
 }
 
-fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
-    match word(operator) {
+fn call_by_shape_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    match shape_word(operator) {
         Some(ShapeWord::Pointwise { operands, dtype, .. }) => {
-            shape_words::pointwise(batch, operator, operands, dtype, arguments)
+            shape_words::call_pointwise(batch, operator, operands, dtype, arguments)
         }
         Some(ShapeWord::Reduce { dims: Some(dims), keepdim, .. }) => {
-            shape_words::reduce(batch, operator, dims, keepdim, arguments)
+            shape_words::call_reduction(batch, operator, dims, keepdim, arguments)
         }
-        Some(ShapeWord::Product { letters }) => shape_words::product(batch, operator, letters, arguments),
+        Some(ShapeWord::Product { letters }) => shape_words::call_product(batch, operator, letters, arguments),
         _ => Ok(None),
     }
 }
 
 /// Calls the functional operator and copies its result, or loops over slices if there is none.
-fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+fn call_functional_or_loop(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     match operator.functional().filter(|functional| functional.argument_count() <= arguments.len()) {
-        Some(functional) => write_functional(batch, operator, functional, arguments),
+        Some(functional) => call_functional_and_copy(batch, operator, functional, arguments),
         None => slice_loop::loop_with_warning(batch, operator, arguments),
     }
 }
 
 /// Wraps results whose batch dimension is 0. A written argument is returned as it was passed.
-pub(crate) fn finish(
+pub(crate) fn wrap_call_results(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],
@@ -92,13 +93,13 @@ pub(crate) fn finish(
     let schema = operator.schema();
     let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
         Some(at) => Ok(vec![arguments[at].clone()]),
-        None => batch.all_in_front(operator, vec![result]),
+        None => batch.wrap_results(operator, vec![result]),
     });
     Ok(results.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// Calls the functional operator of an in-place operator, and copies its result to the written argument.
-fn write_functional(
+fn call_functional_and_copy(
     batch: &Batch,
     operator: &Operator,
     functional: &'static Operator,
@@ -112,21 +113,21 @@ fn write_functional(
         return slice_loop::loop_with_warning(batch, operator, arguments);
     };
     let mut given: Vec<Value> = positions.iter().map(|&at| arguments[at].clone()).collect();
-    let results = if is_concerned(batch, functional, &given) {
-        batched(batch, functional, &mut given)?
+    let results = if needs_batching(batch, functional, &given) {
+        call_batched(batch, functional, &mut given)?
     } else {
         functional.call(given)?
     };
     let (Some(Value::Tensor(target)), [Value::Tensor(result)]) = (arguments.get(at), &results[..]) else {
-        return Err(VmapError::Results { operator: functional.to_string() }.into());
+        return Err(VmapError::UnexpectedResults { operator: functional.to_string() }.into());
     };
-    check_fits(operator, &schema.arguments[at].name, target, result)?;
-    let target = batch.mapped(target);
-    aten::copy_(&mut target.front()?, &batch.each(&batch.mapped(result))?, false)?;
+    check_result_fits(operator, &schema.arguments[at].name, target, result)?;
+    let target = batch.unwrap_tensor(target);
+    aten::copy_(&mut target.batch_first()?, &batch.ensure_batch_first(&batch.unwrap_tensor(result))?, false)?;
     Ok(if schema.returns.is_empty() { Vec::new() } else { vec![arguments[at].clone()] })
 }
 
-fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
+fn check_result_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
     use dispatch_runtime::{BadArgument, DTypes, Error};
     let bad = if target.sizes() != result.sizes() {
         BadArgument::sizes(argument.to_owned(), target.sizes(), result.sizes()).because("the result has")
@@ -143,9 +144,9 @@ fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Ten
 fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
         let is_written = argument.is_written() || is_written_silently(operator, arguments, &argument.name);
-        if is_written && batch.shares(value) {
+        if is_written && batch.has_unbatched(value) {
             let (operator, argument) = (operator.to_string(), argument.name.clone());
-            return Err(VmapError::WrittenByAll { operator, argument }.into());
+            return Err(VmapError::WriteToUnbatched { operator, argument }.into());
         }
     }
     Ok(())

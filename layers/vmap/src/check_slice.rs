@@ -8,14 +8,14 @@ use dispatch_runtime::{BadArgument, Error, Operator, Problem, Result, Value};
 /// # Errors
 ///
 /// Returns the error of the plan if it concerns shapes, dtypes or argument values.
-pub(crate) fn check(operator: &Operator, arguments: &[Value]) -> Result<()> {
+pub(crate) fn check_slice(operator: &Operator, arguments: &[Value]) -> Result<()> {
     match operator.plan(&arguments.iter().cloned().collect()) {
-        Err(error) if is_about_shapes(&error) => Err(error),
+        Err(error) if is_argument_error(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
-fn is_about_shapes(error: &Error) -> bool {
+fn is_argument_error(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     bad.is_some_and(|bad| {
         matches!(

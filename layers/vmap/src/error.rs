@@ -9,20 +9,20 @@ use dispatch_runtime::Error;
 #[non_exhaustive]
 pub enum VmapError {
     /// No input has a mapped dimension.
-    NothingToMap,
+    NoMappedInput,
     /// The number of dimensions differs from the number of tensors.
     DimCount {
         /// `in_dims` or `out_dims`.
-        of: &'static str,
+        argument: &'static str,
         /// The number of dimensions.
         found: usize,
         /// The number of tensors.
         tensors: usize,
     },
     /// A tensor does not have the mapped dimension.
-    NoDim {
+    MissingDim {
         /// `in_dims` or `out_dims`.
-        of: &'static str,
+        argument: &'static str,
         /// The position of the tensor.
         position: usize,
         /// The dimension.
@@ -31,7 +31,7 @@ pub enum VmapError {
         rank: usize,
     },
     /// Inputs have batch dimensions of different sizes.
-    BatchSizes {
+    BatchSizeMismatch {
         /// The batch size of the first mapped input.
         expected: i64,
         /// The position of the input that differs.
@@ -47,12 +47,12 @@ pub enum VmapError {
         chunk_size: i64,
     },
     /// A result differs between slices, but `out_dims` gives it no dimension.
-    MappedResult {
+    MappedResultWithoutDim {
         /// The position of the result.
         position: usize,
     },
     /// An operator draws random numbers, but the caller did not choose a `Randomness`.
-    Random {
+    RandomnessNotChosen {
         /// The operator.
         operator: String,
     },
@@ -67,24 +67,24 @@ pub enum VmapError {
         operator: String,
     },
     /// A call writes batched values to a tensor that is not batched.
-    WrittenByAll {
+    WriteToUnbatched {
         /// The operator.
         operator: String,
         /// The written argument.
         argument: String,
     },
     /// An operator returns a view, or a handle bound to one, that has no batch rule.
-    View {
+    ViewWithoutRule {
         /// The operator.
         operator: String,
     },
     /// An operator has no batch rule, and slow loops are set to be errors.
-    Slow {
+    LoopRefused {
         /// The operator.
         operator: String,
     },
     /// A batch rule returned a tensor without the batch in the stated dimension.
-    Rule {
+    RuleBatchDim {
         /// The operator.
         operator: String,
         /// The sizes of the tensor.
@@ -95,7 +95,7 @@ pub enum VmapError {
         expected: i64,
     },
     /// A kernel returned other results than its schema declares.
-    Results {
+    UnexpectedResults {
         /// The operator.
         operator: String,
     },
@@ -104,64 +104,66 @@ pub enum VmapError {
 impl fmt::Display for VmapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingToMap => {
+            Self::NoMappedInput => {
                 f.write_str("no input has a dimension to map over; give at least one of them a dimension in `in_dims`")
             }
-            Self::DimCount { of, found, tensors } => {
-                write!(f, "`{of}` has {found} dimensions for {tensors} tensors; give one for each, or none for 0")
+            Self::DimCount { argument, found, tensors } => {
+                write!(f, "`{argument}` has {found} dimensions for {tensors} tensors; give one for each, or none for 0")
             }
-            Self::NoDim { of, position, dim, rank } => {
-                write!(f, "`{of}` asks for dimension {dim} of tensor {position}, which has {rank} dimensions")
+            Self::MissingDim { argument, position, dim, rank } => {
+                write!(f, "`{argument}` names dimension {dim} of tensor {position}, which has {rank} dimensions")
             }
-            Self::BatchSizes { expected, position, found } => write!(
+            Self::BatchSizeMismatch { expected, position, found } => write!(
                 f,
-                "tensor {position} has a batch of {found}, and those before it of {expected}; all mapped dimensions must have one size"
+                "tensor {position} has a batch of size {found}, and the tensors before it of size {expected}; all mapped dimensions must have \
+                 the same size"
             ),
             Self::EmptyBatch => {
                 f.write_str("the batch is empty: the mapped dimension has size 0, so there is no slice to run")
             }
             Self::ChunkSize { chunk_size } => {
-                write!(f, "a chunk of {chunk_size} slices is none; `chunk_size` is 1 or more")
+                write!(f, "`chunk_size` is {chunk_size}, but must be 1 or more")
             }
-            Self::MappedResult { position } => write!(
+            Self::MappedResultWithoutDim { position } => {
+                write!(f, "result {position} differs between slices, but has no dimension in `out_dims`; add one")
+            }
+            Self::RandomnessNotChosen { operator } => write!(
                 f,
-                "result {position} differs from slice to slice, but `out_dims` gives it no dimension for them; give it one"
-            ),
-            Self::Random { operator } => write!(
-                f,
-                "`{operator}` draws random numbers in a mapped function; say with `randomness` whether they are the `Same` for all slices \
+                "`{operator}` draws random numbers in a mapped function; choose with `randomness` whether they are the `Same` for all slices \
                  or `Different`"
             ),
             Self::NotATensor { operator } => write!(
                 f,
-                "`{operator}` gives something that is no tensor, of a tensor that stands for a whole batch; a mapped function cannot look at \
-                 elements, so use operators such as `where` in place of control flow"
+                "`{operator}` returns something other than a tensor, and its argument is a whole batch; a mapped function cannot read elements, \
+                 so use operators such as `where` in place of control flow"
             ),
             Self::DataDependent { operator } => write!(
                 f,
-                "the sizes that `{operator}` gives depend on elements, and could differ from slice to slice; call it outside of the mapped \
+                "the sizes of the results of `{operator}` depend on elements, and could differ between slices; call it outside of the mapped \
                  function"
             ),
-            Self::WrittenByAll { operator, argument } => write!(
+            Self::WriteToUnbatched { operator, argument } => write!(
                 f,
-                "`{operator}` was to write to `{argument}`, which is one tensor for all slices, what each slice has its own of; use the \
-                 operator that gives a new tensor, or map over `{argument}`"
+                "`{operator}` would write a value for each slice to `{argument}`, which is one tensor for all slices; use the operator that \
+                 returns a new tensor, or map over `{argument}`"
             ),
-            Self::View { operator } => write!(
+            Self::ViewWithoutRule { operator } => write!(
                 f,
-                "`{operator}` gives a view that cannot be made for a whole batch at once; give it a rule with `#[op_vmap]`"
+                "`{operator}` returns a view that cannot be made for a whole batch at once; define a batch rule with `#[op_vmap]`"
             ),
-            Self::Slow { operator } => write!(
+            Self::LoopRefused { operator } => write!(
                 f,
-                "`{operator}` has no rule for batches, and loops over slices are refused; give it a rule with `#[op_vmap]`, or allow loops \
-                 with `set_slow`"
+                "`{operator}` has no batch rule, and loops over slices are refused; define a rule with `#[op_vmap]`, or allow loops with \
+                 `set_slow_loops`"
             ),
-            Self::Rule { operator, sizes, dim, expected } => write!(
+            Self::RuleBatchDim { operator, sizes, dim, expected } => write!(
                 f,
-                "the batch rule of `{operator}` gave a tensor of sizes {sizes:?} with the batch in dimension {dim}, where a batch of \
-                 {expected} is not; a result that is the same for all slices is `Mapped::same_for_all`"
+                "the batch rule of `{operator}` returned a tensor of sizes {sizes:?}, whose dimension {dim} does not have the batch \
+                 size {expected}; use `Mapped::same_for_all` for a result that is the same for all slices"
             ),
-            Self::Results { operator } => write!(f, "`{operator}` gave other results than its schema says"),
+            Self::UnexpectedResults { operator } => {
+                write!(f, "`{operator}` returned other results than its schema declares")
+            }
         }
     }
 }

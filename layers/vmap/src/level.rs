@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, TableVersion, Value, keys, op_fallback};
-use dispatch_transform::{Level, Transform, living};
+use dispatch_transform::{Level, Transform, unwrap_ended};
 
 use crate::batch::Batch;
 use crate::call;
@@ -12,12 +12,12 @@ use crate::rule::BatchRule;
 use crate::vmap::Randomness;
 
 /// The transform of a vmap level: its batch size and its random numbers.
-pub(crate) struct Mapping {
+pub(crate) struct VmapTransform {
     pub(crate) size: i64,
     pub(crate) randomness: Randomness,
 }
 
-impl Transform for Mapping {
+impl Transform for VmapTransform {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::FuncTorchBatched) | self.modes()
     }
@@ -26,14 +26,14 @@ impl Transform for Mapping {
         KeySet::layers_of(keys::FuncTorchVmapMode)
     }
 
-    fn prepare(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
+    fn prepare_arguments(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
         for value in arguments {
-            value.tensors_mut().for_each(|tensor| *tensor = living(tensor));
+            value.tensors_mut().for_each(|tensor| *tensor = unwrap_ended(tensor));
         }
         Ok(())
     }
 
-    fn leave(
+    fn call_below(
         &self,
         level: &Level,
         operator: &Operator,
@@ -43,11 +43,11 @@ impl Transform for Mapping {
         let batch = Batch { level: level.clone(), size: self.size, randomness: self.randomness };
         let count = operator.argument_count();
         let mut arguments = stack.top(count).unwrap_or_default().to_vec();
-        if !call::is_concerned(&batch, operator, &arguments) {
+        if !call::needs_batching(&batch, operator, &arguments) {
             return call(stack);
         }
         stack.drop_top(count);
-        for result in call::batched(&batch, operator, &mut arguments)? {
+        for result in call::call_batched(&batch, operator, &mut arguments)? {
             stack.push(result);
         }
         Ok(())
@@ -58,39 +58,39 @@ impl Transform for Mapping {
 /// random operators.
 #[op_fallback(FuncTorchVmapMode)]
 fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    match parts(operator) {
-        Some(parts) => operator.redispatch_boxed(parts, stack),
+    match composite_keys(operator) {
+        Some(keys) => operator.redispatch_boxed(keys, stack),
         None => operator.redispatch_boxed(keys.below(keys::FuncTorchVmapMode), stack),
     }
 }
 
 /// Whether an operator is decomposed in mapped functions.
 pub(crate) fn is_decomposed(operator: &Operator) -> bool {
-    parts(operator).is_some()
+    composite_keys(operator).is_some()
 }
 
 /// Returns the keys for the operator's implicit composite kernel. `None` if it has no such kernel, or if it has a batch rule or a kernel
 /// for `FuncTorchBatched`.
-fn parts(operator: &Operator) -> Option<KeySet> {
+fn composite_keys(operator: &Operator) -> Option<KeySet> {
     /// The cached result and table version, by the operator's address. Operators are never freed.
-    type Known = HashMap<usize, (TableVersion, Option<KeySet>)>;
-    static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+    type Cache = HashMap<usize, (TableVersion, Option<KeySet>)>;
+    static CACHE: LazyLock<RwLock<Cache>> = LazyLock::new(RwLock::default);
     if operator.rule::<BatchRule>().is_some() {
         return None;
     }
     let version = operator.table_version()?;
     let at = std::ptr::from_ref(operator).addr();
-    if let Some((of, known)) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&at)
+    if let Some((of, cached)) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&at)
         && *of == version
     {
-        return *known;
+        return *cached;
     }
-    let found = find_parts(operator);
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
+    let found = find_composite_keys(operator);
+    CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
     found
 }
 
-fn find_parts(operator: &Operator) -> Option<KeySet> {
+fn find_composite_keys(operator: &Operator) -> Option<KeySet> {
     let table = operator.table();
     let serves = |key: Key| table.iter().any(|cell| cell.key == key && cell.registered_for.is_some());
     if serves(keys::FuncTorchBatched) {

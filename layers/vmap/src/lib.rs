@@ -23,7 +23,7 @@
 //! 2. the operator's decomposition, if it is an implicit composite;
 //! 3. for a view, the geometry of one slice (`views.rs`);
 //! 4. the operator's shape word (`shape_words.rs`);
-//! 5. a loop over slices (`slice_loop.rs`), which is slow and warns once per operator: [`set_slow`].
+//! 5. a loop over slices (`slice_loop.rs`), which is slow and warns once per operator: [`set_slow_loops`].
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_vmap;
@@ -45,14 +45,14 @@ mod vmap;
 pub use batch::{Batch, Mapped};
 pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
-pub use slice_loop::{Slow, set_slow};
+pub use slice_loop::{SlowLoops, set_slow_loops};
 pub use strategy::Strategy;
-pub use structure::{Inputs, Tensors};
+pub use structure::{TensorTree, VmapInputs};
 pub use vmap::{Randomness, Vmap, vmap};
 
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::rule::{BatchRule, Give, Take, give, lost, take};
+    pub use crate::rule::{BatchRule, RuleArgument, RuleResult, arguments_error, pack_results, unpack_argument};
     pub use dispatch_macros::__vmap;
 }

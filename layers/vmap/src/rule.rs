@@ -8,15 +8,15 @@ use crate::error::VmapError;
 /// The batch rule of an operator. Not public API: `#[op_vmap]` submits it.
 #[doc(hidden)]
 pub struct BatchRule {
-    pub(crate) run: Run,
+    pub(crate) run: RuleFn,
 }
 
 /// The generated function of a rule. It returns `None` if the rule does not cover these arguments: the call is then a loop.
-type Run = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
+type RuleFn = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 
 impl BatchRule {
     #[must_use]
-    pub const fn new(run: Run) -> Self {
+    pub const fn new(run: RuleFn) -> Self {
         Self { run }
     }
 }
@@ -24,121 +24,121 @@ impl BatchRule {
 /// A type that a parameter of a batch rule may have.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a batch rule cannot take `{Self}`",
-    label = "not what a batch rule takes",
-    note = "it takes a tensor as `Mapped`, tensors as `Option<Mapped>`, `Vec<Mapped>` or `Vec<Option<Mapped>>`, and all else as kernels do"
+    message = "`{Self}` is not a parameter type of batch rules",
+    label = "not a parameter type of batch rules",
+    note = "a tensor is a `Mapped`, several tensors are `Option<Mapped>`, `Vec<Mapped>` or `Vec<Option<Mapped>>`, and all other arguments have the types that kernels use"
 )]
-pub trait Take<'a>: Sized {
-    fn take(batch: &Batch, value: &'a mut Value) -> Option<Self>;
+pub trait RuleArgument<'a>: Sized {
+    fn from_batched_value(batch: &Batch, value: &'a mut Value) -> Option<Self>;
 }
 
 /// A type that a batch rule may return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a batch rule cannot give `{Self}`",
-    label = "not what a batch rule gives",
-    note = "it gives a tensor as `Mapped`, several as a tuple, a list as `Vec<Mapped>`, and an `Option` of these where it may not hold"
+    message = "`{Self}` is not a result type of batch rules",
+    label = "not a result type of batch rules",
+    note = "a tensor is a `Mapped`, several results are a tuple, a list is a `Vec<Mapped>`, and a rule that does not cover all calls returns an `Option` of these"
 )]
-pub trait Give {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>>;
+pub trait RuleResult {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>>;
 }
 
 #[doc(hidden)]
-pub fn take<'a, T: Take<'a>>(batch: &Batch, value: &'a mut Value) -> Result<T> {
-    T::take(batch, value).ok_or_else(lost)
+pub fn unpack_argument<'a, T: RuleArgument<'a>>(batch: &Batch, value: &'a mut Value) -> Result<T> {
+    T::from_batched_value(batch, value).ok_or_else(arguments_error)
 }
 
 #[doc(hidden)]
-pub fn give(batch: &Batch, results: impl Give) -> Result<Option<Vec<Value>>> {
-    results.give(batch)
+pub fn pack_results(batch: &Batch, results: impl RuleResult) -> Result<Option<Vec<Value>>> {
+    results.into_values(batch)
 }
 
 /// Returns the error that a rule's parameters do not match the operator's arguments.
 #[doc(hidden)]
 #[cold]
 #[must_use]
-pub fn lost() -> Error {
-    VmapError::Results { operator: "a batch rule's operator".to_owned() }.into()
+pub fn arguments_error() -> Error {
+    VmapError::UnexpectedResults { operator: "a batch rule's operator".to_owned() }.into()
 }
 
-impl Take<'_> for Mapped {
-    fn take(batch: &Batch, value: &mut Value) -> Option<Self> {
-        value.as_tensor().map(|tensor| batch.mapped(tensor))
+impl RuleArgument<'_> for Mapped {
+    fn from_batched_value(batch: &Batch, value: &mut Value) -> Option<Self> {
+        value.as_tensor().map(|tensor| batch.unwrap_tensor(tensor))
     }
 }
 
-impl Take<'_> for Option<Mapped> {
-    fn take(batch: &Batch, value: &mut Value) -> Option<Self> {
-        if let Value::None = value { Some(None) } else { Mapped::take(batch, value).map(Some) }
+impl RuleArgument<'_> for Option<Mapped> {
+    fn from_batched_value(batch: &Batch, value: &mut Value) -> Option<Self> {
+        if let Value::None = value { Some(None) } else { Mapped::from_batched_value(batch, value).map(Some) }
     }
 }
 
-impl Take<'_> for Vec<Mapped> {
-    fn take(batch: &Batch, value: &mut Value) -> Option<Self> {
+impl RuleArgument<'_> for Vec<Mapped> {
+    fn from_batched_value(batch: &Batch, value: &mut Value) -> Option<Self> {
         let tensors = <&[Tensor]>::from_value(value)?;
-        Some(tensors.iter().map(|tensor| batch.mapped(tensor)).collect())
+        Some(tensors.iter().map(|tensor| batch.unwrap_tensor(tensor)).collect())
     }
 }
 
-impl Take<'_> for Vec<Option<Mapped>> {
-    fn take(batch: &Batch, value: &mut Value) -> Option<Self> {
+impl RuleArgument<'_> for Vec<Option<Mapped>> {
+    fn from_batched_value(batch: &Batch, value: &mut Value) -> Option<Self> {
         let tensors = <&[Option<Tensor>]>::from_value(value)?;
-        Some(tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| batch.mapped(tensor))).collect())
+        Some(tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| batch.unwrap_tensor(tensor))).collect())
     }
 }
 
-macro_rules! as_they_are {
+macro_rules! plain_arguments {
     ($($ty:ty)*) => {$(
-        impl<'a> Take<'a> for $ty {
-            fn take(_: &Batch, value: &'a mut Value) -> Option<Self> {
+        impl<'a> RuleArgument<'a> for $ty {
+            fn from_batched_value(_: &Batch, value: &'a mut Value) -> Option<Self> {
                 Argument::from_value(value)
             }
         }
 
-        impl<'a> Take<'a> for Option<$ty> {
-            fn take(_: &Batch, value: &'a mut Value) -> Option<Self> {
+        impl<'a> RuleArgument<'a> for Option<$ty> {
+            fn from_batched_value(_: &Batch, value: &'a mut Value) -> Option<Self> {
                 Argument::from_value(value)
             }
         }
     )*};
 }
 
-as_they_are! { i64 f64 bool Scalar DType Layout MemoryFormat &'a [i64] &'a [f64] &'a [bool] &'a str }
+plain_arguments! { i64 f64 bool Scalar DType Layout MemoryFormat &'a [i64] &'a [f64] &'a [bool] &'a str }
 
-impl Give for Mapped {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.shown(self)?.into()]))
+impl RuleResult for Mapped {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.wrap(self)?.into()]))
     }
 }
 
 /// A result that is not a tensor is the same for all slices.
-impl Give for i64 {
-    fn give(self, _: &Batch) -> Result<Option<Vec<Value>>> {
+impl RuleResult for i64 {
+    fn into_values(self, _: &Batch) -> Result<Option<Vec<Value>>> {
         Ok(Some(vec![self.into()]))
     }
 }
 
-impl<T: Give> Give for Option<T> {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        self.map_or(Ok(None), |results| results.give(batch))
+impl<T: RuleResult> RuleResult for Option<T> {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        self.map_or(Ok(None), |results| results.into_values(batch))
     }
 }
 
-impl Give for (Mapped, Mapped) {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into()]))
+impl RuleResult for (Mapped, Mapped) {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.wrap(self.0)?.into(), batch.wrap(self.1)?.into()]))
     }
 }
 
-impl Give for (Mapped, Mapped, Mapped) {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.shown(self.0)?.into(), batch.shown(self.1)?.into(), batch.shown(self.2)?.into()]))
+impl RuleResult for (Mapped, Mapped, Mapped) {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        Ok(Some(vec![batch.wrap(self.0)?.into(), batch.wrap(self.1)?.into(), batch.wrap(self.2)?.into()]))
     }
 }
 
-impl Give for Vec<Mapped> {
-    fn give(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        let tensors: Vec<Tensor> = self.into_iter().map(|mapped| batch.shown(mapped)).collect::<Result<_>>()?;
+impl RuleResult for Vec<Mapped> {
+    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+        let tensors: Vec<Tensor> = self.into_iter().map(|mapped| batch.wrap(mapped)).collect::<Result<_>>()?;
         Ok(Some(vec![tensors.into()]))
     }
 }

@@ -2,11 +2,11 @@
 
 /// Registers one batch rule for several operators: `rule(batch, operator, arguments)`. After a `;` come the operators of an optional
 /// family.
-macro_rules! by_values {
+macro_rules! value_rules {
     ($rule:expr => $($(#[$family:meta])? $($operator:ident)+);+) => {$(
         $(#[$family])?
         const _: () = {
-            const RUN: crate::rules::ByValues = $rule;
+            const RUN: crate::rules::ValueRule = $rule;
             $(const _: () = {
                 static BATCHED: crate::rule::BatchRule = crate::rule::BatchRule::new(|batch, arguments| {
                     RUN(batch, <aten::$operator as dispatch_runtime::Operation>::operator(), arguments)
@@ -26,7 +26,7 @@ use crate::batch::Batch;
 use dispatch_runtime::{Operator, Result, Value};
 
 /// A rule that receives all arguments as values. It returns `None` if it does not cover them.
-type ByValues = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
+type ValueRule = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
 
 #[cfg(feature = "attention")]
 mod attention;

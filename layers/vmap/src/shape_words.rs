@@ -8,15 +8,15 @@ use dispatch_runtime::{DType, Operator, Promotion, Result, Tensor, Value, result
 use crate::batch::{Batch, Mapped};
 
 /// Batches an elementwise operator: the batch is one more dimension in front of all broadcast dimensions.
-pub(crate) fn pointwise(
+pub(crate) fn call_pointwise(
     batch: &Batch,
     operator: &Operator,
     operands: &[usize],
     promotion: Promotion,
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
-    let beside = |at: &usize| !operands.contains(at) || arguments[*at].as_tensor().is_none();
-    if (0..arguments.len()).filter(beside).any(|at| batch.maps(&arguments[at])) {
+    let is_other = |at: &usize| !operands.contains(at) || arguments[*at].as_tensor().is_none();
+    if (0..arguments.len()).filter(is_other).any(|at| batch.has_batched(&arguments[at])) {
         return Ok(None);
     }
     let seen: Vec<&Tensor> = operands.iter().filter_map(|&at| arguments.get(at)?.as_tensor()).collect();
@@ -24,11 +24,11 @@ pub(crate) fn pointwise(
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
     // If integers are computed as floats, they are converted directly, without rounding to the common dtype first.
-    let met = if promotion == Promotion::Float { promotion.compute_dtype(&seen) } else { common };
+    let compute_dtype = if promotion == Promotion::Float { promotion.compute_dtype(&seen) } else { common };
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         let Value::Tensor(tensor) = value else { continue };
-        let mapped = batch.mapped(tensor);
+        let mapped = batch.unwrap_tensor(tensor);
         if !mapped.is_mapped() {
             if mixed && tensor.sizes().is_empty() && tensor.dtype() == common && !tensor.is_number() {
                 // A zero-dimensional operand took part in a slice's promotion only by its category. One more dimension keeps it deciding as
@@ -37,9 +37,9 @@ pub(crate) fn pointwise(
             }
             continue;
         }
-        let aligned = aligned(&mapped, rank)?;
+        let aligned = align_rank(&mapped, rank)?;
         let decides = mixed && !argument.is_written() && tensor.dtype() != DType::Bool;
-        *value = if decides { promoted(&mapped, aligned, common, met)? } else { aligned }.into();
+        *value = if decides { cast_as_promoted(&mapped, aligned, common, compute_dtype)? } else { aligned }.into();
     }
     operator.call(values).map(Some)
 }
@@ -47,42 +47,42 @@ pub(crate) fn pointwise(
 /// Casts a batched zero-dimensional operand to the dtype that promotion gives a slice. Without dimensions it decides only the category of
 /// the result's dtype. With the batch dimension it would decide the dtype itself. As in PyTorch, this also rounds factors of half-precision
 /// tensors, which the CPU kernels do not round if they are scalars.
-pub(crate) fn promoted(slice: &Mapped, all: Tensor, common: DType, met: DType) -> Result<Tensor> {
-    if slice.rank() > 0 || all.dtype() == common {
+pub(crate) fn cast_as_promoted(slice: &Mapped, all: Tensor, common: DType, compute_dtype: DType) -> Result<Tensor> {
+    if slice.slice_rank() > 0 || all.dtype() == common {
         return Ok(all);
     }
-    aten::to_dtype(&all, met, false, false, None)
+    aten::to_dtype(&all, compute_dtype, false, false, None)
 }
 
 /// Moves the batch dimension to 0 and inserts dimensions of size 1 behind it until a slice has `rank` dimensions.
-pub(crate) fn aligned(mapped: &Mapped, rank: usize) -> Result<Tensor> {
-    let mut tensor = mapped.front()?;
-    for _ in mapped.rank()..rank {
+pub(crate) fn align_rank(mapped: &Mapped, rank: usize) -> Result<Tensor> {
+    let mut tensor = mapped.batch_first()?;
+    for _ in mapped.slice_rank()..rank {
         tensor = aten::unsqueeze(&tensor, 1)?;
     }
     Ok(tensor)
 }
 
 /// Batches a reduction: each reduced dimension is shifted by one, and the batch dimension is never reduced.
-pub(crate) fn reduce(
+pub(crate) fn call_reduction(
     batch: &Batch,
     operator: &Operator,
     dims: usize,
     keepdim: Option<usize>,
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
-    let alone = arguments.iter().skip(1).all(|value| !batch.maps(value));
-    let Some(Value::Tensor(tensor)) = arguments.first().filter(|_| alone) else { return Ok(None) };
-    let mut mapped = batch.mapped(tensor);
+    let only_first_batched = arguments.iter().skip(1).all(|value| !batch.has_batched(value));
+    let Some(Value::Tensor(tensor)) = arguments.first().filter(|_| only_first_batched) else { return Ok(None) };
+    let mut mapped = batch.unwrap_tensor(tensor);
     let mut values = arguments.to_vec();
-    if mapped.rank() == 0 {
+    if mapped.slice_rank() == 0 {
         // A slice without dimensions becomes a row of one element, whose dimension is not kept.
-        mapped = Mapped::in_front(aten::unsqueeze(&mapped.front()?, 1)?);
+        mapped = Mapped::from_batch_first(aten::unsqueeze(&mapped.batch_first()?, 1)?);
         if let Some(keepdim) = keepdim {
             values[keepdim] = Value::Bool(false);
         }
     }
-    let rank = mapped.rank();
+    let rank = mapped.slice_rank();
     let all = || (1..=i64::try_from(rank).unwrap_or(i64::MAX)).collect::<Vec<_>>();
     let listed = match &arguments[dims] {
         Value::Int(dim) => Value::Int(shift_dim(*dim, rank)?),
@@ -90,21 +90,21 @@ pub(crate) fn reduce(
             dims.iter().map(|&dim| shift_dim(dim, rank)).collect::<Result<Vec<_>>>()?.into()
         }
         Value::Ints(_) => all().into(),
-        Value::None if takes_several(operator, dims) => all().into(),
-        Value::None => return in_a_row(operator, dims, keepdim, &mapped, &values),
+        Value::None if takes_dim_list(operator, dims) => all().into(),
+        Value::None => return reduce_as_row(operator, dims, keepdim, &mapped, &values),
         _ => return Ok(None),
     };
-    values[0] = mapped.front()?.into();
+    values[0] = mapped.batch_first()?.into();
     values[dims] = listed;
     operator.call(values).map(Some)
 }
 
-fn takes_several(operator: &Operator, argument: usize) -> bool {
+fn takes_dim_list(operator: &Operator, argument: usize) -> bool {
     matches!(operator.schema().arguments[argument].ty.required().kind, TypeKind::List(..))
 }
 
 /// Flattens all dimensions of a slice to one, for an operator that reduces one dimension or all.
-fn in_a_row(
+fn reduce_as_row(
     operator: &Operator,
     dims: usize,
     keepdim: Option<usize>,
@@ -115,7 +115,7 @@ fn in_a_row(
         return Ok(None);
     }
     let mut values = arguments.to_vec();
-    values[0] = aten::flatten_using_ints(&mapped.front()?, 1, -1)?.into();
+    values[0] = aten::flatten_using_ints(&mapped.batch_first()?, 1, -1)?.into();
     values[dims] = Value::Int(1);
     operator.call(values).map(Some)
 }
@@ -128,7 +128,7 @@ pub(crate) fn shift_dim(dim: i64, rank: usize) -> Result<i64> {
 
 /// Batches a matrix product by folding the batch into a dimension of the result. It is a dimension of exactly the batched arguments, or one
 /// that all arguments have.
-pub(crate) fn product(
+pub(crate) fn call_product(
     batch: &Batch,
     operator: &Operator,
     letters: &str,
@@ -136,25 +136,28 @@ pub(crate) fn product(
 ) -> Result<Option<Vec<Value>>> {
     let Some((inputs, output)) = letters.split_once("->") else { return Ok(None) };
     let words: Vec<&str> = inputs.split(',').collect();
-    let tensors: Option<Vec<Mapped>> =
-        arguments.iter().take(words.len()).map(|value| value.as_tensor().map(|tensor| batch.mapped(tensor))).collect();
+    let tensors: Option<Vec<Mapped>> = arguments
+        .iter()
+        .take(words.len())
+        .map(|value| value.as_tensor().map(|tensor| batch.unwrap_tensor(tensor)))
+        .collect();
     let Some(tensors) = tensors else { return Ok(None) };
-    if arguments.iter().skip(words.len()).any(|value| batch.maps(value))
-        || words.iter().zip(&tensors).any(|(word, tensor)| word.len() != tensor.rank())
+    if arguments.iter().skip(words.len()).any(|value| batch.has_batched(value))
+        || words.iter().zip(&tensors).any(|(word, tensor)| word.len() != tensor.slice_rank())
     {
         return Ok(None);
     }
-    let is_of = |letter: char, everyone: bool| {
-        words.iter().zip(&tensors).all(|(word, tensor)| word.contains(letter) == (everyone || tensor.is_mapped()))
+    let appears_in = |letter: char, in_all: bool| {
+        words.iter().zip(&tensors).all(|(word, tensor)| word.contains(letter) == (in_all || tensor.is_mapped()))
     };
-    let own = output.chars().find(|&letter| is_of(letter, false));
-    let Some(letter) = own.or_else(|| output.chars().find(|&letter| is_of(letter, true))) else { return Ok(None) };
+    let own = output.chars().find(|&letter| appears_in(letter, false));
+    let Some(letter) = own.or_else(|| output.chars().find(|&letter| appears_in(letter, true))) else { return Ok(None) };
     let mut values = arguments.to_vec();
     let mut size = 1;
     for ((word, tensor), value) in words.iter().zip(&tensors).zip(&mut values) {
         if let Some(at) = word.find(letter) {
-            size = batch.shown(tensor.clone())?.sizes()[at];
-            *value = fold_batch(&batch.each(tensor)?, at)?.into();
+            size = batch.wrap(tensor.clone())?.sizes()[at];
+            *value = fold_batch(&batch.ensure_batch_first(tensor)?, at)?.into();
         }
     }
     let at = output.find(letter).unwrap_or(0);
@@ -168,8 +171,8 @@ pub(crate) fn product(
 /// Merges the batch dimension 0 with dimension `at` of a slice.
 pub(crate) fn fold_batch(tensor: &Tensor, at: usize) -> Result<Tensor> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
-    let together = aten::movedim_int(tensor, 0, at)?;
-    aten::flatten_using_ints(&together, at, at + 1)
+    let adjacent = aten::movedim_int(tensor, 0, at)?;
+    aten::flatten_using_ints(&adjacent, at, at + 1)
 }
 
 /// Splits dimension `at` into batch and slice dimension, and moves the batch dimension to 0.
@@ -183,5 +186,5 @@ pub(crate) fn unfold_batch(tensor: &Tensor, at: usize, batch: i64, size: i64) ->
 #[allow(dead_code, reason = "the families whose rules use it may be left out")]
 pub(crate) fn unfold_batch_at(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;
-    Ok(Mapped::in_front(unfold_batch(result, at, batch.size, size)?))
+    Ok(Mapped::from_batch_first(unfold_batch(result, at, batch.size, size)?))
 }

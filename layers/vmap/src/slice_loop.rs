@@ -9,13 +9,13 @@ use aten::is_random;
 use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::call::finish;
+use crate::call::wrap_call_results;
 use crate::error::VmapError;
-use crate::views::gives_views;
+use crate::views::returns_views;
 
 /// The treatment of operators without a batch rule: a loop over slices, with or without a warning, or an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Slow {
+pub enum SlowLoops {
     /// Loops, and prints a warning once per operator. This is the default.
     #[default]
     Warn,
@@ -26,33 +26,33 @@ pub enum Slow {
 }
 
 #[derive(Default)]
-struct Told {
-    slow: Slow,
-    operators: HashSet<String>,
+struct SlowLoopState {
+    slow: SlowLoops,
+    warned_operators: HashSet<String>,
 }
 
-static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
+static SLOW_LOOP_STATE: LazyLock<Mutex<SlowLoopState>> = LazyLock::new(Mutex::default);
 
 /// Sets the treatment of operators without a batch rule, for the whole program.
 ///
 /// ```
-/// use dispatch_vmap::{Slow, set_slow};
-/// set_slow(Slow::Allow);
+/// use dispatch_vmap::{SlowLoops, set_slow_loops};
+/// set_slow_loops(SlowLoops::Allow);
 /// ```
-pub fn set_slow(slow: Slow) {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner).slow = slow;
+pub fn set_slow_loops(slow: SlowLoops) {
+    SLOW_LOOP_STATE.lock().unwrap_or_else(PoisonError::into_inner).slow = slow;
 }
 
-/// Loops over slices, with the warning or error that [`set_slow`] has set.
+/// Loops over slices, with the warning or error that [`set_slow_loops`] has set.
 pub(crate) fn loop_with_warning(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
-    check(operator)?;
+    check_loop_allowed(operator)?;
     {
-        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-        let slow = told.slow;
+        let mut state = SLOW_LOOP_STATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let slow = state.slow;
         match slow {
-            Slow::Refuse => return Err(VmapError::Slow { operator: operator.to_string() }.into()),
-            Slow::Warn if told.operators.insert(operator.to_string()) => eprintln!(
-                "warning: `{operator}` has no rule for batches and is called once for each slice, which is slow; `#[op_vmap]` gives it one"
+            SlowLoops::Refuse => return Err(VmapError::LoopRefused { operator: operator.to_string() }.into()),
+            SlowLoops::Warn if state.warned_operators.insert(operator.to_string()) => eprintln!(
+                "warning: `{operator}` has no batch rule and is called once for each slice, which is slow; define a rule with `#[op_vmap]`"
             ),
             _ => {}
         }
@@ -60,7 +60,7 @@ pub(crate) fn loop_with_warning(batch: &Batch, operator: &Operator, arguments: &
     loop_over_slices(batch, operator, arguments)
 }
 
-pub(crate) fn check(operator: &Operator) -> Result<()> {
+pub(crate) fn check_loop_allowed(operator: &Operator) -> Result<()> {
     let schema = operator.schema();
     let name = || operator.to_string();
     if schema.returns.iter().any(|returned| !returned.ty.is_tensor_like()) {
@@ -69,27 +69,23 @@ pub(crate) fn check(operator: &Operator) -> Result<()> {
     if operator.is_data_dependent() {
         return Err(VmapError::DataDependent { operator: name() }.into());
     }
-    if gives_views(operator) {
-        return Err(VmapError::View { operator: name() }.into());
+    if returns_views(operator) {
+        return Err(VmapError::ViewWithoutRule { operator: name() }.into());
     }
     Ok(())
 }
 
 /// Loops over slices.
 pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
-    looped(batch, operator, arguments, |values| operator.call(values))
+    run_loop(batch, operator, arguments, |values| operator.call(values))
 }
 
 /// Loops over slices with the same random numbers for each: each slice restarts one fork of the generator.
-pub(crate) fn loop_with_same_random_numbers(
-    batch: &Batch,
-    operator: &Operator,
-    arguments: &[Value],
-) -> Result<Vec<Value>> {
+pub(crate) fn loop_with_same_randomness(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
     let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
     let fork = given.cloned().unwrap_or_else(|| Generator::default_for(device)).fork();
-    looped(batch, operator, arguments, |mut values| {
+    run_loop(batch, operator, arguments, |mut values| {
         let own = Generator::new(fork.device(), fork.seed());
         for value in &mut values {
             if let Value::Generator(given) = value {
@@ -101,7 +97,7 @@ pub(crate) fn loop_with_same_random_numbers(
     })
 }
 
-fn looped(
+fn run_loop(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],
@@ -109,32 +105,35 @@ fn looped(
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); schema.returns.len()];
-    let are_bare = |values: &[Value]| values.iter().flat_map(Value::tensors).all(is_bare);
+    let have_no_readable_elements =
+        |values: &[Value]| values.iter().flat_map(Value::tensors).all(has_no_readable_elements);
     let are_arguments_alike = schema.arguments.iter().zip(arguments).all(|(argument, value)| {
-        let mut tensors = value.tensors().map(|tensor| batch.mapped(tensor));
-        tensors.all(|mapped| if argument.is_written() { is_bare(&mapped.tensor) } else { are_slices_alike(&mapped) })
+        let mut tensors = value.tensors().map(|tensor| batch.unwrap_tensor(tensor));
+        tensors.all(|mapped| {
+            if argument.is_written() { has_no_readable_elements(&mapped.tensor) } else { are_slices_alike(&mapped) }
+        })
     });
     let is_drawn = is_random(operator);
-    let mut made = 0;
-    while made < batch.size {
-        let values = arguments.iter().map(|value| slice(batch, value, made)).collect::<Result<Vec<_>>>()?;
+    let mut calls_made = 0;
+    while calls_made < batch.size {
+        let values = arguments.iter().map(|value| slice_value(batch, value, calls_made)).collect::<Result<Vec<_>>>()?;
         let before_call = values.clone();
         let results = call(values)?;
         if results.len() != columns.len() {
-            return Err(VmapError::Results { operator: operator.to_string() }.into());
+            return Err(VmapError::UnexpectedResults { operator: operator.to_string() }.into());
         }
         // Random results differ between slices, unless they have no elements.
-        let are_all_alike = are_arguments_alike && (!is_drawn || are_bare(&results));
+        let are_all_alike = are_arguments_alike && (!is_drawn || have_no_readable_elements(&results));
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A returned handle with other sizes is bound to another tensor, which a write through the slice cannot change.
             if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
                 && before_call[written].as_tensor().is_some_and(|before| before.sizes() != now.sizes())
             {
-                return Err(VmapError::View { operator: operator.to_string() }.into());
+                return Err(VmapError::ViewWithoutRule { operator: operator.to_string() }.into());
             }
             column.push(result);
         }
-        made += 1;
+        calls_made += 1;
         if are_all_alike {
             break;
         }
@@ -143,29 +142,31 @@ fn looped(
         if schema.written_return(at).is_some() {
             return Ok(Value::None);
         }
-        let mut stacked = stack(operator, column)?;
-        if made < batch.size {
-            stacked.tensors_mut().try_for_each(|tensor| repeated(tensor, batch.size))?;
+        let mut stacked = stack_results(operator, column)?;
+        if calls_made < batch.size {
+            stacked.tensors_mut().try_for_each(|tensor| repeat_slice(tensor, batch.size))?;
         }
         Ok(stacked)
     });
     let stacked = stacked.collect::<Result<Vec<_>>>()?;
-    finish(batch, operator, arguments, stacked)
+    wrap_call_results(batch, operator, arguments, stacked)
 }
 
 /// Whether a tensor has no elements that a call could read.
-fn is_bare(tensor: &Tensor) -> bool {
+fn has_no_readable_elements(tensor: &Tensor) -> bool {
     tensor.device() == Device::META || tensor.geometry().count() == 0
 }
 
 /// Whether all slices of a tensor are the same.
 fn are_slices_alike(mapped: &Mapped) -> bool {
-    mapped.dim.is_none_or(|dim| is_bare(&mapped.tensor) || mapped.tensor.geometry().strides()[dim] == 0)
+    mapped
+        .dim
+        .is_none_or(|dim| has_no_readable_elements(&mapped.tensor) || mapped.tensor.geometry().strides()[dim] == 0)
 }
 
-fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
+fn slice_value(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
     let of = |tensor: &Tensor| {
-        let mapped = batch.mapped(tensor);
+        let mapped = batch.unwrap_tensor(tensor);
         match mapped.dim.and_then(|dim| i64::try_from(dim).ok()) {
             Some(dim) => aten::select_int(&mapped.tensor, dim, i),
             None => Ok(mapped.tensor),
@@ -183,7 +184,7 @@ fn slice(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
 }
 
 /// Repeats the only slice of a tensor `count` times.
-fn repeated(tensor: &mut Tensor, count: i64) -> Result<()> {
+fn repeat_slice(tensor: &mut Tensor, count: i64) -> Result<()> {
     let mut repeats = vec![1; tensor.sizes().len()];
     repeats[0] = count;
     *tensor = aten::repeat(tensor, &repeats)?;
@@ -191,8 +192,8 @@ fn repeated(tensor: &mut Tensor, count: i64) -> Result<()> {
 }
 
 /// Stacks one result of all slices.
-fn stack(operator: &Operator, column: &[Value]) -> Result<Value> {
-    let wrong = || VmapError::Results { operator: operator.to_string() };
+fn stack_results(operator: &Operator, column: &[Value]) -> Result<Value> {
+    let wrong = || VmapError::UnexpectedResults { operator: operator.to_string() };
     if let Some(Value::Tensors(first)) = column.first() {
         let at = |i: usize| {
             let each = column.iter().map(|value| match value {

@@ -9,14 +9,14 @@ use dispatch_runtime::{Operator, ShapeWord, annotate};
 use crate::level::is_decomposed;
 use crate::rule::BatchRule;
 use crate::slice_loop;
-use crate::views::gives_views;
+use crate::views::returns_views;
 
 /// How calls of an operator are batched. If a strategy does not cover a call, the call is a loop over slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Strategy {
     /// The operator is decomposed, and its parts are batched.
-    Parts,
+    Decompose,
     /// The operator is random: [`Randomness`](crate::Randomness) of the mapped function decides.
     Random,
     /// An `#[op_vmap]` rule is called.
@@ -24,11 +24,11 @@ pub enum Strategy {
     /// The operator returns a view: the strides of a slice are changed for all slices.
     View,
     /// The shape word of the operator determines where the batch dimension goes.
-    Shape,
+    ShapeWord,
     /// The functional operator is called, and its result copied to the written argument.
-    Form,
+    ViaFunctional,
     /// The call is an error: the results are no tensors, or their sizes depend on elements.
-    Refused,
+    Unsupported,
     /// The operator is called once per slice.
     Loop,
 }
@@ -38,29 +38,29 @@ impl Strategy {
     ///
     /// ```
     /// use dispatch_vmap::Strategy;
-    /// assert_eq!(Strategy::of(aten::matmul::operator()), Strategy::Parts);
+    /// assert_eq!(Strategy::of(aten::matmul::operator()), Strategy::Decompose);
     /// assert_eq!(Strategy::of(aten::mm::operator()), Strategy::Rule);
-    /// assert_eq!(Strategy::of(aten::mul::operator()), Strategy::Shape);
+    /// assert_eq!(Strategy::of(aten::mul::operator()), Strategy::ShapeWord);
     /// ```
     #[must_use]
     pub fn of(operator: &Operator) -> Self {
-        if is_decomposed(operator) { Self::Parts } else { Self::without_parts(operator) }
+        if is_decomposed(operator) { Self::Decompose } else { Self::after_decomposition(operator) }
     }
 
     /// Returns the strategy of a call that was not decomposed, even if the operator has a decomposition.
-    pub(crate) fn without_parts(operator: &Operator) -> Self {
+    pub(crate) fn after_decomposition(operator: &Operator) -> Self {
         if is_random(operator) {
             Self::Random
         } else if operator.rule::<BatchRule>().is_some() {
             Self::Rule
-        } else if gives_views(operator) {
+        } else if returns_views(operator) {
             Self::View
-        } else if word(operator).is_some() {
-            Self::Shape
+        } else if shape_word(operator).is_some() {
+            Self::ShapeWord
         } else if operator.functional().is_some() {
-            Self::Form
-        } else if slice_loop::check(operator).is_err() {
-            Self::Refused
+            Self::ViaFunctional
+        } else if slice_loop::check_loop_allowed(operator).is_err() {
+            Self::Unsupported
         } else {
             Self::Loop
         }
@@ -70,13 +70,13 @@ impl Strategy {
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Parts => "through its parts",
-            Self::Random => "as `Randomness` says",
-            Self::Rule => "by a rule of its own",
+            Self::Decompose => "by decomposition",
+            Self::Random => "as `Randomness` selects",
+            Self::Rule => "by its batch rule",
             Self::View => "as a change of strides",
-            Self::Shape => "by its shape word",
-            Self::Form => "as its functional operator, whose result is copied",
-            Self::Refused => "refused: its results stand in the elements, or are no tensors",
+            Self::ShapeWord => "by its shape word",
+            Self::ViaFunctional => "by its functional operator, whose result is copied",
+            Self::Unsupported => "not supported: its sizes depend on elements, or a result is not a tensor",
             Self::Loop => "by a loop over slices, which is slow",
         })
     }
@@ -89,15 +89,15 @@ annotate!("vmap", |operator| {
 
 /// Returns the shape word that determines the batching of a call. For an in-place operator, only a pointwise word of its functional
 /// operator counts, and only if that operator has no batch rule.
-pub(crate) fn word(operator: &Operator) -> Option<ShapeWord> {
+pub(crate) fn shape_word(operator: &Operator) -> Option<ShapeWord> {
     let Some(functional) = operator.functional() else {
-        let is_said = |shape: &ShapeWord| {
+        let is_supported = |shape: &ShapeWord| {
             matches!(
                 shape,
                 ShapeWord::Pointwise { .. } | ShapeWord::Reduce { dims: Some(_), .. } | ShapeWord::Product { .. }
             )
         };
-        return operator.shape().filter(is_said);
+        return operator.shape().filter(is_supported);
     };
     let is_out = operator.schema().arguments.iter().any(Argument::is_out);
     let is_left = !is_out && functional.rule::<BatchRule>().is_none();

@@ -6,35 +6,35 @@ use dispatch_runtime::Tensor;
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
-/// use dispatch_vmap::Tensors;
+/// use dispatch_vmap::TensorTree;
 /// let pair = (Tensor::from_slice(&[1.0]), Tensor::from_slice(&[2.0]));
 /// assert_eq!(pair.tensors().len(), 2);
 /// ```
-pub trait Tensors: Sized {
+pub trait TensorTree: Sized {
     /// Returns all tensors, in order.
     fn tensors(&self) -> Vec<&Tensor>;
 
     /// Returns the same structure with other tensors. `None` if there are too few.
-    fn rebuilt(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self>;
+    fn rebuild(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self>;
 }
 
-impl Tensors for Tensor {
+impl TensorTree for Tensor {
     fn tensors(&self) -> Vec<&Tensor> {
         vec![self]
     }
 
-    fn rebuilt(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
+    fn rebuild(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
         tensors.next()
     }
 }
 
-impl<T: Tensors> Tensors for Vec<T> {
+impl<T: TensorTree> TensorTree for Vec<T> {
     fn tensors(&self) -> Vec<&Tensor> {
-        self.iter().flat_map(Tensors::tensors).collect()
+        self.iter().flat_map(TensorTree::tensors).collect()
     }
 
-    fn rebuilt(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
-        self.iter().map(|part| part.rebuilt(tensors)).collect()
+    fn rebuild(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
+        self.iter().map(|part| part.rebuild(tensors)).collect()
     }
 }
 
@@ -42,67 +42,67 @@ impl<T: Tensors> Tensors for Vec<T> {
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
-/// use dispatch_vmap::Inputs;
+/// use dispatch_vmap::VmapInputs;
 /// let x = Tensor::from_slice(&[1.0]);
-/// let (a, b) = (&x, &x).structure();
+/// let (a, b) = (&x, &x).into_structure();
 /// assert!(a.same(&b));
 /// ```
-pub trait Inputs {
+pub trait VmapInputs {
     /// The type that the function receives a reference to.
-    type Structure: Tensors;
+    type Structure: TensorTree;
 
     /// Clones the handles into that type.
-    fn structure(self) -> Self::Structure;
+    fn into_structure(self) -> Self::Structure;
 }
 
-impl Inputs for &Tensor {
+impl VmapInputs for &Tensor {
     type Structure = Tensor;
 
-    fn structure(self) -> Tensor {
+    fn into_structure(self) -> Tensor {
         self.clone()
     }
 }
 
-impl Inputs for &[Tensor] {
+impl VmapInputs for &[Tensor] {
     type Structure = Vec<Tensor>;
 
-    fn structure(self) -> Vec<Tensor> {
+    fn into_structure(self) -> Vec<Tensor> {
         self.to_vec()
     }
 }
 
-impl Inputs for &[&Tensor] {
+impl VmapInputs for &[&Tensor] {
     type Structure = Vec<Tensor>;
 
-    fn structure(self) -> Vec<Tensor> {
+    fn into_structure(self) -> Vec<Tensor> {
         self.iter().map(|&tensor| tensor.clone()).collect()
     }
 }
 
 macro_rules! tuples {
     ($($($name:ident)*;)*) => {$(
-        impl<$($name: Tensors),*> Tensors for ($($name,)*) {
-            #[expect(non_snake_case, reason = "each value is called as its type")]
+        impl<$($name: TensorTree),*> TensorTree for ($($name,)*) {
+            #[expect(non_snake_case, reason = "each value has the name of its type")]
             fn tensors(&self) -> Vec<&Tensor> {
                 let ($($name,)*) = self;
                 let parts = [$($name.tensors()),*];
                 parts.into_iter().flatten().collect()
             }
 
-            #[expect(non_snake_case, reason = "each value is called as its type")]
-            fn rebuilt(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
+            #[expect(non_snake_case, reason = "each value has the name of its type")]
+            fn rebuild(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Option<Self> {
                 let ($($name,)*) = self;
-                Some(($($name.rebuilt(tensors)?,)*))
+                Some(($($name.rebuild(tensors)?,)*))
             }
         }
 
-        impl<$($name: Inputs),*> Inputs for ($($name,)*) {
+        impl<$($name: VmapInputs),*> VmapInputs for ($($name,)*) {
             type Structure = ($($name::Structure,)*);
 
-            #[expect(non_snake_case, reason = "each value is called as its type")]
-            fn structure(self) -> Self::Structure {
+            #[expect(non_snake_case, reason = "each value has the name of its type")]
+            fn into_structure(self) -> Self::Structure {
                 let ($($name,)*) = self;
-                ($($name.structure(),)*)
+                ($($name.into_structure(),)*)
             }
         }
     )*};

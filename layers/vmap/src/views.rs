@@ -5,16 +5,16 @@ use dispatch_runtime::{DType, Geometry, KeySet, Operator, Result, Tensor, Value,
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 
-pub(crate) fn gives_views(operator: &Operator) -> bool {
+pub(crate) fn returns_views(operator: &Operator) -> bool {
     !operator.schema().views().is_empty()
 }
 
 /// Returns the views that an operator makes of a batched argument.
-pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+pub(crate) fn call_view(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let viewed: Vec<usize> = schema.views().iter().map(|view| view.argument).collect();
-    let refuse = || VmapError::View { operator: operator.to_string() };
-    let mapped: Vec<usize> = (0..arguments.len()).filter(|&at| batch.maps(&arguments[at])).collect();
+    let refuse = || VmapError::ViewWithoutRule { operator: operator.to_string() };
+    let mapped: Vec<usize> = (0..arguments.len()).filter(|&at| batch.has_batched(&arguments[at])).collect();
     let (&[at], true) = (&mapped[..], schema.views().len() == schema.returns.len()) else {
         return Err(refuse().into());
     };
@@ -22,14 +22,14 @@ pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> R
         return Err(refuse().into());
     };
     let mut values = arguments.to_vec();
-    values[at] = outline(seen).into();
+    values[at] = slice_without_elements(seen).into();
     let results = {
         // Only the geometry is computed, so no level and no layer takes part.
         let _plain = guard::force(KeySet::EMPTY, KeySet::EMPTY);
         operator.call(values)?
     };
-    let source = batch.mapped(seen);
-    let show = |view: &Tensor| batch.shown(of_all(batch, &source, view)?);
+    let source = batch.unwrap_tensor(seen);
+    let show = |view: &Tensor| batch.wrap(extend_to_batch(batch, &source, view)?);
     results
         .into_iter()
         .map(|result| match result {
@@ -41,16 +41,16 @@ pub(crate) fn call(batch: &Batch, operator: &Operator, arguments: &[Value]) -> R
 }
 
 /// Returns one slice as a plain tensor whose elements cannot be accessed.
-fn outline(tensor: &Tensor) -> Tensor {
+fn slice_without_elements(tensor: &Tensor) -> Tensor {
     tensor.opaque_with_keys(tensor.keys().below(keys::BackendSelect))
 }
 
 /// Extends a view of one slice to all slices. The batch becomes its last dimension, with its stride in the source.
-fn of_all(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
+fn extend_to_batch(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
     let (all, dim) = if view.dtype() == source.tensor.dtype() {
         (source.tensor.clone(), source.dim)
     } else {
-        (shown_as(source, view.dtype())?, Some(0))
+        (view_batch_as(source, view.dtype())?, Some(0))
     };
     let geometry: &Geometry = view.geometry();
     let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
@@ -61,8 +61,8 @@ fn of_all(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
 }
 
 /// Views the elements of all slices as another dtype, with the batch dimension at 0.
-fn shown_as(source: &Mapped, dtype: DType) -> Result<Tensor> {
-    let front = source.front()?;
+fn view_batch_as(source: &Mapped, dtype: DType) -> Result<Tensor> {
+    let front = source.batch_first()?;
     match (front.dtype().is_complex(), dtype.is_complex()) {
         (true, false) => aten::view_as_real(&front),
         (false, true) => aten::view_as_complex(&front),

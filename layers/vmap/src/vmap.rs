@@ -1,12 +1,12 @@
 //! The function `vmap` and its options.
 
 use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
-use dispatch_transform::{enter, living};
+use dispatch_transform::{enter, unwrap_ended};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
-use crate::level::Mapping;
-use crate::structure::{Inputs, Tensors};
+use crate::level::VmapTransform;
+use crate::structure::{TensorTree, VmapInputs};
 
 /// How random operators in a mapped function draw their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ pub enum Randomness {
 /// # Errors
 ///
 /// Returns the error of the function, and a [`VmapError`] if the function cannot be mapped.
-pub fn vmap<I: Inputs, O: Tensors>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
     Vmap::new().call(f, inputs)
 }
 
@@ -110,59 +110,59 @@ impl Vmap {
     /// # Errors
     ///
     /// Returns the errors of [`vmap`]. Returns [`VmapError::ChunkSize`] if the chunk size is not positive.
-    pub fn call<I: Inputs, O: Tensors>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
-        let structure = inputs.structure();
-        let (mapped, size) = self.mapped(&structure.tensors())?;
+    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+        let structure = inputs.into_structure();
+        let (mapped, size) = self.map_inputs(&structure.tensors())?;
         let chunk = self.chunk_size.unwrap_or(size);
         if chunk < 1 {
             return Err(VmapError::ChunkSize { chunk_size: chunk }.into());
         }
         if chunk >= size {
-            return self.run(&f, &structure, mapped, size);
+            return self.run_chunk(&f, &structure, mapped, size);
         }
         let calls = (size - 1) / chunk + 1;
         aten::check_calls("chunk_size", calls).map_err(|_| {
             BadArgument::value("chunk_size", chunk, format!("more, as {size} slices would take {calls} calls"))
         })?;
         let mut parts = Vec::new();
-        let same = if self.randomness == Randomness::Same { generators(&mapped) } else { Vec::new() };
+        let same = if self.randomness == Randomness::Same { fork_generators(&mapped) } else { Vec::new() };
         for start in (0..size).step_by(usize::try_from(chunk).unwrap_or(usize::MAX)) {
             let length = chunk.min(size - start);
-            let part = mapped.iter().map(|input| narrowed(input, start, length)).collect::<Result<Vec<_>>>()?;
+            let part = mapped.iter().map(|input| narrow_chunk(input, start, length)).collect::<Result<Vec<_>>>()?;
             // Each chunk starts at the same position of the random stream.
             let _same: Vec<_> =
                 same.iter().map(|fork| Generator::new(fork.device(), fork.seed()).make_default()).collect();
-            parts.push(self.run(&f, &structure, part, length)?);
+            parts.push(self.run_chunk(&f, &structure, part, length)?);
         }
-        self.joined(&parts)
+        self.concat_chunks(&parts)
     }
 
     /// Returns the inputs with their mapped dimensions, and the number of slices.
-    fn mapped(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
-        let dims = dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
+    fn map_inputs(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
+        let dims = resolve_dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
         for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
-            let tensor = living(tensor);
+            let tensor = unwrap_ended(tensor);
             let rank = tensor.sizes().len();
-            let dim = dim.map(|dim| at("in_dims", position, dim, rank)).transpose()?;
+            let dim = dim.map(|dim| wrap_mapped_dim("in_dims", position, dim, rank)).transpose()?;
             if let Some(dim) = dim {
                 let found = tensor.sizes()[dim];
                 let expected = *size.get_or_insert(found);
                 if found != expected {
-                    return Err(VmapError::BatchSizes { expected, position, found }.into());
+                    return Err(VmapError::BatchSizeMismatch { expected, position, found }.into());
                 }
             }
             mapped.push(Mapped { tensor, dim });
         }
         match size {
-            None => Err(VmapError::NothingToMap.into()),
+            None => Err(VmapError::NoMappedInput.into()),
             Some(0) => Err(VmapError::EmptyBatch.into()),
             Some(size) => Ok((mapped, size)),
         }
     }
 
     /// Runs the function at its own level.
-    fn run<S: Tensors, O: Tensors>(
+    fn run_chunk<S: TensorTree, O: TensorTree>(
         &self,
         f: &impl Fn(&S) -> Result<O>,
         structure: &S,
@@ -170,26 +170,26 @@ impl Vmap {
         size: i64,
     ) -> Result<O> {
         let (outputs, found) = {
-            let entered = enter(Mapping { size, randomness: self.randomness });
+            let entered = enter(VmapTransform { size, randomness: self.randomness });
             let batch = Batch { level: entered.level().clone(), size, randomness: self.randomness };
-            let shown = inputs.into_iter().map(|input| batch.shown(input)).collect::<Result<Vec<_>>>()?;
-            let inputs = structure.rebuilt(&mut shown.into_iter()).ok_or(VmapError::NothingToMap)?;
+            let wrapped = inputs.into_iter().map(|input| batch.wrap(input)).collect::<Result<Vec<_>>>()?;
+            let inputs = structure.rebuild(&mut wrapped.into_iter()).ok_or(VmapError::NoMappedInput)?;
             let outputs = f(&inputs)?;
             let found: Vec<Mapped> =
-                outputs.tensors().into_iter().map(|tensor| batch.mapped(&living(tensor))).collect();
+                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended(tensor))).collect();
             (outputs, found)
         };
-        let dims = dims("out_dims", self.out_dims.as_deref(), found.len())?;
-        let results = found.iter().zip(dims).enumerate().map(|(i, (found, dim))| placed(found, dim, i, size));
+        let dims = resolve_dims("out_dims", self.out_dims.as_deref(), found.len())?;
+        let results = found.iter().zip(dims).enumerate().map(|(i, (found, dim))| move_result_dim(found, dim, i, size));
         let results = results.collect::<Result<Vec<_>>>()?;
-        Ok(outputs.rebuilt(&mut results.into_iter()).unwrap_or(outputs))
+        Ok(outputs.rebuild(&mut results.into_iter()).unwrap_or(outputs))
     }
 
     /// Concatenates the results of all chunks.
-    fn joined<O: Tensors>(&self, parts: &[O]) -> Result<O> {
-        let columns: Vec<Vec<&Tensor>> = parts.iter().map(Tensors::tensors).collect();
+    fn concat_chunks<O: TensorTree>(&self, parts: &[O]) -> Result<O> {
+        let columns: Vec<Vec<&Tensor>> = parts.iter().map(TensorTree::tensors).collect();
         let first = columns.first().map(Vec::len).unwrap_or_default();
-        let dims = dims("out_dims", self.out_dims.as_deref(), first)?;
+        let dims = resolve_dims("out_dims", self.out_dims.as_deref(), first)?;
         let mut results = Vec::new();
         for (i, dim) in dims.into_iter().enumerate() {
             let column: Vec<Tensor> = columns.iter().filter_map(|tensors| tensors.get(i).map(|&t| t.clone())).collect();
@@ -198,28 +198,32 @@ impl Vmap {
                 (dim, _) => results.push(aten::cat(&column, dim.unwrap_or(0))?),
             }
         }
-        let rebuilt = parts.first().and_then(|part| part.rebuilt(&mut results.into_iter()));
-        Ok(rebuilt.ok_or(VmapError::NothingToMap)?)
+        let rebuilt = parts.first().and_then(|part| part.rebuild(&mut results.into_iter()));
+        Ok(rebuilt.ok_or(VmapError::NoMappedInput)?)
     }
 }
 
-fn dims(of: &'static str, given: Option<&[Option<i64>]>, tensors: usize) -> Result<Vec<Option<i64>>, VmapError> {
+fn resolve_dims(
+    argument: &'static str,
+    given: Option<&[Option<i64>]>,
+    tensors: usize,
+) -> Result<Vec<Option<i64>>, VmapError> {
     match given {
         None => Ok(vec![Some(0); tensors]),
         Some(dims) if dims.len() == tensors => Ok(dims.to_vec()),
-        Some(dims) => Err(VmapError::DimCount { of, found: dims.len(), tensors }),
+        Some(dims) => Err(VmapError::DimCount { argument, found: dims.len(), tensors }),
     }
 }
 
-fn at(of: &'static str, position: usize, dim: i64, rank: usize) -> Result<usize, VmapError> {
-    match wrap_dim(of, dim, rank) {
+fn wrap_mapped_dim(argument: &'static str, position: usize, dim: i64, rank: usize) -> Result<usize, VmapError> {
+    match wrap_dim(argument, dim, rank) {
         Ok(at) if at < rank => Ok(at),
-        _ => Err(VmapError::NoDim { of, position, dim, rank }),
+        _ => Err(VmapError::MissingDim { argument, position, dim, rank }),
     }
 }
 
 /// Returns a fork of the default generator of the CPU and of each input's device.
-fn generators(inputs: &[Mapped]) -> Vec<Generator> {
+fn fork_generators(inputs: &[Mapped]) -> Vec<Generator> {
     let mut devices = vec![Device::CPU];
     for input in inputs {
         if !devices.contains(&input.tensor.device()) {
@@ -229,23 +233,23 @@ fn generators(inputs: &[Mapped]) -> Vec<Generator> {
     devices.into_iter().map(|device| Generator::default_for(device).fork()).collect()
 }
 
-fn narrowed(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {
+fn narrow_chunk(input: &Mapped, start: i64, length: i64) -> Result<Mapped> {
     let Some(dim) = input.dim else { return Ok(input.clone()) };
     let tensor = aten::narrow(&input.tensor, i64::try_from(dim).unwrap_or(i64::MAX), start, length)?;
     Ok(Mapped { tensor, dim: input.dim })
 }
 
 /// Moves the batch dimension of a result to the requested dimension.
-fn placed(found: &Mapped, dim: Option<i64>, position: usize, size: i64) -> Result<Tensor> {
-    let rank = found.rank() + 1;
+fn move_result_dim(found: &Mapped, dim: Option<i64>, position: usize, size: i64) -> Result<Tensor> {
+    let rank = found.slice_rank() + 1;
     let Some(dim) = dim else {
         return if found.is_mapped() {
-            Err(VmapError::MappedResult { position }.into())
+            Err(VmapError::MappedResultWithoutDim { position }.into())
         } else {
             Ok(found.tensor.clone())
         };
     };
-    let to = at("out_dims", position, dim, rank)?;
+    let to = wrap_mapped_dim("out_dims", position, dim, rank)?;
     match found.dim {
         Some(from) if from == to => Ok(found.tensor.clone()),
         Some(from) => {

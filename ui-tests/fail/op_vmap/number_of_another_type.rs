@@ -3,7 +3,7 @@ use dispatch_vmap::{Batch, Mapped, op_vmap};
 
 #[op_vmap(myops::scale_)]
 fn rule(_: &Batch, this: Mapped, by: i64) -> Result<Mapped> {
-    Ok(Mapped::in_front((this.front()? * by as f64)?))
+    Ok(Mapped::from_batch_first((this.batch_first()? * by as f64)?))
 }
 
 fn main() {}

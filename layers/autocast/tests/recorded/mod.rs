@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 /// An operator of PyTorch's lists, or one that is in none of them.
-pub(crate) struct Listed {
+pub(crate) struct ListedOperator {
     pub(crate) operator: &'static Operator,
     /// Its policies on the CPU and on CUDA.
     pub(crate) policies: [&'static str; 2],
@@ -18,8 +18,8 @@ pub(crate) struct Call {
     pub(crate) results: [&'static str; 4],
 }
 
-pub(crate) fn recorded() -> Vec<Listed> {
-    let mut listed: Vec<Listed> = Vec::new();
+pub(crate) fn recorded() -> Vec<ListedOperator> {
+    let mut listed: Vec<ListedOperator> = Vec::new();
     for line in include_str!("dtypes.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut fields = line.split('|').map(str::trim);
         let first = fields.next().unwrap();
@@ -29,7 +29,7 @@ pub(crate) fn recorded() -> Vec<Listed> {
             listed.last_mut().unwrap().calls.push(call);
         } else {
             let operator = Operator::find(first).unwrap();
-            listed.push(Listed { operator, policies: rest.try_into().unwrap(), calls: Vec::new() });
+            listed.push(ListedOperator { operator, policies: rest.try_into().unwrap(), calls: Vec::new() });
         }
     }
     listed

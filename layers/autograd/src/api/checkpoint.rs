@@ -9,7 +9,7 @@ use dispatch_transform::calling_state;
 use crate::api::differentiable::Differentiable;
 use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
-use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, link};
+use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, link_outputs};
 use crate::graph::history;
 use crate::graph::node::{Edge, Edges, SequenceScope};
 
@@ -38,7 +38,7 @@ use crate::graph::node::{Edge, Edges, SequenceScope};
 ///
 /// # Errors
 ///
-/// Returns the error of `f`. A backward pass returns the error of the recomputation, and [`GradientError::CapturedOthers`] if `f` captures
+/// Returns the error of `f`. A backward pass returns the error of the recomputation, and [`GradientError::CaptureMismatch`] if `f` captures
 /// other tensors than before.
 pub fn checkpoint(
     f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync + 'static,
@@ -48,20 +48,20 @@ pub fn checkpoint(
     if !guard::is_grad_enabled() || dispatch_transform::depth() > 0 {
         return f(&inputs);
     }
-    let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
+    let edges: Edges = inputs.iter().map(history::gradient_edge).collect::<Result<_>>()?;
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
-    let (outputs, mut captured, first_node, recording) = {
-        let part = SequenceScope::begin();
+    let (outputs, mut captured, first_sequence, recording) = {
+        let scope = SequenceScope::begin();
         let detached = detached_inputs(&inputs, &requires)?;
         let (outputs, recording) = RandomRecording::record(|| f(&detached));
         let outputs = outputs?;
-        let captured = captured(&outputs, &detached, part.first())?;
+        let captured = captured_edges(&outputs, &detached, scope.first_sequence())?;
         if captured.is_empty() && !requires.contains(&true) {
             return Ok(outputs);
         }
-        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), recording)
+        (outputs.iter().map(history::detach).collect::<Result<Vec<_>>>()?, captured, scope.first_sequence(), recording)
     };
-    let reached = captured.len();
+    let captured_count = captured.len();
     // Drops the leaves that `f` made itself: they have no other handle.
     captured.retain_mut(|edge| match edge {
         Edge::Leaf(leaf) => !leaf.is_only_handle(),
@@ -75,50 +75,56 @@ pub fn checkpoint(
     for saved in inputs.iter().chain(leaves) {
         ctx.save(saved);
     }
-    let recompute =
-        Recompute { f: Box::new(f), inputs: inputs.len(), reached, first_node, recording, state: calling_state() };
+    let recompute = Recompute {
+        f: Box::new(f),
+        input_count: inputs.len(),
+        captured_count,
+        first_sequence,
+        recording,
+        state: calling_state(),
+    };
     let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
-    link(edges, outputs, ctx, recompute)
+    link_outputs(edges, outputs, ctx, recompute)
 }
 
-type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
+type CheckpointedFn = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
 
 /// The backward of a checkpoint. It saves the inputs and then the captured leaves. Its edges are those of the inputs and then the captured
 /// ones.
 struct Recompute {
-    f: Block,
+    f: CheckpointedFn,
     /// The number of inputs.
-    inputs: usize,
+    input_count: usize,
     /// The number of captured edges, including those to leaves that `f` makes itself.
-    reached: usize,
+    captured_count: usize,
     /// The smallest sequence number of `f`'s own nodes. Earlier nodes are captured.
-    first_node: u64,
+    first_sequence: u64,
     /// The random numbers of the forward pass.
     recording: RandomRecording,
     state: ThreadState,
 }
 
 /// Returns the inputs without their history. Those whose gradient is requested are leaves.
-fn detached_inputs(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
-    let detach = |(input, wanted): (&Tensor, &bool)| match wanted {
-        true => history::bare(input)?.requires_grad_(true),
-        false if history::requires_grad(input)? => history::bare(input),
+fn detached_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> {
+    let detach = |(input, requires): (&Tensor, &bool)| match requires {
+        true => history::detach(input)?.requires_grad_(true),
+        false if history::requires_grad(input)? => history::detach(input),
         false => Ok(input.clone()),
     };
-    inputs.iter().zip(wanted).map(detach).collect()
+    inputs.iter().zip(requires).map(detach).collect()
 }
 
-/// Returns the edges that lead out of a function's graph, other than those to its inputs. `first_node` is the function's smallest sequence
-/// number.
-fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Vec<Edge>> {
+/// Returns the edges that lead out of a function's graph, other than those to its inputs. `first_sequence` is the function's smallest
+/// sequence number.
+fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) -> Result<Vec<Edge>> {
     let edges = |tensors: &[Tensor]| {
-        tensors.iter().filter_map(|tensor| history::edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
+        tensors.iter().filter_map(|tensor| history::gradient_edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
     };
     let (mut left, inputs) = (edges(outputs)?, edges(inputs)?);
     let (mut seen, mut captured) = (HashSet::new(), Vec::<Edge>::new());
     while let Some(edge) = left.pop() {
         match &edge {
-            Edge::Node(node, _) if node.sequence() >= first_node => {
+            Edge::Node(node, _) if node.sequence() >= first_sequence => {
                 if seen.insert(node.identity()) {
                     left.extend(node.edges().iter().flatten().cloned());
                 }
@@ -134,17 +140,17 @@ impl Recompute {
     /// Calls the function again, with the thread state and the random numbers of the forward pass.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
-        let _as_before = self.state.enter();
-        let _seen_by_modes_of_now = guard::include(modes);
+        let _state = self.state.enter();
+        let _modes = guard::include(modes);
         self.recording.replay(|| (self.f)(inputs))
     }
 
     fn check_captured(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {
         let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
-        if found.len() == self.reached && captured.iter().all(is_found) {
+        if found.len() == self.captured_count && captured.iter().all(is_found) {
             return Ok(());
         }
-        Err(GradientError::CapturedOthers.into())
+        Err(GradientError::CaptureMismatch.into())
     }
 }
 
@@ -154,20 +160,20 @@ impl Backward for Recompute {
     }
 
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        let mut inputs = ctx.saved_as(|i| match i.checked_sub(self.inputs) {
+        let mut inputs = ctx.saved_with_names(|i| match i.checked_sub(self.input_count) {
             None => format!("input {i}"),
             Some(i) => format!("captured leaf {i}"),
         })?;
-        inputs.truncate(self.inputs);
-        let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.inputs).flatten().cloned().collect();
+        inputs.truncate(self.input_count);
+        let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.input_count).flatten().cloned().collect();
         let create_graph = guard::is_grad_enabled();
         // With `create_graph` the inputs keep their history. Otherwise gradients end at the inputs.
         let inputs = if create_graph { inputs } else { detached_inputs(&inputs, ctx.needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();
-            let _part = SequenceScope::begin();
+            let _scope = SequenceScope::begin();
             let outputs = self.run(&inputs)?;
-            self.check_captured(&captured_before, &captured(&outputs, &inputs, self.first_node)?)?;
+            self.check_captured(&captured_before, &captured_edges(&outputs, &inputs, self.first_sequence)?)?;
             outputs
         };
         let differentiated: Vec<(&Tensor, &Tensor)> = outputs
@@ -177,13 +183,13 @@ impl Backward for Recompute {
             .filter(|(output, _)| output.requires_grad())
             .collect();
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = differentiated.into_iter().unzip();
-        let of_inputs: Vec<Option<Edge>> = inputs.iter().map(history::edge).collect::<Result<_>>()?;
-        let ends: Vec<Edge> = of_inputs.iter().flatten().chain(&captured_before).cloned().collect();
+        let input_edges: Vec<Option<Edge>> = inputs.iter().map(history::gradient_edge).collect::<Result<_>>()?;
+        let ends: Vec<Edge> = input_edges.iter().flatten().chain(&captured_before).cloned().collect();
         let task = Differentiation::of(&outputs).seeded(&seeds);
         let task = if create_graph { task.create_graph() } else { task };
-        let mut found = task.up_to(&ends)?.into_iter();
+        let mut found = task.grad_at_edges(&ends)?.into_iter();
         let mut found = |is_end: bool| if is_end { found.next().flatten() } else { None };
         let captured = captured_before.iter().map(|_| true);
-        Ok(of_inputs.iter().map(Option::is_some).chain(captured).map(&mut found).collect())
+        Ok(input_edges.iter().map(Option::is_some).chain(captured).map(&mut found).collect())
     }
 }

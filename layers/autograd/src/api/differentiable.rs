@@ -34,8 +34,8 @@ pub trait Differentiable: Sized {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::NotContinuous`] if the dtype has no gradients, [`GradientError::InsideTransform`] if a function transform
-    /// runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
+    /// Returns [`GradientError::NotDifferentiableDType`] if the dtype has no gradients, [`GradientError::InsideTransform`] if a function
+    /// transform runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
     fn requires_grad_(self, requires_grad: bool) -> Result<Self>;
 
     /// Computes the gradients of this one-element tensor with respect to all leaves that it was computed from, and adds each to the leaf's
@@ -46,8 +46,8 @@ pub trait Differentiable: Sized {
     /// # Errors
     ///
     /// Returns [`GradientError::NoGraph`] if nothing requires gradients, [`GradientError::NotScalar`] if the tensor does not have exactly
-    /// one real element, [`GradientError::Modified`] or [`GradientError::Freed`] if a saved tensor was written to or freed, and the error
-    /// of a derivative.
+    /// one real element, [`GradientError::SavedModified`] or [`GradientError::SavedFreed`] if a saved tensor was written to or freed, and
+    /// the error of a derivative.
     fn backward(&self) -> Result<()>;
 
     /// Returns the accumulated gradient, if any. While this handle lives the returned tensor does not change: a later backward stores the
@@ -58,7 +58,7 @@ pub trait Differentiable: Sized {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::UnlikeTensor`] if the gradient has other sizes, another dtype or another device.
+    /// Returns [`GradientError::GradientMismatch`] if the gradient has other sizes, another dtype or another device.
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()>;
 
     /// Removes the accumulated gradient.
@@ -99,13 +99,13 @@ impl Differentiable for Tensor {
     fn requires_grad_(self, requires_grad: bool) -> Result<Self> {
         if requires_grad {
             if !outline::is_differentiable(self.dtype()) {
-                return Err(GradientError::NotContinuous { dtype: self.dtype() }.into());
+                return Err(GradientError::NotDifferentiableDType { dtype: self.dtype() }.into());
             }
             if dispatch_transform::depth() > 0 {
                 return Err(GradientError::InsideTransform.into());
             }
             self.mark(Marks::REQUIRES_GRAD);
-        } else if history::edge(&self)?.is_some() && !self.is_leaf() {
+        } else if history::gradient_edge(&self)?.is_some() && !self.is_leaf() {
             return Err(GradientError::NotALeaf.into());
         } else {
             self.unmark(Marks::REQUIRES_GRAD);
@@ -128,9 +128,9 @@ impl Differentiable for Tensor {
                 || gradient.device() != self.device())
         {
             let of = |tensor: &Self| (tensor.sizes().to_vec(), tensor.dtype(), tensor.device());
-            return Err(GradientError::UnlikeTensor { found: of(gradient), expected: of(self) }.into());
+            return Err(GradientError::GradientMismatch { found: of(gradient), expected: of(self) }.into());
         }
-        drop(history::update(self, |state| state.replace_gradient(gradient)));
+        drop(history::update_state(self, |state| state.replace_gradient(gradient)));
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Differentiable for Tensor {
     }
 
     fn grad_fn(&self) -> Option<Shared<Node>> {
-        match history::edge(self) {
+        match history::gradient_edge(self) {
             Ok(Some(Edge::Node(node, _))) => Some(node),
             _ => None,
         }
@@ -147,7 +147,7 @@ impl Differentiable for Tensor {
 
     fn retain_grad(&self) -> Result<()> {
         // A leaf always retains its gradient.
-        if let edge @ Edge::Node(..) = found(self)? {
+        if let edge @ Edge::Node(..) = require_edge(self)? {
             retain_grad::retain(self, edge);
         }
         Ok(())
@@ -157,20 +157,20 @@ impl Differentiable for Tensor {
         &self,
         hook: impl Fn(&Self) -> Result<Option<Self>> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        Ok(hooks::on_tensor(found(self)?, Arc::new(hook)))
+        Ok(hooks::register_tensor_hook(require_edge(self)?, Arc::new(hook)))
     }
 
     fn register_post_accumulate_hook(
         &self,
         hook: impl Fn(&Self) -> Result<()> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        match found(self)? {
-            Edge::Leaf(leaf) => Ok(hooks::after_accumulation(&leaf, hook)),
+        match require_edge(self)? {
+            Edge::Leaf(leaf) => Ok(hooks::register_post_accumulate_hook(&leaf, hook)),
             Edge::Node(..) => Err(GradientError::NotALeaf.into()),
         }
     }
 }
 
-fn found(tensor: &Tensor) -> Result<Edge> {
-    history::edge(tensor)?.ok_or_else(|| GradientError::NoGraph { position: 0 }.into())
+fn require_edge(tensor: &Tensor) -> Result<Edge> {
+    history::gradient_edge(tensor)?.ok_or_else(|| GradientError::NoGraph { position: 0 }.into())
 }

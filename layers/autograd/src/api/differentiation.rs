@@ -3,10 +3,10 @@
 use aten::prelude::*;
 use dispatch_runtime::{Result, Tensor};
 
-use crate::engine::{self, Task};
+use crate::engine::{self, GraphTask};
 use crate::error::GradientError;
 use crate::graph::history;
-use crate::graph::node::{Edge, fit};
+use crate::graph::node::{Edge, reduce_and_cast};
 
 /// A request for the gradients of some outputs, with its options.
 ///
@@ -72,7 +72,7 @@ impl<'a> Differentiation<'a> {
     /// # Errors
     ///
     /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::SeedCount`] or
-    /// [`GradientError::WrongGradient`] if the seeds do not match the outputs.
+    /// [`GradientError::GradientSizes`] if the seeds do not match the outputs.
     pub fn backward(self) -> Result<()> {
         engine::run(&self.task(None)?).map(drop)
     }
@@ -81,42 +81,41 @@ impl<'a> Differentiation<'a> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`backward`](Self::backward), and [`GradientError::Unused`] if an input has no path to the outputs.
+    /// Returns the errors of [`backward`](Self::backward), and [`GradientError::UnusedInput`] if an input has no path to the outputs.
     pub fn grad(self, inputs: &[&Tensor]) -> Result<Vec<Option<Tensor>>> {
-        let edges = inputs
-            .iter()
-            .enumerate()
-            .map(|(position, input)| history::edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into()));
+        let edges = inputs.iter().enumerate().map(|(position, input)| {
+            history::gradient_edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into())
+        });
         let edges: Vec<Edge> = edges.collect::<Result<_>>()?;
         let gradients = engine::run(&self.task(Some(&edges))?)?;
         match gradients.iter().position(Option::is_none) {
-            Some(position) if !self.allow_unused => Err(GradientError::Unused { position }.into()),
+            Some(position) if !self.allow_unused => Err(GradientError::UnusedInput { position }.into()),
             _ => Ok(gradients),
         }
     }
 
     /// Returns the gradients that arrive at these edges. The walk stops there, and no hooks are called on them.
-    pub(crate) fn up_to(self, ends: &[Edge]) -> Result<Vec<Option<Tensor>>> {
-        engine::run(&Task { ends_at_inputs: true, ..self.task(Some(ends))? })
+    pub(crate) fn grad_at_edges(self, edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
+        engine::run(&GraphTask { stops_at_inputs: true, ..self.task(Some(edges))? })
     }
 
-    fn task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<Task<'b>> {
+    fn task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<GraphTask<'b>> {
         if let Some(seeds) = self.seeds
             && seeds.len() != self.outputs.len()
         {
             return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: seeds.len() }.into());
         }
         let roots = self.outputs.iter().enumerate().map(|(position, output)| {
-            let edge = history::edge(output)?.ok_or(GradientError::NoGraph { position })?;
+            let edge = history::gradient_edge(output)?.ok_or(GradientError::NoGraph { position })?;
             let seed = match self.seeds {
                 Some(seeds) => {
                     let seed = seeds[position];
                     if seed.sizes() != output.sizes() {
                         let (found, expected) = (seed.sizes().to_vec(), output.sizes().to_vec());
                         let from = format!("seed {position}");
-                        return Err(GradientError::WrongGradient { from, found, expected }.into());
+                        return Err(GradientError::GradientSizes { from, found, expected }.into());
                     }
-                    fit(seed.clone(), output.sizes(), output.dtype(), &String::new)?
+                    reduce_and_cast(seed.clone(), output.sizes(), output.dtype(), &String::new)?
                 }
                 None if output.geometry().count() == 1 && !output.dtype().is_complex() => {
                     Tensor::ones(output.sizes(), (output.dtype(), output.device()))?
@@ -129,7 +128,13 @@ impl<'a> Differentiation<'a> {
             Ok((edge, seed))
         });
         let (retain_graph, create_graph) = (self.retain_graph, self.create_graph);
-        Ok(Task { roots: roots.collect::<Result<_>>()?, retain_graph, create_graph, inputs, ends_at_inputs: false })
+        Ok(GraphTask {
+            roots: roots.collect::<Result<_>>()?,
+            retain_graph,
+            create_graph,
+            inputs,
+            stops_at_inputs: false,
+        })
     }
 }
 

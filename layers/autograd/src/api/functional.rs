@@ -5,7 +5,7 @@
 
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
-use dispatch_transform::{Entered, Transform, enter};
+use dispatch_transform::{LevelGuard, Transform, enter};
 
 use crate::Outline;
 use crate::api::differentiation::Differentiation;
@@ -14,9 +14,9 @@ use crate::graph::history;
 use crate::graph::outline::is_differentiable;
 
 /// The reverse-mode transform, whose layer is autograd.
-struct Reverse;
+struct ReverseMode;
 
-impl Transform for Reverse {
+impl Transform for ReverseMode {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
@@ -45,7 +45,7 @@ impl Transform for Reverse {
 ///
 /// # Errors
 ///
-/// Returns the error of the function, [`GradientError::NotContinuous`] if the dtype of `x` has no gradients, and
+/// Returns the error of the function, [`GradientError::NotDifferentiableDType`] if the dtype of `x` has no gradients, and
 /// [`GradientError::NotScalar`] if the result does not have exactly one element.
 pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     value_and_grad(f, x).map(|(_, gradient)| gradient)
@@ -71,8 +71,8 @@ pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 /// Returns the errors of [`grad`].
 pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let _recording = leave_inference_mode();
-    let entered = enter(Reverse);
-    let input = input(&entered, x)?;
+    let entered = enter(ReverseMode);
+    let input = lift_input(&entered, x)?;
     let output = entered.level().lift(&f(&input)?);
     if output.geometry().count() != 1 {
         return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
@@ -116,11 +116,11 @@ pub struct Pullback {
 ///
 /// # Errors
 ///
-/// Returns the error of the function, and [`GradientError::NotContinuous`] if the dtype of an input has no gradients.
+/// Returns the error of the function, and [`GradientError::NotDifferentiableDType`] if the dtype of an input has no gradients.
 pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<(Vec<Tensor>, Pullback)> {
     let _recording = leave_inference_mode();
-    let entered = enter(Reverse);
-    let inputs: Vec<Tensor> = inputs.iter().map(|x| input(&entered, x)).collect::<Result<_>>()?;
+    let entered = enter(ReverseMode);
+    let inputs: Vec<Tensor> = inputs.iter().map(|x| lift_input(&entered, x)).collect::<Result<_>>()?;
     let outputs: Vec<Tensor> = f(&inputs)?.iter().map(|output| entered.level().lift(output)).collect();
     let values = outputs.iter().map(|output| entered.level().lower(output)).collect();
     Ok((values, Pullback { inputs, outputs }))
@@ -131,7 +131,7 @@ impl Pullback {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::SeedCount`] or [`GradientError::WrongGradient`] if there is not one gradient of the right sizes for each
+    /// Returns [`GradientError::SeedCount`] or [`GradientError::GradientSizes`] if there is not one gradient of the right sizes for each
     /// result, and the error of a derivative.
     pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
         if gradients.len() != self.outputs.len() {
@@ -191,9 +191,9 @@ fn leave_inference_mode() -> Option<[Guard; 2]> {
 }
 
 /// Lifts an input of the function to its level, and marks it as requiring gradients.
-fn input(entered: &Entered, x: &Tensor) -> Result<Tensor> {
+fn lift_input(entered: &LevelGuard, x: &Tensor) -> Result<Tensor> {
     if !is_differentiable(x.dtype()) {
-        return Err(GradientError::NotContinuous { dtype: x.dtype() }.into());
+        return Err(GradientError::NotDifferentiableDType { dtype: x.dtype() }.into());
     }
     // A tensor made in inference mode is copied: it counts no versions, which saved tensors need.
     let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });

@@ -6,11 +6,11 @@ use aten::Reduction;
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::unknown;
+use super::no_formula;
 use crate::{Gradient, op_grad};
 
 /// Divides the gradient by its number of elements if the reduction is a mean.
-fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
+fn divide_if_mean(grad: Tensor, reduction: i64) -> Result<Tensor> {
     match Reduction::parse(reduction)? {
         Reduction::Mean => &grad / grad.geometry().count(),
         Reduction::None | Reduction::Sum => Ok(grad),
@@ -18,12 +18,12 @@ fn averaged(grad: Tensor, reduction: i64) -> Result<Tensor> {
 }
 
 /// Expands the gradient of a loss to the sizes of its elements.
-fn spread(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+fn expand_gradient(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let sizes = dispatch_runtime::broadcast([this.sizes(), target.sizes(), grad.sizes()])?;
-    averaged(grad.expand(&sizes)?, reduction)
+    divide_if_mean(grad.expand(&sizes)?, reduction)
 }
 
-fn weighted(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+fn apply_weight(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
 }
 
@@ -43,38 +43,50 @@ derivatives! {
         aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
         {
             let slope = ((-this)?.log1p()? - this.log()?)?;
-            weighted(&(spread(grad, this, target, reduction)? * slope)?, weight)
+            apply_weight(&(expand_gradient(grad, this, target, reduction)? * slope)?, weight)
         },
-        spread(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?;
+        expand_gradient(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?;
 }
 
 #[op_grad(aten::mse_loss_backward)]
 fn mse_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
-    let bend = move || averaged((grad * grad_output)?, reduction)? * 2;
-    (move || aten::mse_loss_backward(grad, this, target, reduction), bend, move || bend()?.neg())
+    let second_derivative = move || divide_if_mean((grad * grad_output)?, reduction)? * 2;
+    (
+        move || aten::mse_loss_backward(grad, this, target, reduction),
+        second_derivative,
+        move || second_derivative()?.neg(),
+    )
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]
 fn smooth_l1_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
-    let bend = move || {
+    let second_derivative = move || {
         let far = (this - target)?.abs()?.ge_scalar(beta)?;
-        averaged(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
+        divide_if_mean(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
     };
-    (move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta), bend, move || bend()?.neg())
+    (
+        move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
+        second_derivative,
+        move || second_derivative()?.neg(),
+    )
 }
 
 #[op_grad(aten::huber_loss_backward)]
 fn huber_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
-    let bend = move || {
+    let second_derivative = move || {
         let far = (this - target)?.abs()?.gt_scalar(delta)?;
-        averaged((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
+        divide_if_mean((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
     };
-    (move || aten::huber_loss_backward(grad, this, target, reduction, delta), bend, move || bend()?.neg())
+    (
+        move || aten::huber_loss_backward(grad, this, target, reduction, delta),
+        second_derivative,
+        move || second_derivative()?.neg(),
+    )
 }
 
 #[op_grad(aten::soft_margin_loss_backward)]
 fn soft_margin_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
-    let both = move || averaged((grad * grad_output)?, reduction);
+    let both = move || divide_if_mean((grad * grad_output)?, reduction);
     let sigmoid = move || (-(this * target)?)?.sigmoid();
     (
         move || aten::soft_margin_loss_backward(grad, this, target, reduction),
@@ -88,24 +100,30 @@ fn soft_margin_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient,
 }
 
 #[op_grad(aten::binary_cross_entropy_backward)]
-fn entropy_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let both = move || weighted(&averaged((grad * grad_output)?, reduction)?, weight);
+fn binary_cross_entropy_backward(
+    grad: &Tensor,
+    _: ...
+) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+    let both = move || apply_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
     // Clamped as in the first-order gradient.
-    let spread = move || (this * (1 - this)?)?.clamp_min(1e-12);
+    let variance = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
         move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
         move || {
-            let bend = (((this - (target * 2)?)? * this)? + target)?;
-            (both()? * bend)? / spread()?.square()?
+            let second_derivative = (((this - (target * 2)?)? * this)? + target)?;
+            (both()? * second_derivative)? / variance()?.square()?
         },
-        move || (both()? / spread()?)?.neg(),
+        move || (both()? / variance()?)?.neg(),
         move || grad * aten::binary_cross_entropy_backward(grad_output, this, target, None, reduction)?,
     )
 }
 
 #[op_grad(aten::binary_cross_entropy_with_logits)]
-fn entropy_with_logits(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let all = move || weighted(&spread(grad, this, target, reduction)?, weight);
+fn binary_cross_entropy_with_logits(
+    grad: &Tensor,
+    _: ...
+) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+    let all = move || apply_weight(&expand_gradient(grad, this, target, reduction)?, weight);
     (
         move || {
             let sigmoid = this.sigmoid()?;
@@ -119,19 +137,19 @@ fn entropy_with_logits(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, 
         },
         move || {
             let loss = aten::binary_cross_entropy_with_logits(this, target, None, pos_weight, 0)?;
-            spread(grad, this, target, reduction)? * loss
+            expand_gradient(grad, this, target, reduction)? * loss
         },
         move || (all()? * (target * this.log_sigmoid()?)?)?.neg(),
     )
 }
 
 /// Defines the derivatives of negative log-likelihood losses, for rows and for images.
-macro_rules! likelihoods {
+macro_rules! nll_loss_derivatives {
     ($($forward:ident $backward:ident $composite:ident;)*) => {$(
         derivatives! {
             $forward(grad; total_weight: &Tensor, _: ...), not_differentiable(target, total_weight) =>
                 aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
-                unknown::<aten::$forward>();
+                no_formula::<aten::$forward>();
         }
 
         #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
@@ -139,13 +157,13 @@ macro_rules! likelihoods {
             (
                 move || aten::$composite(grad, target, weight, reduction, ignore_index),
                 None::<Tensor>,
-                unknown::<aten::$backward>,
+                no_formula::<aten::$backward>,
             )
         }
     )*};
 }
 
-likelihoods! {
+nll_loss_derivatives! {
     nll_loss_forward nll_loss_backward nll_loss;
     nll_loss2d_forward nll_loss2d_backward nll_loss2d;
 }
@@ -153,7 +171,7 @@ likelihoods! {
 derivatives! {
     multi_margin_loss(grad; _: ...), not_differentiable(target) =>
         aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
-        unknown::<aten::multi_margin_loss>();
+        no_formula::<aten::multi_margin_loss>();
     multilabel_margin_loss_forward(grad; is_target: &Tensor, _: ...), not_differentiable(target, is_target) =>
         aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target);
 }

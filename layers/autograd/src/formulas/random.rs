@@ -3,15 +3,15 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::unknown;
+use super::no_formula;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// Defines derivatives of zero, for operators that draw elements in the shape of one tensor.
-macro_rules! draws {
+macro_rules! random_derivatives {
     ($($operator:ident)*) => { derivatives! { $($operator(grad) => grad.zeros_like();)* } };
 }
 
-draws! {
+random_derivatives! {
     bernoulli bernoulli_p bernoulli__float
     uniform normal_functional normal_ exponential cauchy log_normal geometric
     random random_from random_to
@@ -25,32 +25,32 @@ derivatives! {
 }
 
 /// Defines derivatives that return an error for each input: their formulas are not implemented.
-macro_rules! unknowns {
+macro_rules! missing_derivatives {
     ($($operator:ident($($tensor:ident),+);)*) => {$(
         #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor) -> ($(unknowns!(@gradient $tensor)),+) {
+        fn $operator(grad: &Tensor) -> ($(missing_derivatives!(@gradient $tensor)),+) {
             let _ = grad;
-            ($(unknowns!(@unknown $operator $tensor)),+)
+            ($(missing_derivatives!(@unknown $operator $tensor)),+)
         }
     )*};
     (@gradient $tensor:ident) => { impl Gradient };
-    (@unknown $operator:ident $tensor:ident) => { unknown::<aten::$operator> };
+    (@unknown $operator:ident $tensor:ident) => { no_formula::<aten::$operator> };
 }
 
 #[op_grad(aten::_sample_dirichlet)]
 fn _sample_dirichlet(grad: &Tensor) -> Result<Tensor> {
     let _ = grad;
-    unknown::<aten::_sample_dirichlet>()
+    no_formula::<aten::_sample_dirichlet>()
 }
 
-unknowns! {
+missing_derivatives! {
     binomial(count, prob);
     _standard_gamma_grad(this, output);
     _dirichlet_grad(x, alpha, total);
 }
 
 /// Returns the factor by which dropout scales the elements that it keeps.
-#[expect(clippy::float_cmp, reason = "nothing is kept at exactly one")]
+#[expect(clippy::float_cmp, reason = "with a probability of exactly one, no element is kept")]
 fn dropout_scale(p: f64, train: Option<bool>) -> f64 {
     match train {
         Some(false) => 1.0,

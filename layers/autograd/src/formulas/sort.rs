@@ -3,40 +3,40 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::min_max::shared_by_all;
-use crate::formulas::reduction::sums::restored;
+use crate::formulas::reduction::min_max::share_among_equal;
+use crate::formulas::reduction::sums::restore_dims;
 use crate::{Outline, not_differentiable};
 
 /// Scatters the gradient of selected elements to their positions in the input.
-fn put_back(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {
-    let grad = restored(grad, this.sizes(), &[dim], keepdim)?;
-    let indices = restored(indices, this.sizes(), &[dim], keepdim)?;
+fn scatter_selected(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {
+    let grad = restore_dims(grad, this.sizes(), &[dim], keepdim)?;
+    let indices = restore_dims(indices, this.sizes(), &[dim], keepdim)?;
     Tensor::zeros(this.sizes(), &grad)?.scatter_src(dim, &indices, &grad)
 }
 
 /// Defines the derivatives of operators that select one element along a dimension.
-macro_rules! selections {
+macro_rules! selection_derivatives {
     ($($operator:ident)*) => { derivatives! {$(
         $operator(grad; this: &Outline, dim: i64, keepdim: bool, indices: &Tensor), not_differentiable(indices) =>
-            put_back(grad, this, dim, indices, keepdim);
+            scatter_selected(grad, this, dim, indices, keepdim);
     )*} };
 }
 
-selections! { max_dim min_dim kthvalue median_dim nanmedian_dim mode }
+selection_derivatives! { max_dim min_dim kthvalue median_dim nanmedian_dim mode }
 
 /// Defines the derivatives of operators that select several elements along a dimension.
-macro_rules! orders {
+macro_rules! sort_derivatives {
     ($($operator:ident)*) => { derivatives! {$(
         $operator(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
-            put_back(grad, this, dim, indices, true);
+            scatter_selected(grad, this, dim, indices, true);
     )*} };
 }
 
-orders! { sort sort_stable topk }
+sort_derivatives! { sort sort_stable topk }
 
 derivatives! {
-    median(grad, this, result) => shared_by_all(grad, this, result);
-    nanmedian(grad, this, result) => shared_by_all(grad, this, result);
+    median(grad, this, result) => share_among_equal(grad, this, result);
+    nanmedian(grad, this, result) => share_among_equal(grad, this, result);
 }
 
 not_differentiable!(

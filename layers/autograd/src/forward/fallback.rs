@@ -4,22 +4,22 @@ use dispatch_runtime::schema::{Argument, Schema};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
 
 use crate::derivative::Derivative;
-use crate::forward::in_place::{check_allowed, run_below};
+use crate::forward::in_place::{check_writes, redispatch_below};
 use crate::forward::without_derivative::without_derivative;
-use crate::forward::writing_calls::{call_that_writes_beside, in_place_call};
+use crate::forward::writing_calls::{record_call_with_side_writes, record_in_place_call};
 use crate::graph::history;
 use crate::graph::views::mark_views;
 
-macro_rules! at_every_backend {
+macro_rules! backend_fallbacks {
     ($($name:ident $key:ident)*) => {$(
         #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
         fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-            autograd(operator, keys, stack)
+            autograd_fallback(operator, keys, stack)
         }
     )*};
 }
 
-at_every_backend! {
+backend_fallbacks! {
     other AutogradOther
     cpu AutogradCPU
     cuda AutogradCUDA
@@ -39,23 +39,23 @@ at_every_backend! {
     meta AutogradMeta
 }
 
-fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
-    if !is_concerned(schema, arguments)? {
+    if !must_record(schema, arguments)? {
         return operator.redispatch_boxed(keys.below(keys::AutogradOther), stack);
     }
     let rule = operator.rule::<Derivative>();
-    let form_of = operator.functional().and_then(Operator::rule::<Derivative>);
+    let functional_rule = operator.functional().and_then(Operator::rule::<Derivative>);
     let mut written = (0..arguments.len()).filter(|&i| schema.arguments[i].is_written());
-    match (written.next(), written.next(), rule, form_of) {
+    match (written.next(), written.next(), rule, functional_rule) {
         (Some(at), None, Some(rule), _) | (Some(at), None, None, Some(rule))
             if written_is_returned(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
         {
-            in_place_call(operator, rule, at, keys, stack)
+            record_in_place_call(operator, rule, at, keys, stack)
         }
         (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
-            call_that_writes_beside(operator, rule, keys, stack)
+            record_call_with_side_writes(operator, rule, keys, stack)
         }
         // The generated kernel records. Only operators registered at run time, or without a kernel on this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
@@ -64,11 +64,11 @@ fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 }
 
 /// Whether a call is recorded: an argument requires gradients, or a written argument is a view of a tensor that does.
-fn is_concerned(schema: &Schema, arguments: &[Value]) -> Result<bool> {
-    let concerned = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
-        Ok(any || history::any_requires_grad(value)? || (argument.is_written() && shows_recorded(value)))
+fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
+    let or_requires_grad = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
+        Ok(any || history::any_requires_grad(value)? || (argument.is_written() && is_view_of_recorded(value)))
     };
-    Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, concerned)?)
+    Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, or_requires_grad)?)
 }
 
 fn written_is_returned(schema: &Schema, at: usize) -> bool {
@@ -76,7 +76,7 @@ fn written_is_returned(schema: &Schema, at: usize) -> bool {
 }
 
 /// Whether a tensor's base requires gradients, although the tensor itself may not: it was made while nothing was recorded.
-fn shows_recorded(value: &Value) -> bool {
+fn is_view_of_recorded(value: &Value) -> bool {
     value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 
@@ -85,8 +85,8 @@ fn shows_recorded(value: &Value) -> bool {
 fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
-    let mut writes = check_allowed(operator, &arguments, false)?;
-    run_below(operator, keys, stack, &mut writes)?;
+    let mut writes = check_writes(operator, &arguments, false)?;
+    redispatch_below(operator, keys, stack, &mut writes)?;
     let results = stack.top_mut(schema.returns.len()).unwrap_or_default();
     for view in schema.views() {
         match results.get_mut(view.ret) {

@@ -4,42 +4,43 @@ use dispatch_runtime::{Result, Tensor, guard};
 
 use crate::graph::history;
 use crate::graph::hooks;
-use crate::graph::node::fit;
+use crate::graph::node::reduce_and_cast;
 
 /// Adds a gradient to the stored gradient of a leaf.
 ///
 /// The addition takes the stored gradient out and stores the sum. If another thread has stored a gradient in between, that is added too. No
 /// lock is held while operators run.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
-    let mut sum = own(gradient)?;
-    while let Some((there, mine)) = history::update(leaf, |state| exchange(&mut state.gradient, sum)) {
-        sum = plus(there, &mine)?;
+    let mut sum = copy_if_shared(gradient)?;
+    while let Some((stored, added)) = history::update_state(leaf, |state| store_or_take(&mut state.gradient, sum)) {
+        sum = add_gradients(stored, &added)?;
     }
     let after =
-        history::with_state(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
+        history::with_state(leaf, |state| state.rare.as_ref().map(|rare| rare.hooks.post_accumulate_hooks.clone()))
+            .flatten();
     after.unwrap_or_default().iter().try_for_each(|(_, hook)| hook(leaf))
 }
 
 /// Stores a gradient if the slot is empty. Otherwise empties the slot and returns both gradients.
-pub(crate) fn exchange(place: &mut Option<Tensor>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
-    if let Some(there) = place.take() {
-        return Some((there, gradient));
+pub(crate) fn store_or_take(slot: &mut Option<Tensor>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
+    if let Some(stored) = slot.take() {
+        return Some((stored, gradient));
     }
-    *place = Some(gradient);
+    *slot = Some(gradient);
     None
 }
 
 /// Returns the gradient, or a copy if it is shared, not dense, or recorded. A later write to another tensor must not change a leaf's
 /// gradient.
-fn own(gradient: Tensor) -> Result<Tensor> {
+fn copy_if_shared(gradient: Tensor) -> Result<Tensor> {
     let mut gradient = without_base(gradient)?;
-    if is_own(&mut gradient) { Ok(gradient) } else { aten::clone(&gradient, None) }
+    if can_add_in_place(&mut gradient) { Ok(gradient) } else { aten::clone(&gradient, None) }
 }
 
 /// Returns the sum of two gradients, computed in place if the first has no other owner.
-pub(crate) fn plus(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
+pub(crate) fn add_gradients(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
     let mut sum = without_base(sum)?;
-    if is_own(&mut sum) {
+    if can_add_in_place(&mut sum) {
         aten::add_(&mut sum, gradient, 1.into())?;
         Ok(sum)
     } else {
@@ -51,21 +52,21 @@ pub(crate) fn plus(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
 /// transposed).
 fn without_base(gradient: Tensor) -> Result<Tensor> {
     let is_view = !guard::is_grad_enabled() && gradient.is_view();
-    if is_view { history::bare(&gradient) } else { Ok(gradient) }
+    if is_view { history::detach(&gradient) } else { Ok(gradient) }
 }
 
 /// Whether a gradient can be added to in place: it has no other owner, its elements are dense, and nothing is recorded.
-fn is_own(gradient: &mut Tensor) -> bool {
+fn can_add_in_place(gradient: &mut Tensor) -> bool {
     gradient.is_unique() && gradient.geometry().is_dense() && !guard::is_grad_enabled()
 }
 
 /// Calls the hooks of a leaf, which may replace its gradient.
 pub(crate) fn run_hooks(leaf: &Tensor, gradient: &mut Tensor) -> Result<()> {
     let before =
-        history::with_state(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.before.clone())).flatten();
+        history::with_state(leaf, |state| state.rare.as_ref().map(|rare| rare.hooks.tensor_hooks.clone())).flatten();
     for (_, hook) in before.unwrap_or_default() {
-        hooks::apply(&hook, gradient)?;
-        *gradient = fit(gradient.clone(), leaf.sizes(), leaf.dtype(), &|| "a hook".to_owned())?;
+        hooks::call_tensor_hook(&hook, gradient)?;
+        *gradient = reduce_and_cast(gradient.clone(), leaf.sizes(), leaf.dtype(), &|| "a hook".to_owned())?;
     }
     Ok(())
 }

@@ -6,13 +6,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 thread_local! {
-    static WATCHING: Cell<bool> = const { Cell::new(false) };
+    static ANOMALY_MODE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A guard that ends anomaly mode when it is dropped, see [`detect_anomaly`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 pub struct AnomalyGuard {
-    before: bool,
+    was_enabled: bool,
     not_send: PhantomData<*const ()>,
 }
 
@@ -30,41 +30,41 @@ pub struct AnomalyGuard {
 /// let x = Tensor::from(-1.0).requires_grad_(true)?;
 /// let y = (x.sqrt()? * 0.0)?;
 /// let error = y.backward().unwrap_err().to_string();
-/// assert!(error.contains("gave NaN") && error.contains("recorded"), "{error}");
+/// assert!(error.contains("returned NaN") && error.contains("recorded"), "{error}");
 /// # Ok(())
 /// # }
 /// ```
 pub fn detect_anomaly() -> AnomalyGuard {
-    AnomalyGuard { before: WATCHING.replace(true), not_send: PhantomData }
+    AnomalyGuard { was_enabled: ANOMALY_MODE.replace(true), not_send: PhantomData }
 }
 
 /// Whether this thread is in anomaly mode.
-pub(crate) fn is_watching() -> bool {
-    WATCHING.get()
+pub(crate) fn is_enabled() -> bool {
+    ANOMALY_MODE.get()
 }
 
 impl Drop for AnomalyGuard {
     fn drop(&mut self) {
-        WATCHING.set(self.before);
+        ANOMALY_MODE.set(self.was_enabled);
     }
 }
 
 /// The backtrace of a recorded call.
-pub(crate) struct Site(Box<Backtrace>);
+pub(crate) struct CallSite(Box<Backtrace>);
 
-impl Site {
+impl CallSite {
     /// Captures the current backtrace in anomaly mode.
     #[inline]
-    pub(crate) fn here() -> Option<Self> {
-        WATCHING.get().then(|| Self(Box::new(Backtrace::force_capture())))
+    pub(crate) fn capture() -> Option<Self> {
+        ANOMALY_MODE.get().then(|| Self(Box::new(Backtrace::force_capture())))
     }
 }
 
 /// The crates whose frames are skipped to find the user's call.
-const OURS: [&str; 8] =
+const SKIPPED_CRATES: [&str; 8] =
     ["dispatch_autograd", "dispatch_runtime", "dispatch_transform", "aten", "std", "core", "alloc", "opdispatch"];
 
-impl fmt::Display for Site {
+impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -72,11 +72,11 @@ impl fmt::Display for Site {
             let (number, symbol) = line.split_once(": ")?;
             number.parse::<u32>().ok()?;
             let krate = symbol.trim_start_matches(['<', '&']).split("::").next()?;
-            (!OURS.contains(&krate)).then_some((i, symbol))
+            (!SKIPPED_CRATES.contains(&krate)).then_some((i, symbol))
         });
         match frame {
             Some((i, symbol)) => match lines.get(i + 1).and_then(|line| line.strip_prefix("at ")) {
-                Some(place) => write!(f, "recorded by `{symbol}` at {place}"),
+                Some(location) => write!(f, "recorded by `{symbol}` at {location}"),
                 None => write!(f, "recorded by `{symbol}`"),
             },
             None => write!(f, "recorded here:\n{text}"),

@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Result, Shared, Tensor, guard};
 
-use crate::forward::record::copied;
+use crate::forward::record::replace_by_copy;
 use crate::graph::function::Function;
 use crate::graph::history;
 use crate::graph::node::{Edges, Node};
 use crate::graph::outline::{self, Outline, Outlines};
-use crate::graph::saved::{Kept, Saved, SavedTensor, value};
+use crate::graph::saved::{SavedTensor, SavedValue, SavedValues, unpack_value};
 
 /// The backward of a custom function, see [`record`].
 ///
@@ -103,13 +103,13 @@ pub fn record(
     forward: impl FnOnce(&mut ForwardContext) -> Result<Vec<Tensor>>,
 ) -> Result<Vec<Tensor>> {
     let recorded = if guard::is_grad_enabled() { inputs } else { &[] };
-    let edges = recorded.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    let edges = recorded.iter().map(|input| history::gradient_edge(input)).collect::<Result<_>>()?;
     let mut ctx = ForwardContext::default();
     let outputs = {
         let _unrecorded = guard::no_grad();
         forward(&mut ctx)?
     };
-    link(edges, outputs, ctx, backward)
+    link_outputs(edges, outputs, ctx, backward)
 }
 
 /// The tensors that the forward of a custom function saves, see [`record`].
@@ -122,7 +122,7 @@ pub struct ForwardContext {
 /// The saved tensors and requested gradients in the backward of a custom function, see [`Backward`].
 pub struct BackwardContext<'a> {
     pub(crate) node: &'a Shared<Node>,
-    pub(crate) saved: &'a Saved,
+    pub(crate) saved: &'a SavedValues,
     pub(crate) needs: &'a [bool],
 }
 
@@ -159,7 +159,7 @@ impl ForwardContext {
     /// x.clone().mul__scalar(2.0)?;
     /// let error = y[0].sum()?.backward().unwrap_err();
     /// let source = std::error::Error::source(&error).unwrap();
-    /// assert!(matches!(source.downcast_ref(), Some(GradientError::Modified { .. })));
+    /// assert!(matches!(source.downcast_ref(), Some(GradientError::SavedModified { .. })));
     /// # Ok(())
     /// # }
     /// ```
@@ -183,15 +183,15 @@ impl BackwardContext<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::Modified`](crate::GradientError::Modified) if a saved tensor was written to since, and
-    /// [`GradientError::Freed`](crate::GradientError::Freed) if a backward without `retain_graph` has freed them.
+    /// Returns [`GradientError::SavedModified`](crate::GradientError::SavedModified) if a saved tensor was written to since, and
+    /// [`GradientError::SavedFreed`](crate::GradientError::SavedFreed) if a backward without `retain_graph` has freed them.
     pub fn saved(&self) -> Result<Vec<Tensor>> {
-        self.saved_as(saved_name)
+        self.saved_with_names(saved_name)
     }
 
     /// Returns the saved tensors. Errors name them by `name`.
-    pub(crate) fn saved_as(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
-        self.saved.unpack(self.node, name)?.iter_mut().map(|saved| value::<&Tensor>(saved).cloned()).collect()
+    pub(crate) fn saved_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
+        self.saved.unpack(self.node, name)?.iter_mut().map(|saved| unpack_value::<&Tensor>(saved).cloned()).collect()
     }
 
     /// Whether the gradient of an input is requested. If not, the backward may return `None` for it.
@@ -213,13 +213,13 @@ impl BackwardContext<'_> {
 }
 
 /// A custom backward with its saved values.
-pub(crate) struct Custom<B: ?Sized> {
-    pub(crate) saved: Saved,
+pub(crate) struct CustomFunction<B: ?Sized> {
+    pub(crate) saved: SavedValues,
     pub(crate) backward: B,
 }
 
 /// Makes the outputs results of a custom function whose gradients go to `edges`.
-pub(crate) fn link(
+pub(crate) fn link_outputs(
     edges: Edges,
     mut outputs: Vec<Tensor>,
     ctx: ForwardContext,
@@ -230,32 +230,34 @@ pub(crate) fn link(
     }
     // A saved output is known by its index until it is certain whether it must be copied.
     let mut saved_outputs = Vec::new();
-    let mut kept = Vec::new();
+    let mut saved_values = Vec::new();
     for (position, (tensor, version)) in ctx.saved.into_iter().enumerate() {
         // A saved tensor with history is an input that `forward` returned, and the output will be a copy of it. If it was written to since,
         // a backward must be an error.
         let is_fresh = tensor.storage().version() == version && !history::requires_grad(&tensor)?;
-        kept.push(match (0_u32..).zip(&outputs).find(|(_, output)| is_fresh && output.same(&tensor)) {
+        saved_values.push(match (0_u32..).zip(&outputs).find(|(_, output)| is_fresh && output.same(&tensor)) {
             Some((output, _)) => {
                 saved_outputs.push((position, output));
-                Kept::Unneeded
+                SavedValue::Unneeded
             }
-            None => Kept::Tensor(SavedTensor::at(tensor, version, || (backward.name(), saved_name(position)))?),
+            None => SavedValue::Tensor(SavedTensor::with_version(tensor, version, || {
+                (backward.name(), saved_name(position))
+            })?),
         });
     }
     for output in &mut outputs {
         if !output.is_unique() {
-            copied(output)?;
+            replace_by_copy(output)?;
         }
     }
     for (position, output) in saved_outputs {
-        kept[position] = Kept::Tensor(SavedTensor::of_result(&outputs[output as usize], output)?);
+        saved_values[position] = SavedValue::Tensor(SavedTensor::of_result(&outputs[output as usize], output)?);
     }
     let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
-    let node = Node::new(Function::custom(backward, Saved::new(kept)), edges, outlines);
+    let node = Node::new(Function::custom(backward, SavedValues::new(saved_values)), edges, outlines);
     for (output, i) in outputs.iter_mut().zip(0..) {
         if outline::is_differentiable(output.dtype()) {
-            history::set(output, node.clone(), i);
+            history::set_node(output, node.clone(), i);
         }
     }
     Ok(outputs)

@@ -5,19 +5,19 @@ use smallvec::smallvec;
 
 use crate::derivative::Derivative;
 use crate::error::GradientError;
-use crate::graph::custom_function::{Backward, BackwardContext, Custom};
+use crate::graph::custom_function::{Backward, BackwardContext, CustomFunction};
 use crate::graph::node::{Gradients, Node};
-use crate::graph::saved::{Kept, Saved};
-use crate::graph::views::BaseRebase;
+use crate::graph::saved::{SavedValue, SavedValues};
+use crate::graph::views::CopySlices;
 
 /// The backward function of a node.
 pub(crate) enum Function {
     /// The derivative of an operator, with its saved values.
-    Derivative(&'static Derivative, Saved),
+    Derivative(&'static Derivative, SavedValues),
     /// The backward of a custom function.
-    Custom(Box<Custom<dyn Backward>>),
+    Custom(Box<CustomFunction<dyn Backward>>),
     /// The backward of a base whose view was written to by a call.
-    BaseRebase(Box<BaseRebase>),
+    CopySlices(Box<CopySlices>),
     /// The backward of an operator that overwrote its argument: no gradient goes to the argument before the write.
     Overwriting(String),
 }
@@ -25,16 +25,16 @@ pub(crate) enum Function {
 impl Function {
     #[inline]
     pub(crate) fn derivative(rule: &'static Derivative) -> Self {
-        Self::Derivative(rule, Saved::default())
+        Self::Derivative(rule, SavedValues::default())
     }
 
-    pub(crate) fn custom(backward: impl Backward, saved: Saved) -> Self {
-        Self::Custom(Box::new(Custom { saved, backward }))
+    pub(crate) fn custom(backward: impl Backward, saved: SavedValues) -> Self {
+        Self::Custom(Box::new(CustomFunction { saved, backward }))
     }
 
     /// Returns the values that a derivative has saved so far. The node is not shared yet.
     #[inline]
-    pub(crate) fn saved(&mut self) -> &mut [Kept] {
+    pub(crate) fn saved(&mut self) -> &mut [SavedValue] {
         match self {
             Self::Derivative(_, saved) => saved.get_mut(),
             _ => &mut [],
@@ -43,9 +43,9 @@ impl Function {
 
     /// Saves one more value for a derivative. Does nothing for other functions.
     #[inline]
-    pub(crate) fn save(&mut self, kept: Kept) {
+    pub(crate) fn save(&mut self, value: SavedValue) {
         if let Self::Derivative(_, saved) = self {
-            saved.get_mut().push(kept);
+            saved.get_mut().push(value);
         }
     }
 
@@ -53,7 +53,7 @@ impl Function {
         match self {
             Self::Derivative(rule, _) => rule.operator().name().to_string(),
             Self::Custom(custom) => custom.backward.name(),
-            Self::BaseRebase(rebase) => rebase.call().name(),
+            Self::CopySlices(rebase) => rebase.call().name(),
             Self::Overwriting(name) => name.clone(),
         }
     }
@@ -71,7 +71,7 @@ impl Function {
                 let ctx = BackwardContext { node: self_node, saved: &custom.saved, needs };
                 custom.backward.backward(&ctx, gradients)?.into()
             }
-            Self::BaseRebase(rebase) => rebase.backward(gradients, needs)?,
+            Self::CopySlices(rebase) => rebase.backward(gradients, needs)?,
             Self::Overwriting(_) => smallvec![None; needs.len()],
         };
         let (found, expected) = (out.len(), needs.len());
@@ -86,7 +86,7 @@ impl Function {
         match self {
             Self::Derivative(_, saved) => saved.release(),
             Self::Custom(custom) => custom.saved.release(),
-            Self::BaseRebase(rebase) => rebase.call().function().release(),
+            Self::CopySlices(rebase) => rebase.call().function().release(),
             Self::Overwriting(_) => {}
         }
     }

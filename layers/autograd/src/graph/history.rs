@@ -1,6 +1,6 @@
 //! The autograd history of a tensor.
 //!
-//! All clones of a tensor share it. The call that computed the tensor (`Computed`) and the base of a view are in the tensor's body. An
+//! All clones of a tensor share it. The call that computed the tensor (`ComputedBy`) and the base of a view are in the tensor's body. An
 //! extension, which few tensors need, holds the rest: a leaf's gradient, the last write, hooks. Two marks on the tensor tell without a lock
 //! whether there is any history.
 //!
@@ -11,55 +11,55 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
-use dispatch_transform::Lifted;
+use dispatch_transform::LiftInfo;
 
 use crate::graph::hooks::LeafHooks;
 use crate::graph::node::{Edge, Node};
-use crate::graph::retain_grad::{self, Retained};
+use crate::graph::retain_grad::{self, RetainedGradient};
 use crate::graph::views;
 
 #[derive(Default)]
 pub(crate) struct History {
     /// How the view was made. It never changes.
-    origin: Origin,
+    origin: ViewOrigin,
     /// The number of recorded writes to the tensor. Of a view, the generation of the base that its node belongs to.
     generation: AtomicU64,
     state: Mutex<State>,
 }
 
 /// The call that computed a tensor, while the tensor has no other history.
-struct Computed {
+struct ComputedBy {
     node: Shared<Node>,
     result: u32,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The node that replaces `Computed`: of the last write, or, of a view, the one derived from its base.
+    /// The node that replaces `ComputedBy`: of the last write, or, of a view, the one derived from its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) rare: Option<Box<RareState>>,
 }
 
 /// The parts of the history that few tensors have.
 #[derive(Default)]
-pub(crate) struct Extra {
+pub(crate) struct RareState {
     pub(crate) hooks: LeafHooks,
     /// The retained gradient of a computed tensor.
-    pub(crate) retained: Option<Retained>,
+    pub(crate) retained: Option<RetainedGradient>,
 }
 
 impl State {
-    pub(crate) fn extra(&mut self) -> &mut Extra {
-        self.extra.get_or_insert_default()
+    pub(crate) fn rare(&mut self) -> &mut RareState {
+        self.rare.get_or_insert_default()
     }
 
-    fn retained(&self) -> Option<&Retained> {
-        self.extra.as_ref()?.retained.as_ref()
+    fn retained(&self) -> Option<&RetainedGradient> {
+        self.rare.as_ref()?.retained.as_ref()
     }
 
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        self.retained().map_or_else(|| self.gradient.clone(), Retained::gradient)
+        self.retained().map_or_else(|| self.gradient.clone(), RetainedGradient::gradient)
     }
 
     /// Replaces the gradient and returns the old one.
@@ -73,25 +73,25 @@ impl State {
 
 /// How a view was made, which decides whether it may be written to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Origin {
+pub(crate) enum ViewOrigin {
     #[default]
     Plain,
     /// One of several views that one call returned.
-    OneOfMany,
+    MultiOutput,
     /// A view made while nothing was recorded.
     Unrecorded,
     /// A view with another dtype than its base.
-    Reinterpreted,
+    OtherDType,
 }
 
-impl Origin {
+impl ViewOrigin {
     /// Returns why such a view cannot be written to, or `None` if it can.
-    pub(crate) const fn unwritable(self) -> Option<&'static str> {
+    pub(crate) const fn reason_not_writable(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
-            Self::OneOfMany => Some("is one of several that one call gave"),
+            Self::MultiOutput => Some("is one of several results of one call"),
             Self::Unrecorded => Some("was made while nothing was recorded"),
-            Self::Reinterpreted => Some("shows its memory as another dtype"),
+            Self::OtherDType => Some("has another dtype than its base"),
         }
     }
 }
@@ -102,31 +102,31 @@ impl History {
     }
 }
 
-/// Calls `look` with the state of a tensor, if it has one.
-pub(crate) fn with_state<T>(tensor: &Tensor, look: impl FnOnce(&mut State) -> T) -> Option<T> {
-    tensor.extension::<History>().map(|history| look(&mut history.lock()))
+/// Calls `f` with the state of a tensor, if it has one.
+pub(crate) fn with_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> Option<T> {
+    tensor.extension::<History>().map(|history| f(&mut history.lock()))
 }
 
-/// Calls `change` with the state of a tensor, which is created if it has none. `change` must call no operator.
-pub(crate) fn update<T>(tensor: &Tensor, change: impl FnOnce(&mut State) -> T) -> T {
-    change(&mut tensor.extension_or_init(History::default).lock())
+/// Calls `f` with the state of a tensor, which is created if it has none. `f` must call no operator.
+pub(crate) fn update_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> T {
+    f(&mut tensor.extension_or_init(History::default).lock())
 }
 
 /// Returns how a view was made. A tensor that is no view is `Plain`.
-pub(crate) fn origin(tensor: &Tensor) -> Origin {
-    match tensor.extension::<History>().map_or(Origin::Plain, |history| history.origin) {
-        Origin::Plain if tensor.base().is_some_and(|base| base.dtype() != tensor.dtype()) => Origin::Reinterpreted,
+pub(crate) fn view_origin(tensor: &Tensor) -> ViewOrigin {
+    match tensor.extension::<History>().map_or(ViewOrigin::Plain, |history| history.origin) {
+        ViewOrigin::Plain if tensor.base().is_some_and(|base| base.dtype() != tensor.dtype()) => ViewOrigin::OtherDType,
         origin => origin,
     }
 }
 
 /// Ties a new tensor to its base. Stores an extension only if the view is not plain or the base was written to.
-pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
+pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: ViewOrigin) {
     if !view.tie_to(base) {
         return;
     }
     let generation = generation(base);
-    if origin != Origin::Plain || generation != 0 {
+    if origin != ViewOrigin::Plain || generation != 0 {
         view.extension_or_init(|| History { origin, generation: generation.into(), ..History::default() });
     }
 }
@@ -134,23 +134,23 @@ pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
 /// Whether a tensor may require gradients. Takes no lock, and mostly reads only the marks.
 #[inline(always)]
 pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
-    tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale(tensor))
+    tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale_view(tensor))
 }
 
 /// Whether a view's node is of an earlier generation than its base. False if the base requires no gradients.
 #[inline]
-pub(crate) fn is_stale(tensor: &Tensor) -> bool {
-    tensor.base().is_some_and(|base| base.requires_grad() && is_older(tensor, base))
+pub(crate) fn is_stale_view(tensor: &Tensor) -> bool {
+    tensor.base().is_some_and(|base| base.requires_grad() && is_older_generation(tensor, base))
 }
 
 #[inline(never)]
-fn is_older(view: &Tensor, base: &Tensor) -> bool {
+fn is_older_generation(view: &Tensor, base: &Tensor) -> bool {
     generation(view) != generation(base)
 }
 
 /// Whether calls with this tensor are recorded.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
-    Ok(may_require_grad(tensor) && edge(tensor)?.is_some())
+    Ok(may_require_grad(tensor) && gradient_edge(tensor)?.is_some())
 }
 
 /// Whether calls with any tensor of this value are recorded.
@@ -160,13 +160,13 @@ pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
 
 /// Returns the edge along which a tensor's gradient goes, if it has one.
 #[inline(always)]
-pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    if may_require_grad(tensor) { find_edge(tensor) } else { Ok(None) }
+pub(crate) fn gradient_edge(tensor: &Tensor) -> Result<Option<Edge>> {
+    if may_require_grad(tensor) { find_gradient_edge(tensor) } else { Ok(None) }
 }
 
-fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    if let Some(base) = tensor.base().filter(|_| is_stale(tensor)) {
-        views::follow(tensor, base)?;
+fn find_gradient_edge(tensor: &Tensor) -> Result<Option<Edge>> {
+    if let Some(base) = tensor.base().filter(|_| is_stale_view(tensor)) {
+        views::update_view_node(tensor, base)?;
     }
     if tensor.is_leaf() {
         return Ok(tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())));
@@ -174,31 +174,31 @@ fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if let Some((node, result)) = with_state(tensor, |state| state.node.clone()).flatten() {
         return Ok(Some(Edge::Node(node, result)));
     }
-    Ok(tensor.extension().map(|Computed { node, result }| Edge::Node(node.clone(), *result)))
+    Ok(tensor.extension().map(|ComputedBy { node, result }| Edge::Node(node.clone(), *result)))
 }
 
 /// Makes a new tensor the result of a node.
 #[inline]
-pub(crate) fn set(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
-    if let Err(Computed { node, result }) = tensor.set_extension(Computed { node, result }) {
-        drop(update(tensor, |state| state.node.replace((node, result))));
+pub(crate) fn set_node(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
+    if let Err(ComputedBy { node, result }) = tensor.set_extension(ComputedBy { node, result }) {
+        drop(update_state(tensor, |state| state.node.replace((node, result))));
     }
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
 }
 
 /// Sets the node of a tensor that was written to, and increments the generation for its views.
-pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
+pub(crate) fn set_node_after_write(tensor: &Tensor, node: Shared<Node>) {
     let history = tensor.extension_or_init(History::default);
     let before = history.lock().node.replace((node.clone(), 0));
     history.generation.fetch_add(1, Ordering::Release);
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
-    retain_grad::follow(tensor, Edge::Node(node, 0));
+    retain_grad::move_hook(tensor, Edge::Node(node, 0));
     drop(before);
 }
 
 /// Returns a tensor with the same elements and no history. A tensor of a transform level stays on its level.
-pub(crate) fn bare(tensor: &Tensor) -> Result<Tensor> {
-    match tensor.extension::<Lifted>() {
+pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
+    match tensor.extension::<LiftInfo>() {
         Some(lifted) => Ok(lifted.level().lift(lifted.below())),
         None => Ok(tensor.restride(tensor.geometry().clone())?),
     }
@@ -210,7 +210,7 @@ pub(crate) fn generation(tensor: &Tensor) -> u64 {
 }
 
 /// Sets the node of a view for this generation of its base.
-pub(crate) fn follow(view: &Tensor, node: Option<Shared<Node>>, generation: u64) {
+pub(crate) fn set_view_node(view: &Tensor, node: Option<Shared<Node>>, generation: u64) {
     let history = view.extension_or_init(History::default);
     let recorded = node.is_some();
     let before = std::mem::replace(&mut history.lock().node, node.map(|node| (node, 0)));

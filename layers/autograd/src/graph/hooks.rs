@@ -31,64 +31,64 @@ type NodeHook = Arc<dyn Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync>;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a hook stays until it is removed through this"]
+#[must_use = "a hook stays registered until this handle removes it"]
 pub struct HookHandle {
     id: u64,
-    of: Hooked,
+    target: HookTarget,
 }
 
-enum Hooked {
-    Node(Arc<Hooks>),
+enum HookTarget {
+    Node(Arc<NodeHooks>),
     Leaf(Tensor),
 }
 
 /// The hooks of a node.
 #[derive(Default)]
-pub(crate) struct Hooks(Mutex<OfNode>);
+pub(crate) struct NodeHooks(Mutex<NodeHookLists>);
 
 #[derive(Default)]
-struct OfNode {
-    results: Vec<(u64, (u32, TensorHook))>,
-    before: Vec<(u64, NodeHook)>,
-    after: Vec<(u64, NodeHook)>,
+struct NodeHookLists {
+    tensor_hooks: Vec<(u64, (u32, TensorHook))>,
+    pre_hooks: Vec<(u64, NodeHook)>,
+    post_hooks: Vec<(u64, NodeHook)>,
 }
 
 /// The hooks of a leaf.
 #[derive(Default)]
 pub(crate) struct LeafHooks {
-    pub(crate) before: Vec<(u64, TensorHook)>,
-    pub(crate) after: Vec<(u64, LeafHook)>,
+    pub(crate) tensor_hooks: Vec<(u64, TensorHook)>,
+    pub(crate) post_accumulate_hooks: Vec<(u64, LeafHook)>,
 }
 
-fn fresh() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+fn next_id() -> u64 {
+    static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Registers a hook on a tensor's gradient, at its node or its leaf.
-pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
+pub(crate) fn register_tensor_hook(edge: Edge, hook: TensorHook) -> HookHandle {
     match edge {
-        Edge::Node(node, result) => node.hook(|hooks, id| hooks.results.push((id, (result, hook)))),
-        Edge::Leaf(leaf) => on_leaf(&leaf, |hooks, id| hooks.before.push((id, hook))),
+        Edge::Node(node, result) => node.add_hook(|hooks, id| hooks.tensor_hooks.push((id, (result, hook)))),
+        Edge::Leaf(leaf) => register_on_leaf(&leaf, |hooks, id| hooks.tensor_hooks.push((id, hook))),
     }
 }
 
 /// Registers a hook that is called after each accumulation into a leaf's gradient.
-pub(crate) fn after_accumulation(
+pub(crate) fn register_post_accumulate_hook(
     leaf: &Tensor,
     hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
 ) -> HookHandle {
-    on_leaf(leaf, |hooks, id| hooks.after.push((id, Arc::new(hook))))
+    register_on_leaf(leaf, |hooks, id| hooks.post_accumulate_hooks.push((id, Arc::new(hook))))
 }
 
-fn on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
-    let id = fresh();
-    history::update(leaf, |state| add(&mut state.extra().hooks, id));
-    HookHandle { id, of: Hooked::Leaf(leaf.clone()) }
+fn register_on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
+    let id = next_id();
+    history::update_state(leaf, |state| add(&mut state.rare().hooks, id));
+    HookHandle { id, target: HookTarget::Leaf(leaf.clone()) }
 }
 
 /// Removes the hooks with this id and returns them.
-fn take<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
+fn take_by_id<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
     hooks.extract_if(.., |(other, _)| *other == id).collect()
 }
 
@@ -98,7 +98,7 @@ impl Node {
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
-        self.hook(|hooks, id| hooks.before.push((id, Arc::new(hook))))
+        self.add_hook(|hooks, id| hooks.pre_hooks.push((id, Arc::new(hook))))
     }
 
     /// Calls `hook` with the gradients of this node's inputs after it ran. The hook may change them.
@@ -106,39 +106,39 @@ impl Node {
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
-        self.hook(|hooks, id| hooks.after.push((id, Arc::new(hook))))
+        self.add_hook(|hooks, id| hooks.post_hooks.push((id, Arc::new(hook))))
     }
 
-    fn hook(&self, add: impl FnOnce(&mut OfNode, u64)) -> HookHandle {
-        let (id, hooks) = (fresh(), self.hooks_or_new());
-        hooks.change(|hooks| add(hooks, id));
-        HookHandle { id, of: Hooked::Node(hooks.clone()) }
+    fn add_hook(&self, add: impl FnOnce(&mut NodeHookLists, u64)) -> HookHandle {
+        let (id, hooks) = (next_id(), self.hooks_or_init());
+        hooks.with_lists(|hooks| add(hooks, id));
+        HookHandle { id, target: HookTarget::Node(hooks.clone()) }
     }
 }
 
-impl Hooks {
-    fn change<T>(&self, change: impl FnOnce(&mut OfNode) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+impl NodeHooks {
+    fn with_lists<T>(&self, f: impl FnOnce(&mut NodeHookLists) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn before(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
+    pub(crate) fn run_before(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
         // Hooks are called without the lock, as a hook may remove hooks.
-        let (results, before) = self.change(|hooks| (hooks.results.clone(), hooks.before.clone()));
+        let (results, before) = self.with_lists(|hooks| (hooks.tensor_hooks.clone(), hooks.pre_hooks.clone()));
         for (_, (result, hook)) in results {
             if let Some(gradient) = &mut gradients[result as usize] {
-                apply(&hook, gradient)?;
+                call_tensor_hook(&hook, gradient)?;
             }
         }
         before.iter().try_for_each(|(_, hook)| hook(gradients))
     }
 
-    pub(crate) fn after(&self, gradients: &mut Gradients) -> Result<()> {
-        let after = self.change(|hooks| hooks.after.clone());
+    pub(crate) fn run_after(&self, gradients: &mut Gradients) -> Result<()> {
+        let after = self.with_lists(|hooks| hooks.post_hooks.clone());
         after.iter().try_for_each(|(_, hook)| hook(gradients))
     }
 }
 
-pub(crate) fn apply(hook: &TensorHook, gradient: &mut Tensor) -> Result<()> {
+pub(crate) fn call_tensor_hook(hook: &TensorHook, gradient: &mut Tensor) -> Result<()> {
     if let Some(other) = hook(gradient)? {
         *gradient = other;
     }
@@ -150,13 +150,17 @@ impl HookHandle {
     pub fn remove(self) {
         let id = self.id;
         // The hooks are dropped without the lock: their captured values may use autograd when they are dropped.
-        match self.of {
-            Hooked::Node(hooks) => drop(hooks.change(|hooks| {
-                (take(&mut hooks.results, id), take(&mut hooks.before, id), take(&mut hooks.after, id))
+        match self.target {
+            HookTarget::Node(hooks) => drop(hooks.with_lists(|hooks| {
+                (
+                    take_by_id(&mut hooks.tensor_hooks, id),
+                    take_by_id(&mut hooks.pre_hooks, id),
+                    take_by_id(&mut hooks.post_hooks, id),
+                )
             })),
-            Hooked::Leaf(leaf) => drop(history::update(&leaf, |state| {
-                let hooks = &mut state.extra().hooks;
-                (take(&mut hooks.before, id), take(&mut hooks.after, id))
+            HookTarget::Leaf(leaf) => drop(history::update_state(&leaf, |state| {
+                let hooks = &mut state.rare().hooks;
+                (take_by_id(&mut hooks.tensor_hooks, id), take_by_id(&mut hooks.post_accumulate_hooks, id))
             })),
         }
     }

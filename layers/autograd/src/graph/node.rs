@@ -16,9 +16,9 @@ use dispatch_runtime::{Result, Shared, Tensor, Unique};
 use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
-use crate::graph::anomaly::Site;
+use crate::graph::anomaly::CallSite;
 use crate::graph::function::Function;
-use crate::graph::hooks::Hooks;
+use crate::graph::hooks::NodeHooks;
 use crate::graph::outline::{Outline, Outlines};
 
 /// A recorded call and its derivative.
@@ -29,10 +29,10 @@ pub struct Node {
     /// The order of recording. A later node has a larger number, and runs earlier in a backward pass.
     sequence: u64,
     state: ThreadState,
-    site: Option<Site>,
-    hooks: OnceLock<Arc<Hooks>>,
+    call_site: Option<CallSite>,
+    hooks: OnceLock<Arc<NodeHooks>>,
     /// The last field, because fields are dropped in this order.
-    _dropped: Dropped,
+    _after_drop: AfterDrop,
 }
 
 /// The destination of a gradient.
@@ -51,16 +51,16 @@ pub(crate) type Edges = SmallVec<[Option<Edge>; 2]>;
 pub(crate) type Gradients = SmallVec<[Option<Tensor>; 2]>;
 
 thread_local! {
-    static SEQUENCE: Cell<u64> = const { Cell::new(0) };
+    static NEXT_SEQUENCE: Cell<u64> = const { Cell::new(0) };
     /// The current depth of nested node drops.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DROP_DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The contents of deferred drops. Empty whenever no node is being dropped. Never dropped itself, as a thread may drop graphs until it
     /// ends.
-    static DEFERRED: ManuallyDrop<RefCell<Vec<DeferredDrop>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+    static DEFERRED_DROPS: ManuallyDrop<RefCell<Vec<DeferredDrop>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// The maximal depth of nested node drops.
-const DEEPEST: u32 = 8;
+const MAX_DROP_DEPTH: u32 = 8;
 
 /// The contents of a node that was dropped too deep in the stack. The outermost drop drops them.
 struct DeferredDrop {
@@ -69,7 +69,7 @@ struct DeferredDrop {
     #[expect(dead_code, reason = "it is only dropped")]
     function: Function,
     #[expect(dead_code, reason = "they are only dropped")]
-    hooks: Option<Arc<Hooks>>,
+    hooks: Option<Arc<NodeHooks>>,
 }
 
 impl Node {
@@ -80,24 +80,24 @@ impl Node {
     }
 
     /// Makes the node of a call with one result.
-    pub(crate) fn of_one(result: &Tensor, function: Function, edges: Edges) -> Shared<Self> {
+    pub(crate) fn with_one_result(result: &Tensor, function: Function, edges: Edges) -> Shared<Self> {
         Self::new(function, edges, Outlines::One(Outline::of(result)))
     }
 
     /// Makes the node of this thread's next call. Its edges and results are set later.
     #[inline(always)]
     pub(crate) fn unlinked(function: Function) -> Unique<Self> {
-        let sequence = SEQUENCE.get();
-        SEQUENCE.set(sequence + 1);
+        let sequence = NEXT_SEQUENCE.get();
+        NEXT_SEQUENCE.set(sequence + 1);
         Unique::new(Self {
             function,
             edges: Edges::new(),
             results: Outlines::default(),
             sequence,
             state: calling_state(),
-            site: Site::here(),
+            call_site: CallSite::capture(),
             hooks: OnceLock::new(),
-            _dropped: Dropped,
+            _after_drop: AfterDrop,
         })
     }
 
@@ -113,12 +113,12 @@ impl Node {
     }
 
     /// Returns the name of its derivative in error messages.
-    pub(crate) fn named(&self) -> String {
+    pub(crate) fn derivative_name(&self) -> String {
         format!("the derivative of `{}`", self.name())
     }
 
     /// Returns the nodes that its gradients go to. `None` for a leaf, and for a tensor that does not require gradients.
-    pub fn next(&self) -> impl Iterator<Item = Option<&Shared<Self>>> {
+    pub fn next_nodes(&self) -> impl Iterator<Item = Option<&Shared<Self>>> {
         self.edges.iter().map(|edge| match edge {
             Some(Edge::Node(node, _)) => Some(node),
             _ => None,
@@ -145,15 +145,15 @@ impl Node {
         self.state
     }
 
-    pub(crate) fn site(&self) -> Option<&Site> {
-        self.site.as_ref()
+    pub(crate) fn call_site(&self) -> Option<&CallSite> {
+        self.call_site.as_ref()
     }
 
-    pub(crate) fn hooks(&self) -> Option<&Hooks> {
+    pub(crate) fn hooks(&self) -> Option<&NodeHooks> {
         self.hooks.get().map(|hooks| &**hooks)
     }
 
-    pub(crate) fn hooks_or_new(&self) -> &Arc<Hooks> {
+    pub(crate) fn hooks_or_init(&self) -> &Arc<NodeHooks> {
         self.hooks.get_or_init(Arc::default)
     }
 }
@@ -161,26 +161,26 @@ impl Node {
 /// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It tells the nodes recorded
 /// in the scope from all others.
 pub(crate) struct SequenceScope {
-    first: u64,
-    before: u64,
+    first_sequence: u64,
+    outer_sequence: u64,
 }
 
 impl SequenceScope {
     pub(crate) fn begin() -> Self {
-        static PARTS: AtomicU64 = AtomicU64::new(0);
-        let first = 1 << 63 | PARTS.fetch_add(1, Ordering::Relaxed) << 32;
-        Self { first, before: SEQUENCE.replace(first) }
+        static SCOPES: AtomicU64 = AtomicU64::new(0);
+        let first_sequence = 1 << 63 | SCOPES.fetch_add(1, Ordering::Relaxed) << 32;
+        Self { first_sequence, outer_sequence: NEXT_SEQUENCE.replace(first_sequence) }
     }
 
     /// Returns the smallest sequence number of the scope.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
+    pub(crate) fn first_sequence(&self) -> u64 {
+        self.first_sequence
     }
 }
 
 impl Drop for SequenceScope {
     fn drop(&mut self) {
-        SEQUENCE.set(self.before);
+        NEXT_SEQUENCE.set(self.outer_sequence);
     }
 }
 
@@ -195,26 +195,26 @@ impl Edge {
     }
 
     /// Reduces and casts a gradient to the sizes and dtype of this edge's tensor.
-    pub(crate) fn fit(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
+    pub(crate) fn reduce_and_cast(&self, gradient: Tensor, from: &Node) -> Result<Tensor> {
         match self {
             Self::Node(node, result) => {
                 let outline = &node.results[*result as usize];
-                fit(gradient, outline.sizes(), outline.dtype(), &|| from.named())
+                reduce_and_cast(gradient, outline.sizes(), outline.dtype(), &|| from.derivative_name())
             }
-            Self::Leaf(tensor) => fit(gradient, tensor.sizes(), tensor.dtype(), &|| from.named()),
+            Self::Leaf(tensor) => reduce_and_cast(gradient, tensor.sizes(), tensor.dtype(), &|| from.derivative_name()),
         }
     }
 }
 
 /// Sums a gradient over broadcast dimensions and casts it to the dtype.
-pub(crate) fn fit(
+pub(crate) fn reduce_and_cast(
     mut gradient: Tensor,
     sizes: &[i64],
     dtype: dispatch_runtime::DType,
     from: &dyn Fn() -> String,
 ) -> Result<Tensor> {
     if gradient.sizes() != sizes {
-        gradient = sum_to(&gradient, sizes).ok_or_else(|| crate::GradientError::WrongGradient {
+        gradient = sum_to(&gradient, sizes).ok_or_else(|| crate::GradientError::GradientSizes {
             from: from(),
             found: gradient.sizes().to_vec(),
             expected: sizes.to_vec(),
@@ -250,9 +250,9 @@ fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
 impl Drop for Node {
     #[inline]
     fn drop(&mut self) {
-        let depth = DEPTH.get();
-        DEPTH.set(depth + 1);
-        if depth >= DEEPEST {
+        let depth = DROP_DEPTH.get();
+        DROP_DEPTH.set(depth + 1);
+        if depth >= MAX_DROP_DEPTH {
             self.defer_drop();
         }
     }
@@ -267,31 +267,31 @@ impl Node {
             function: self.function.take(),
             hooks: self.hooks.take(),
         };
-        DEFERRED.with(|deferred| deferred.borrow_mut().push(node));
+        DEFERRED_DROPS.with(|deferred| deferred.borrow_mut().push(node));
     }
 }
 
 /// A marker whose drop runs after all other fields of a node.
-struct Dropped;
+struct AfterDrop;
 
-impl Drop for Dropped {
+impl Drop for AfterDrop {
     #[inline]
     fn drop(&mut self) {
-        let depth = DEPTH.get() - 1;
-        if depth == 0 && DEFERRED.with(|deferred| !deferred.borrow().is_empty()) {
+        let depth = DROP_DEPTH.get() - 1;
+        if depth == 0 && DEFERRED_DROPS.with(|deferred| !deferred.borrow().is_empty()) {
             drop_deferred();
         }
-        DEPTH.set(depth);
+        DROP_DEPTH.set(depth);
     }
 }
 
 /// Drops the deferred contents of nodes, and those that these drops defer in turn.
 #[cold]
 fn drop_deferred() {
-    while let Some(node) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
+    while let Some(node) = DEFERRED_DROPS.with(|deferred| deferred.borrow_mut().pop()) {
         drop(node);
     }
-    drop(DEFERRED.with(|deferred| deferred.take()));
+    drop(DEFERRED_DROPS.with(|deferred| deferred.take()));
 }
 
 impl fmt::Debug for Node {

@@ -77,12 +77,12 @@ impl Outline {
     }
 
     /// Returns the outline with another geometry.
-    pub(crate) fn with(&self, geometry: Geometry) -> Self {
+    pub(crate) fn with_geometry(&self, geometry: Geometry) -> Self {
         Self { geometry, ..*self }
     }
 
     /// Returns a tensor of these sizes whose elements all show one zero. It is for operators that only read sizes.
-    pub(crate) fn stand_in(&self) -> Result<Tensor> {
+    pub(crate) fn placeholder(&self) -> Result<Tensor> {
         Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
     }
 }

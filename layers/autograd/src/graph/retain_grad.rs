@@ -4,65 +4,66 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dispatch_runtime::{Result, Tensor};
 
-use crate::graph::accumulate_grad::exchange;
+use crate::graph::accumulate_grad::store_or_take;
 use crate::graph::history;
 use crate::graph::hooks::{self, HookHandle};
 use crate::graph::node::Edge;
 
 /// The retained gradient of a tensor, and the hook that fills it. The node does not keep the tensor alive.
-pub(crate) struct Retained {
-    kept: Kept,
+pub(crate) struct RetainedGradient {
+    slot: GradientSlot,
     hook: HookHandle,
 }
 
-type Kept = Arc<Mutex<Option<Tensor>>>;
+type GradientSlot = Arc<Mutex<Option<Tensor>>>;
 
-impl Retained {
+impl RetainedGradient {
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        lock(&self.kept, |kept| kept.clone())
+        with_lock(&self.slot, |slot| slot.clone())
     }
 
     pub(crate) fn replace(&self, gradient: Option<Tensor>) -> Option<Tensor> {
-        lock(&self.kept, |kept| std::mem::replace(kept, gradient))
+        with_lock(&self.slot, |slot| std::mem::replace(slot, gradient))
     }
 
-    fn on(edge: Edge, kept: Kept) -> Self {
-        let to = kept.clone();
-        let hook = hooks::on_tensor(edge, Arc::new(move |gradient| add(&to, gradient).map(|()| None)));
-        Self { kept, hook }
+    fn new(edge: Edge, slot: GradientSlot) -> Self {
+        let target = slot.clone();
+        let hook =
+            hooks::register_tensor_hook(edge, Arc::new(move |gradient| add_to_slot(&target, gradient).map(|()| None)));
+        Self { slot, hook }
     }
 }
 
 /// Retains the gradients of a tensor from now on.
 pub(crate) fn retain(tensor: &Tensor, edge: Edge) {
-    if !history::update(tensor, |state| state.extra().retained.is_some()) {
-        let retained = Retained::on(edge, Kept::default());
-        history::update(tensor, |state| state.extra().retained = Some(retained));
+    if !history::update_state(tensor, |state| state.rare().retained.is_some()) {
+        let retained = RetainedGradient::new(edge, GradientSlot::default());
+        history::update_state(tensor, |state| state.rare().retained = Some(retained));
     }
 }
 
 /// Moves the hook to the new node of a tensor that was written to. The retained gradient is that of the new contents.
-pub(crate) fn follow(tensor: &Tensor, edge: Edge) {
-    let before = history::with_state(tensor, |state| state.extra.as_mut()?.retained.take()).flatten();
-    if let Some(Retained { kept, hook }) = before {
+pub(crate) fn move_hook(tensor: &Tensor, edge: Edge) {
+    let before = history::with_state(tensor, |state| state.rare.as_mut()?.retained.take()).flatten();
+    if let Some(RetainedGradient { slot, hook }) = before {
         hook.remove();
-        let retained = Retained::on(edge, kept);
-        history::update(tensor, |state| state.extra().retained = Some(retained));
+        let retained = RetainedGradient::new(edge, slot);
+        history::update_state(tensor, |state| state.rare().retained = Some(retained));
     }
 }
 
 /// Adds a copy of the gradient, as its storage may be shared. A gradient that another thread has stored in between is added too.
-fn add(kept: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
-    let mut sum = match lock(kept, Option::take) {
+fn add_to_slot(slot: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
+    let mut sum = match with_lock(slot, Option::take) {
         Some(before) => aten::add(&before, gradient, 1.into())?,
         None => aten::clone(gradient, None)?,
     };
-    while let Some((there, mine)) = lock(kept, |kept| exchange(kept, sum)) {
-        sum = aten::add(&there, &mine, 1.into())?;
+    while let Some((stored, added)) = with_lock(slot, |slot| store_or_take(slot, sum)) {
+        sum = aten::add(&stored, &added, 1.into())?;
     }
     Ok(())
 }
 
-fn lock<T>(kept: &Mutex<Option<Tensor>>, look: impl FnOnce(&mut Option<Tensor>) -> T) -> T {
-    look(&mut kept.lock().unwrap_or_else(PoisonError::into_inner))
+fn with_lock<T>(slot: &Mutex<Option<Tensor>>, f: impl FnOnce(&mut Option<Tensor>) -> T) -> T {
+    f(&mut slot.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -13,10 +13,10 @@ use crate::graph::outline::{self, Outline};
 
 /// The saved values of a node, in the order of its function's parameters.
 #[derive(Default)]
-pub(crate) struct Saved(Mutex<SmallVec<[Kept; 2]>>);
+pub(crate) struct SavedValues(Mutex<SmallVec<[SavedValue; 2]>>);
 
 /// A saved value.
-pub(crate) enum Kept {
+pub(crate) enum SavedValue {
     Value(Value),
     Tensor(SavedTensor),
     Tensors(Vec<Option<SavedTensor>>),
@@ -39,7 +39,7 @@ pub(crate) struct SavedTensor {
 }
 
 /// A saved value as it is passed to a derivative.
-pub enum Unpacked {
+pub enum UnpackedValue {
     /// A value of the operator's call.
     Value(Value),
     /// The outline of a tensor.
@@ -48,14 +48,14 @@ pub enum Unpacked {
     Outlines(Box<[Outline]>),
 }
 
-impl Saved {
-    pub(crate) fn new(kept: impl IntoIterator<Item = Kept>) -> Self {
-        Self(Mutex::new(kept.into_iter().collect()))
+impl SavedValues {
+    pub(crate) fn new(saved_value: impl IntoIterator<Item = SavedValue>) -> Self {
+        Self(Mutex::new(saved_value.into_iter().collect()))
     }
 
     /// Returns the values saved so far. The node is not shared yet.
     #[inline]
-    pub(crate) fn get_mut(&mut self) -> &mut SmallVec<[Kept; 2]> {
+    pub(crate) fn get_mut(&mut self) -> &mut SmallVec<[SavedValue; 2]> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -65,24 +65,24 @@ impl Saved {
         &self,
         node: &Shared<Node>,
         name: impl Fn(usize) -> String,
-    ) -> Result<SmallVec<[Unpacked; 4]>> {
+    ) -> Result<SmallVec<[UnpackedValue; 4]>> {
         let saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        saved.iter().enumerate().map(|(i, kept)| kept.unpack(node, &|| name(i))).collect()
+        saved.iter().enumerate().map(|(i, saved_value)| saved_value.unpack(node, &|| name(i))).collect()
     }
 
     /// Frees the saved values after the last backward pass. Does nothing if none holds memory, so another backward pass stays possible.
     pub(crate) fn release(&self) {
         let mut saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if saved.iter().any(Kept::holds_memory) {
+        if saved.iter().any(SavedValue::holds_memory) {
             // Dropped without the lock: a tensor may be the last handle to a part of the graph.
-            let freed = std::mem::replace(&mut *saved, smallvec![Kept::Freed]);
+            let freed = std::mem::replace(&mut *saved, smallvec![SavedValue::Freed]);
             drop(saved);
             drop(freed);
         }
     }
 }
 
-impl Kept {
+impl SavedValue {
     /// Saves an argument of an operator.
     pub(crate) fn argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
         Ok(match value {
@@ -108,9 +108,9 @@ impl Kept {
         }
     }
 
-    fn unpack(&self, node: &Shared<Node>, name: &dyn Fn() -> String) -> Result<Unpacked> {
+    fn unpack(&self, node: &Shared<Node>, name: &dyn Fn() -> String) -> Result<UnpackedValue> {
         let tensor = |saved: &SavedTensor| saved.unpack(node, name);
-        Ok(Unpacked::Value(match self {
+        Ok(UnpackedValue::Value(match self {
             Self::Value(value) => value.clone(),
             Self::Tensor(saved) => Value::Tensor(tensor(saved)?),
             Self::Tensors(saved) => {
@@ -120,10 +120,10 @@ impl Kept {
                 let tensors = saved.iter().map(|saved| saved.as_ref().map(tensor).transpose());
                 Value::OptionalTensors(Box::new(tensors.collect::<Result<_>>()?))
             }
-            Self::Outline(outline) => return Ok(Unpacked::Outline(outline.clone())),
-            Self::Outlines(outlines) => return Ok(Unpacked::Outlines(outlines.clone())),
+            Self::Outline(outline) => return Ok(UnpackedValue::Outline(outline.clone())),
+            Self::Outlines(outlines) => return Ok(UnpackedValue::Outlines(outlines.clone())),
             Self::Unneeded => Value::Tensor(Spec::contiguous(DType::F32, &[0]).on(Device::META)?),
-            Self::Freed => return Err(GradientError::Freed { operator: node.name() }.into()),
+            Self::Freed => return Err(GradientError::SavedFreed { operator: node.name() }.into()),
         }))
     }
 }
@@ -132,11 +132,11 @@ impl SavedTensor {
     /// Saves a tensor that is no result of the node. `name` returns the names of the operator and of the tensor.
     pub(crate) fn new(tensor: Tensor, name: impl Fn() -> (String, String)) -> Result<Self> {
         let version = tensor.storage().version();
-        Self::at(tensor, version, name)
+        Self::with_version(tensor, version, name)
     }
 
     /// Saves a tensor with a version that was read earlier.
-    pub(crate) fn at(tensor: Tensor, version: u64, name: impl Fn() -> (String, String)) -> Result<Self> {
+    pub(crate) fn with_version(tensor: Tensor, version: u64, name: impl Fn() -> (String, String)) -> Result<Self> {
         if tensor.is_inference() {
             let (operator, saved) = name();
             return Err(GradientError::InferenceSaved { operator, saved }.into());
@@ -147,7 +147,7 @@ impl SavedTensor {
     /// Saves a result of the node.
     pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
         let version = tensor.storage().version();
-        Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
+        Ok(Self { tensor: history::detach(tensor)?, version, result: Some(result) })
     }
 
     /// Whether the tensor was written to since.
@@ -158,7 +158,7 @@ impl SavedTensor {
     fn unpack(&self, node: &Shared<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
         let found = self.tensor.storage().version();
         if found != self.version {
-            return Err(GradientError::Modified {
+            return Err(GradientError::SavedModified {
                 operator: node.name(),
                 saved: saved(),
                 sizes: self.tensor.sizes().to_vec(),
@@ -170,8 +170,8 @@ impl SavedTensor {
         }
         match self.result {
             Some(result) if guard::is_grad_enabled() && outline::is_differentiable(self.tensor.dtype()) => {
-                let mut tensor = history::bare(&self.tensor)?;
-                history::set(&mut tensor, node.clone(), result);
+                let mut tensor = history::detach(&self.tensor)?;
+                history::set_node(&mut tensor, node.clone(), result);
                 Ok(tensor)
             }
             _ => Ok(self.tensor.clone()),
@@ -181,38 +181,38 @@ impl SavedTensor {
 
 /// Unpacks a saved value as the type of the derivative's parameter.
 #[doc(hidden)]
-pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
+pub fn unpack_value<'a, T: Argument<'a>>(saved: &'a mut UnpackedValue) -> Result<T> {
     let value = match saved {
-        Unpacked::Value(value) => T::from_value(value),
-        Unpacked::Outline(_) | Unpacked::Outlines(_) => None,
+        UnpackedValue::Value(value) => T::from_value(value),
+        UnpackedValue::Outline(_) | UnpackedValue::Outlines(_) => None,
     };
-    value.ok_or_else(another_kind)
+    value.ok_or_else(wrong_kind)
 }
 
 /// Unpacks a saved outline.
 #[doc(hidden)]
-pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
+pub fn unpack_outline(saved: &mut UnpackedValue) -> Result<&Outline> {
     match saved {
-        Unpacked::Outline(outline) => Ok(outline),
-        _ => Err(another_kind()),
+        UnpackedValue::Outline(outline) => Ok(outline),
+        _ => Err(wrong_kind()),
     }
 }
 
 /// Unpacks the saved outlines of a list.
 #[doc(hidden)]
-pub fn outlines(saved: &mut Unpacked) -> Result<&[Outline]> {
+pub fn unpack_outlines(saved: &mut UnpackedValue) -> Result<&[Outline]> {
     match saved {
-        Unpacked::Outlines(outlines) => Ok(outlines),
-        _ => Err(another_kind()),
+        UnpackedValue::Outlines(outlines) => Ok(outlines),
+        _ => Err(wrong_kind()),
     }
 }
 
-fn another_kind() -> Error {
-    Error::kernel("a saved value is of another kind than it was saved as")
+fn wrong_kind() -> Error {
+    Error::kernel("a saved value has another kind than when it was saved")
 }
 
 /// Returns the error that more or fewer values were unpacked than saved.
 #[doc(hidden)]
-pub fn lost() -> Result<()> {
-    Err(Error::kernel("saved values were lost"))
+pub fn wrong_count() -> Result<()> {
+    Err(Error::kernel("the number of saved values differs from the number of parameters of the derivative"))
 }

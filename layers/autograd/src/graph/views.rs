@@ -10,20 +10,20 @@ use smallvec::smallvec;
 
 use crate::graph::custom_function::{Backward, BackwardContext};
 use crate::graph::function::Function;
-use crate::graph::history::{self, Origin};
-use crate::graph::node::{Gradients, Node, fit};
+use crate::graph::history::{self, ViewOrigin};
+use crate::graph::node::{Gradients, Node, reduce_and_cast};
 use crate::graph::outline::Outline;
-use crate::graph::saved::Saved;
+use crate::graph::saved::SavedValues;
 
 /// Marks a tensor as a view of its source, if both share storage.
 #[inline(always)]
-pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: Origin) {
+pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
     if !view.storage().same(source.storage()) {
         return;
     }
     // A source without marks is no view and has no recorded writes.
     let is_marked = source.has_any_mark(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
-    if is_marked || origin != Origin::Plain || !guard::is_grad_enabled() {
+    if is_marked || origin != ViewOrigin::Plain || !guard::is_grad_enabled() {
         mark_view_of_marked(view, source, origin);
     } else {
         view.tie_to(source);
@@ -31,13 +31,13 @@ pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: Origin) {
 }
 
 #[inline(never)]
-fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
+fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
     if source.is_inference() {
         return;
     }
-    let origin = match (history::origin(source), origin) {
-        (Origin::Plain, Origin::Plain) if !guard::is_grad_enabled() => Origin::Unrecorded,
-        (Origin::Plain, origin) => origin,
+    let origin = match (history::view_origin(source), origin) {
+        (ViewOrigin::Plain, ViewOrigin::Plain) if !guard::is_grad_enabled() => ViewOrigin::Unrecorded,
+        (ViewOrigin::Plain, origin) => origin,
         (of_source, _) => of_source,
     };
     // A leaf that is itself a view is the base: gradients end there.
@@ -48,7 +48,7 @@ fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
 /// Marks the views that one call returned as views of their source.
 pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
     let Value::Tensor(source) = source else { return };
-    let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
+    let origin = if views.len() == 1 { ViewOrigin::Plain } else { ViewOrigin::MultiOutput };
     for view in views {
         mark_view(view, source, origin);
     }
@@ -56,74 +56,75 @@ pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
 
 /// Replaces the node of a view whose base was written to since.
 #[cold]
-pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
+pub(crate) fn update_view_node(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
-    let node = history::edge(base)?.map(|edge| {
+    let node = history::gradient_edge(base)?.map(|edge| {
         let backward = ViewBackward { base: Outline::of(base), view: Outline::of(view) };
-        Node::of_one(view, Function::custom(backward, Saved::default()), smallvec![Some(edge)])
+        Node::with_one_result(view, Function::custom(backward, SavedValues::default()), smallvec![Some(edge)])
     });
-    history::follow(view, node, generation);
+    history::set_view_node(view, node, generation);
     Ok(())
 }
 
 impl Outline {
-    fn start(&self) -> i64 {
+    fn start_offset(&self) -> i64 {
         self.geometry().offset()
     }
 
     /// The offset behind the last element.
-    fn end(&self) -> i64 {
-        if self.geometry().count() == 0 { self.start() } else { self.geometry().end().unwrap_or(0) }
+    fn end_offset(&self) -> i64 {
+        if self.geometry().count() == 0 { self.start_offset() } else { self.geometry().end().unwrap_or(0) }
     }
 
     /// The number of elements of storage from the first to the last element.
     fn extent(&self) -> i64 {
-        self.end() - self.start()
+        self.end_offset() - self.start_offset()
     }
 
     /// Returns this outline's elements from `piece`, a part of the storage that begins at offset `start`.
-    fn within(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
-        aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start() - start))
+    fn elements_in(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start_offset() - start))
     }
 
     /// Returns this outline's elements from `piece`. An element that is shown several times is divided by that number.
-    fn shares(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
-        if self.shows_each_once() {
-            return self.within(piece, start);
+    fn elements_divided_by_overlap(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+        if self.has_no_overlap() {
+            return self.elements_in(piece, start);
         }
-        let places = self.within(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
-        let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(places.sizes())?;
-        let shown = aten::index_add(&piece.zeros_like()?, 0, &places, &one, 1.into())?;
-        self.within(&(piece / shown)?, start)
+        let positions =
+            self.elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
+        let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(positions.sizes())?;
+        let count = aten::index_add(&piece.zeros_like()?, 0, &positions, &one, 1.into())?;
+        self.elements_in(&(piece / count)?, start)
     }
 
     /// Whether no element is shown twice, judged by strides: each stride exceeds the extent of the smaller dimensions.
-    fn shows_each_once(&self) -> bool {
+    fn has_no_overlap(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
         steps.sort_unstable();
         let mut reach = 0;
         steps.into_iter().all(|(stride, size)| {
-            let over = stride > reach;
+            let is_disjoint = stride > reach;
             reach = stride.saturating_mul(size - 1).saturating_add(reach);
-            over
+            is_disjoint
         })
     }
 
     /// Returns zeros with this outline's sizes and strides in a new storage. The tensor is on the transform levels of `gradient`, which
     /// will be written to it.
-    pub(crate) fn zeros_as_it_lies(&self, gradient: &Tensor) -> Result<Tensor> {
-        let all = self.zeros_for(gradient, self.extent())?;
+    pub(crate) fn zeros_with_geometry(&self, gradient: &Tensor) -> Result<Tensor> {
+        let all = self.flat_zeros(gradient, self.extent())?;
         aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
     }
 
     /// Returns a one-dimensional tensor of `count` zeros.
-    fn zeros_for(&self, gradient: &Tensor, count: i64) -> Result<Tensor> {
+    fn flat_zeros(&self, gradient: &Tensor, count: i64) -> Result<Tensor> {
         aten::new_zeros(gradient, &[count], Some(self.dtype()), None, Some(self.device()), None)
     }
 
     /// Returns the elements of `view` from `whole`, a tensor with this outline's strides.
-    pub(crate) fn part(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
+    pub(crate) fn extract_view(&self, whole: &Tensor, view: &Self) -> Result<Tensor> {
         let offset = (view.geometry().offset() - self.geometry().offset()).saturating_add(whole.geometry().offset());
         aten::as_strided(whole, view.geometry().sizes(), view.geometry().strides(), Some(offset))
     }
@@ -142,41 +143,47 @@ impl Backward for ViewBackward {
 
     fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-        Ok(vec![Some(scattered(&self.base, &self.view, gradient)?)])
+        Ok(vec![Some(scatter_view_gradient(&self.base, &self.view, gradient)?)])
     }
 }
 
 /// Returns the gradient of a base, given the gradient of a view of its storage. The gradients of all positions that show an element are
 /// summed. Positions of the base that show the same element divide the sum.
-pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
-    let (start, end) = (base.start().min(view.start()), base.end().max(view.end()));
-    let memory = base.zeros_for(gradient, end - start)?;
-    if view.shows_each_once() {
-        aten::copy_(&mut view.within(&memory, start)?, gradient, false)?;
-        return base.shares(&memory, start);
+pub(crate) fn scatter_view_gradient(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
+    let (start, end) = (base.start_offset().min(view.start_offset()), base.end_offset().max(view.end_offset()));
+    let memory = base.flat_zeros(gradient, end - start)?;
+    if view.has_no_overlap() {
+        aten::copy_(&mut view.elements_in(&memory, start)?, gradient, false)?;
+        return base.elements_divided_by_overlap(&memory, start);
     }
-    let places = view.within(&Tensor::arange(0..end - start, base.device())?, start)?;
-    let gathered = aten::index_add(&memory, 0, &places.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
-    base.shares(&gathered, start)
+    let positions = view.elements_in(&Tensor::arange(0..end - start, base.device())?, start)?;
+    let gathered = aten::index_add(&memory, 0, &positions.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    base.elements_divided_by_overlap(&gathered, start)
 }
 
 /// The node of a base after a call wrote to one of its views. Gradients of the view's elements go through the call, all others to the base
 /// before the write.
-pub(crate) struct BaseRebase {
+pub(crate) struct CopySlices {
     base: Outline,
     view: Outline,
     call: Shared<Node>,
     /// The edge of the call that leads to the view before the write.
-    own: Option<usize>,
+    written_edge: Option<usize>,
 }
 
-impl BaseRebase {
+impl CopySlices {
     /// Makes the node. Its first edge leads to the base before the write, the others are the other edges of the call.
-    pub(crate) fn node(base: &Tensor, view: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<Shared<Node>> {
-        let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
-        let edges = std::iter::once(history::edge(base)?).chain(others).collect();
-        let rebase = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::of_one(base, Function::BaseRebase(Box::new(rebase)), edges))
+    pub(crate) fn new_node(
+        base: &Tensor,
+        view: &Tensor,
+        call: Shared<Node>,
+        written_edge: Option<usize>,
+    ) -> Result<Shared<Node>> {
+        let others =
+            call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != written_edge).map(|(_, edge)| edge.clone());
+        let edges = std::iter::once(history::gradient_edge(base)?).chain(others).collect();
+        let rebase = Self { base: Outline::of(base), view: Outline::of(view), call, written_edge };
+        Ok(Node::with_one_result(base, Function::CopySlices(Box::new(rebase)), edges))
     }
 
     /// Returns the call that wrote to the view.
@@ -186,24 +193,24 @@ impl BaseRebase {
 
     pub(crate) fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         let [Some(gradient)] = gradients else { return Ok(smallvec![None; needs.len()]) };
-        let mut whole = self.base.zeros_as_it_lies(gradient)?;
+        let mut whole = self.base.zeros_with_geometry(gradient)?;
         aten::copy_(&mut whole, gradient, false)?;
-        let mut part = self.base.part(&whole, &self.view)?;
+        let mut part = self.base.extract_view(&whole, &self.view)?;
         let shown = aten::clone(&part, None)?;
         let mut needs = needs.to_vec();
         let needs_base = needs.remove(0);
-        if let Some(own) = self.own {
-            needs.insert(own, needs_base);
+        if let Some(written_edge) = self.written_edge {
+            needs.insert(written_edge, needs_base);
         }
         let mut inner = Function::run(&self.call, &mut [Some(shown)], &needs)?;
-        let before = self.own.and_then(|own| inner.remove(own));
+        let before = self.written_edge.and_then(|written_edge| inner.remove(written_edge));
         if !needs_base {
             inner.insert(0, None);
             return Ok(inner);
         }
         match before {
             Some(before) => {
-                let before = fit(before, part.sizes(), part.dtype(), &|| self.call.named())?;
+                let before = reduce_and_cast(before, part.sizes(), part.dtype(), &|| self.call.derivative_name())?;
                 aten::copy_(&mut part, &before, false)?;
             }
             None => aten::zero_(&mut part)?,

@@ -10,7 +10,7 @@ fn leaf(elements: &[f64]) -> Tensor {
     Tensor::from_slice(elements).requires_grad_(true).unwrap()
 }
 
-fn source(error: &Error) -> &GradientError {
+fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
@@ -19,7 +19,7 @@ fn gradient(tensor: &Tensor) -> Vec<f64> {
 }
 
 #[test]
-fn leaves_do_not_share_gradients_that_are_themselves_recorded() {
+fn leaves_do_not_share_recorded_gradients() {
     let (a, b, c) = (leaf(&[1.0, 2.0]), leaf(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
     let sum = ((&a + &b).unwrap() * &c).unwrap().sum().unwrap();
     Differentiation::of(&[&sum]).create_graph().backward().unwrap();
@@ -35,7 +35,7 @@ fn leaves_do_not_share_gradients_that_are_themselves_recorded() {
 }
 
 #[test]
-fn a_leaf_that_no_longer_requires_gradients_gathers_none() {
+fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
     let x = leaf(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap().sum().unwrap();
     let x = x.requires_grad_(false).unwrap();
@@ -44,7 +44,7 @@ fn a_leaf_that_no_longer_requires_gradients_gathers_none() {
 }
 
 #[test]
-fn a_kept_gradient_is_that_of_what_the_tensor_holds_now() {
+fn a_retained_gradient_is_that_of_the_current_contents() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
@@ -54,7 +54,7 @@ fn a_kept_gradient_is_that_of_what_the_tensor_holds_now() {
 }
 
 #[test]
-fn kept_gradients_add_up_until_they_are_taken_away() {
+fn retained_gradients_accumulate_until_they_are_reset() {
     let x = leaf(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
@@ -70,18 +70,19 @@ fn kept_gradients_add_up_until_they_are_taken_away() {
     let error = y.set_grad(Some(Tensor::from_slice(&[1.0_f32, 1.0]))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the gradient of a tensor is like it, here of sizes [2], float64 on cpu; the one that was set is of sizes [2], float32 on cpu"
+        "the gradient of a tensor must have its sizes, dtype and device, here [2], float64 on cpu; the gradient that was set has [2], \
+         float32 on cpu"
     );
     y.set_grad(None).unwrap();
     assert!(y.grad().is_none());
 }
 
 #[test]
-fn a_hook_on_a_leaf_keeps_sizes_and_dtype() {
+fn a_leaf_hook_cannot_change_sizes_and_dtype_of_the_gradient() {
     let x = leaf(&[1.0, 2.0]);
     let hook = x.register_hook(|gradient| gradient.sum().map(Some)).unwrap();
     let error = (&x * 2.0).unwrap().sum().unwrap().backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::WrongGradient { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
     hook.remove();
     let _rounding = x.register_hook(|gradient| gradient.to(DType::F32).map(Some)).unwrap();
     (&x * 2.0).unwrap().sum().unwrap().backward().unwrap();
@@ -89,9 +90,9 @@ fn a_hook_on_a_leaf_keeps_sizes_and_dtype() {
 }
 
 #[test]
-fn a_complex_number_has_no_gradient_to_begin_with() {
+fn a_complex_scalar_needs_a_seed_gradient() {
     let c =
         Tensor::from_slice(&[Complex64::new(1.0, 2.0)]).sum().unwrap().detach().unwrap().requires_grad_(true).unwrap();
     let error = (&c * &c).unwrap().backward().unwrap_err();
-    assert_eq!(source(&error), &GradientError::NotScalar { sizes: vec![], dtype: DType::C128 });
+    assert_eq!(gradient_error(&error), &GradientError::NotScalar { sizes: vec![], dtype: DType::C128 });
 }

@@ -19,15 +19,15 @@ fn values(tensor: &Tensor) -> Vec<f64> {
 }
 
 fn gradient(tensor: &Tensor) -> Vec<f64> {
-    values(&tensor.grad().expect("a gradient"))
+    values(&tensor.grad().expect("a gradient was computed"))
 }
 
-fn found(gradients: &[Option<Tensor>]) -> Vec<Vec<f64>> {
-    gradients.iter().map(|gradient| values(gradient.as_ref().expect("a gradient"))).collect()
+fn gradient_values(gradients: &[Option<Tensor>]) -> Vec<Vec<f64>> {
+    gradients.iter().map(|gradient| values(gradient.as_ref().expect("a gradient was computed"))).collect()
 }
 
 /// Returns the product of the input and a captured tensor, computed in a checkpoint.
-fn times(input: &Tensor, captured: &Tensor) -> Result<Tensor> {
+fn multiply(input: &Tensor, captured: &Tensor) -> Result<Tensor> {
     let captured = captured.clone();
     Ok(checkpoint(move |inputs| Ok(vec![(&inputs[0] * &captured)?]), &[input])?.remove(0))
 }
@@ -43,41 +43,41 @@ fn backward(sum: &Tensor, recorded: bool) -> Result<()> {
 }
 
 #[test]
-fn a_captured_weight_trains_where_the_input_is_data() -> Result<()> {
+fn a_captured_weight_gets_a_gradient_if_the_input_does_not() -> Result<()> {
     let (weight, head) = (leaf(&[3., 4.]), leaf(&[1., 1.]));
-    let hidden = times(&Tensor::from([1., 2.]), &weight)?;
+    let hidden = multiply(&Tensor::from([1., 2.]), &weight)?;
     (&hidden * &head)?.sum()?.backward()?;
     assert_eq!((gradient(&weight), gradient(&head)), (vec![1., 2.], vec![3., 8.]));
     Ok(())
 }
 
 #[test]
-fn a_backward_that_is_recorded_reaches_what_is_captured() -> Result<()> {
+fn a_recorded_backward_reaches_captured_tensors() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
-    let sum = times(&x, &weight)?.sum()?;
+    let sum = multiply(&x, &weight)?.sum()?;
     Differentiation::of(&[&sum]).create_graph().backward()?;
     assert_eq!((gradient(&x), gradient(&weight)), (vec![3., 4.], vec![1., 2.]));
     Ok(())
 }
 
 #[test]
-fn grad_gives_the_whole_gradient_of_what_is_captured() -> Result<()> {
+fn grad_returns_the_complete_gradient_of_a_captured_tensor() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
-    let sum = (times(&x, &weight)?.sum()? + weight.sum()?)?;
-    assert_eq!(found(&grad(&[&sum], &[&weight])?), [[2., 3.]]);
+    let sum = (multiply(&x, &weight)?.sum()? + weight.sum()?)?;
+    assert_eq!(gradient_values(&grad(&[&sum], &[&weight])?), [[2., 3.]]);
     Ok(())
 }
 
 #[test]
-fn grad_leaves_captured_leaves_alone() -> Result<()> {
+fn grad_does_not_accumulate_into_captured_leaves() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
-    assert_eq!(found(&grad(&[&times(&x, &weight)?.sum()?], &[&x])?), [[3., 4.]]);
+    assert_eq!(gradient_values(&grad(&[&multiply(&x, &weight)?.sum()?], &[&x])?), [[3., 4.]]);
     assert!(x.grad().is_none() && weight.grad().is_none());
     Ok(())
 }
 
 #[test]
-fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() -> Result<()> {
+fn second_derivatives_equal_those_without_checkpoint() -> Result<()> {
     let derivatives = |checkpointed: bool| -> Result<Vec<Vec<f64>>> {
         let (x, weight) = (leaf(&[0.5, 2.]), leaf(&[3., 0.25]));
         let captured = weight.clone();
@@ -85,8 +85,8 @@ fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() ->
         let y = if checkpointed { checkpoint(block, &[&x])? } else { block(std::slice::from_ref(&x))? }.remove(0);
         let first = Differentiation::of(&[&y.sum()?]).create_graph().grad(&[&x, &weight])?;
         let both = (first[0].as_ref().unwrap() * first[1].as_ref().unwrap())?.sum()?;
-        let mut all = found(&first);
-        all.extend(found(&grad(&[&both], &[&x, &weight])?));
+        let mut all = gradient_values(&first);
+        all.extend(gradient_values(&grad(&[&both], &[&x, &weight])?));
         Ok(all)
     };
     let (checkpointed, plain) = (derivatives(true)?.concat(), derivatives(false)?.concat());
@@ -98,7 +98,7 @@ fn second_derivatives_by_input_and_captured_are_those_of_the_plain_function() ->
 }
 
 #[test]
-fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
+fn captured_tensors_can_depend_on_other_inputs() -> Result<()> {
     // The weight is reached directly and through the square, and each path must count once.
     for recorded in [false, true] {
         let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
@@ -107,7 +107,7 @@ fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
         let y = checkpoint(move |inputs| Ok(vec![(&(&inputs[0] * &w)? * &s)?]), &[&x])?.remove(0);
         let sum = y.sum()?;
         let gradients = Differentiation::of(&[&sum]).retain_graph().grad(&[&x, &weight, &square])?;
-        assert_eq!(found(&gradients), [[27., 64.], [27., 96.], [3., 8.]]);
+        assert_eq!(gradient_values(&gradients), [[27., 64.], [27., 96.], [3., 8.]]);
         backward(&sum, recorded)?;
         assert_eq!((gradient(&x), gradient(&weight)), (vec![27., 64.], vec![27., 96.]));
     }
@@ -115,18 +115,18 @@ fn what_is_captured_may_be_computed_and_depend_on_other_inputs() -> Result<()> {
 }
 
 #[test]
-fn inputs_that_depend_on_each_other_are_gone_through_once_in_a_recorded_backward() -> Result<()> {
+fn a_recorded_backward_counts_dependent_inputs_once() -> Result<()> {
     let x = leaf(&[2., 3.]);
     let square = (&x * &x)?;
     let cube = checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &square])?.remove(0);
     let first = Differentiation::of(&[&cube.sum()?]).create_graph().grad(&[&x])?;
-    assert_eq!(found(&first), [[12., 27.]]);
-    assert_eq!(found(&grad(&[&first[0].as_ref().unwrap().sum()?], &[&x])?), [[12., 18.]]);
+    assert_eq!(gradient_values(&first), [[12., 27.]]);
+    assert_eq!(gradient_values(&grad(&[&first[0].as_ref().unwrap().sum()?], &[&x])?), [[12., 18.]]);
     Ok(())
 }
 
 #[test]
-fn a_hook_on_what_is_captured_runs_once() -> Result<()> {
+fn a_hook_on_a_captured_tensor_runs_once() -> Result<()> {
     let (weight, calls) = (leaf(&[3., 4.]), Arc::new(AtomicUsize::new(0)));
     let computed = (&weight * 1.0)?;
     let doubling = |tensor: &Tensor| {
@@ -137,7 +137,7 @@ fn a_hook_on_what_is_captured_runs_once() -> Result<()> {
         })
     };
     let _stay = [doubling(&weight)?, doubling(&computed)?];
-    let y = times(&times(&Tensor::from([1., 2.]), &weight)?, &computed)?;
+    let y = multiply(&multiply(&Tensor::from([1., 2.]), &weight)?, &computed)?;
     y.sum()?.backward()?;
     // The direct gradient, 1 * 3 and 2 * 4, is doubled once. The gradient through the computed tensor is doubled twice.
     assert_eq!((gradient(&weight), calls.load(Ordering::Relaxed)), (vec![18., 48.], 2));
@@ -145,13 +145,13 @@ fn a_hook_on_what_is_captured_runs_once() -> Result<()> {
 }
 
 #[test]
-fn checkpoints_nest_and_capture_what_the_outer_one_computed() -> Result<()> {
+fn nested_checkpoints_capture_tensors_of_the_outer_one() -> Result<()> {
     for recorded in [false, true] {
         let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
         let captured = weight.clone();
         let block = move |inputs: &[Tensor]| {
             let square = (&captured * &captured)?;
-            Ok(vec![times(&times(&inputs[0], &square)?, &captured)?])
+            Ok(vec![multiply(&multiply(&inputs[0], &square)?, &captured)?])
         };
         let sum = checkpoint(block, &[&x])?[0].sum()?;
         backward(&sum, recorded)?;
@@ -161,7 +161,7 @@ fn checkpoints_nest_and_capture_what_the_outer_one_computed() -> Result<()> {
 }
 
 #[test]
-fn a_captured_tensor_from_another_thread_is_told_from_what_the_function_computes() -> Result<()> {
+fn a_tensor_recorded_on_another_thread_counts_as_captured() -> Result<()> {
     let weight = leaf(&[3., 4.]);
     let of_thread = weight.clone();
     let computed = std::thread::spawn(move || -> Result<Tensor> {
@@ -172,19 +172,19 @@ fn a_captured_tensor_from_another_thread_is_told_from_what_the_function_computes
         &computed * &computed
     });
     let computed = computed.join().unwrap()?;
-    let y = times(&Tensor::from([1., 2.]), &computed)?.sum()?;
+    let y = multiply(&Tensor::from([1., 2.]), &computed)?.sum()?;
     let gradients = grad(&[&y], &[&computed, &weight])?;
-    assert_eq!(found(&gradients), [[1., 2.], [6., 16.]]);
+    assert_eq!(gradient_values(&gradients), [[1., 2.], [6., 16.]]);
     Ok(())
 }
 
 #[test]
-fn a_captured_view_follows_its_base() -> Result<()> {
+fn a_captured_view_gets_gradients_of_writes_to_its_base() -> Result<()> {
     let weight = leaf(&[3., 4., 5.]);
     let mut base = (&weight * 1.0)?;
     let view = base.narrow(0, 0, 2)?;
     base.mul_(&Tensor::from([2., 2., 2.]))?;
-    let sum = times(&Tensor::from([1., 2.]), &view)?.sum()?;
+    let sum = multiply(&Tensor::from([1., 2.]), &view)?.sum()?;
     Differentiation::of(&[&sum]).retain_graph().backward()?;
     assert_eq!(gradient(&weight), [2., 4., 0.]);
     sum.backward()?;
@@ -193,7 +193,7 @@ fn a_captured_view_follows_its_base() -> Result<()> {
 }
 
 #[test]
-fn an_output_may_be_what_went_in_or_what_was_captured() -> Result<()> {
+fn an_output_can_be_an_input_or_a_captured_tensor() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
     let captured = weight.clone();
     let outputs = checkpoint(move |inputs| Ok(vec![inputs[0].clone(), captured.clone()]), &[&x])?;
@@ -206,7 +206,7 @@ fn an_output_may_be_what_went_in_or_what_was_captured() -> Result<()> {
 }
 
 #[test]
-fn one_of_several_outputs_goes_back_alone() -> Result<()> {
+fn a_backward_can_start_from_one_of_several_outputs() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
     let captured = weight.clone();
     let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * 2.0)?, (&inputs[0] * &captured)?]);
@@ -218,7 +218,7 @@ fn one_of_several_outputs_goes_back_alone() -> Result<()> {
 }
 
 #[test]
-fn what_the_forward_computed_inside_is_forgotten() -> Result<()> {
+fn intermediate_tensors_of_the_forward_are_freed() -> Result<()> {
     let (weight, inner) = (leaf(&[3., 4.]), Arc::new(Mutex::new(Vec::new())));
     let (captured, seen) = (weight.clone(), inner.clone());
     let block = move |inputs: &[Tensor]| {
@@ -228,14 +228,14 @@ fn what_the_forward_computed_inside_is_forgotten() -> Result<()> {
     };
     let y = checkpoint(block, &[&Tensor::from([1., 2.])])?.remove(0);
     let mut product = inner.lock().unwrap().pop().unwrap();
-    assert!(product.is_only_handle(), "nobody else saved it");
+    assert!(product.is_only_handle(), "the product has no other handle");
     y.sum()?.backward()?;
     assert_eq!(gradient(&weight), [3f64.cos(), 2. * 8f64.cos()]);
     Ok(())
 }
 
 #[test]
-fn a_function_may_differentiate_by_a_leaf_of_its_own() -> Result<()> {
+fn a_function_can_compute_gradients_of_its_own_leaf() -> Result<()> {
     let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
     let captured = weight.clone();
     // The derivative of w y^2 with respect to y at y = x is 2 w x. Its graph contains the leaf that the function made.
@@ -251,9 +251,9 @@ fn a_function_may_differentiate_by_a_leaf_of_its_own() -> Result<()> {
 }
 
 #[test]
-fn a_captured_leaf_that_was_written_to_is_an_error() -> Result<()> {
+fn a_write_to_a_captured_leaf_is_an_error() -> Result<()> {
     let mut weight = leaf(&[3., 4.]);
-    let y = times(&leaf(&[1., 2.]), &weight)?.sum()?;
+    let y = multiply(&leaf(&[1., 2.]), &weight)?.sum()?;
     {
         let _unrecorded = guard::no_grad();
         weight.mul_(&Tensor::from([2., 2.]))?;
@@ -264,7 +264,7 @@ fn a_captured_leaf_that_was_written_to_is_an_error() -> Result<()> {
 }
 
 #[test]
-fn a_function_that_captures_another_tensor_the_second_time_is_an_error() -> Result<()> {
+fn different_captured_tensors_in_the_recomputation_are_an_error() -> Result<()> {
     let current = Arc::new(Mutex::new(leaf(&[3., 4.])));
     let captured = current.clone();
     let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * &*captured.lock().unwrap())?]);
@@ -276,7 +276,7 @@ fn a_function_that_captures_another_tensor_the_second_time_is_an_error() -> Resu
 }
 
 #[test]
-fn inside_of_a_transform_a_checkpoint_is_its_function() -> Result<()> {
+fn inside_of_a_transform_a_checkpoint_only_calls_its_function() -> Result<()> {
     let (x, weight) = (Tensor::from(2.0), leaf(&[3.]));
     let cube = |x: &Tensor| {
         let captured = x.clone();
@@ -284,7 +284,7 @@ fn inside_of_a_transform_a_checkpoint_is_its_function() -> Result<()> {
     };
     assert_eq!(functional::grad(cube, &x)?.item::<f64>()?, 12.0);
     assert_eq!(functional::grad(|x| functional::grad(cube, x), &x)?.item::<f64>()?, 12.0);
-    let gradient_of = functional::grad(|x| times(x, &weight)?.sum(), &x)?;
+    let gradient_of = functional::grad(|x| multiply(x, &weight)?.sum(), &x)?;
     gradient_of.backward()?;
     assert_eq!(gradient(&weight), [1.]);
     Ok(())
@@ -326,7 +326,7 @@ fn a_transform_in_inference_mode_records_nothing_outside() -> Result<()> {
 }
 
 #[test]
-fn a_derivative_that_needs_a_captured_inference_tensor_asks_for_a_copy() -> Result<()> {
+fn saving_a_captured_inference_tensor_is_an_error() -> Result<()> {
     let _inference = guard::inference_mode();
     let (x, weight) = (Tensor::from(2.0), Tensor::from(3.0));
     let error = message(&functional::grad(|x| x * &weight, &x).unwrap_err());

@@ -17,7 +17,7 @@ fn gradient(function: Function) -> Result<Vec<f64>> {
 }
 
 #[test]
-fn derivatives_are_conjugated() {
+fn gradients_of_complex_functions_are_conjugated_derivatives() {
     let expected: [(&str, Function, [f64; 4]); 23] = [
         (
             "sqrt",
@@ -103,7 +103,7 @@ fn derivatives_are_conjugated() {
 }
 
 #[test]
-fn parts_of_complex_numbers_take_their_gradients_apart() {
+fn real_and_imaginary_parts_have_separate_gradients() {
     let z = aten::view_as_complex(&Tensor::from([[1.0, 2.0], [0.5, -1.0]])).unwrap().requires_grad_(true).unwrap();
     ((z.real().unwrap() * 3.0).unwrap() + (z.imag().unwrap() * 5.0).unwrap())
         .unwrap()

@@ -19,10 +19,10 @@ fn values(tensor: &Tensor) -> Vec<f64> {
 }
 
 fn gradient(tensor: &Tensor) -> Vec<f64> {
-    values(&tensor.grad().expect("a gradient"))
+    values(&tensor.grad().expect("a gradient was computed"))
 }
 
-fn source(error: &Error) -> &GradientError {
+fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
@@ -104,7 +104,7 @@ fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
     {
         saved.mul__scalar(2.0)?;
         let error = y.sum()?.backward().unwrap_err();
-        let GradientError::Modified { operator, saved, sizes, version, found, .. } = source(&error) else {
+        let GradientError::SavedModified { operator, saved, sizes, version, found, .. } = gradient_error(&error) else {
             panic!("{error}")
         };
         assert_eq!((&**operator, &**saved, &**sizes, found - version), (name, "saved tensor 0", &[2][..], 1));
@@ -124,7 +124,10 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
         Ok(vec![y])
     })?;
     let error = y[0].sum()?.backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::Modified { operator, .. } if operator == "late"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::SavedModified { operator, .. } if operator == "late"),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -139,7 +142,10 @@ fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
     })?;
     constant.clone().add__scalar(1, 1)?;
     let error = y[0].backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::Modified { saved, .. } if saved == "saved tensor 1"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "saved tensor 1"),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -151,13 +157,13 @@ fn a_second_backward_needs_the_graph_retained() -> Result<()> {
         Differentiation::of(&[&y]).retain_graph().backward()?;
         y.backward()?;
         let error = y.backward().unwrap_err();
-        assert_eq!(source(&error), &GradientError::Freed { operator: name.to_owned() });
+        assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: name.to_owned() });
     }
     Ok(())
 }
 
 #[test]
-fn a_function_that_saves_nothing_is_gone_through_again() -> Result<()> {
+fn a_second_backward_is_possible_if_nothing_was_saved() -> Result<()> {
     let x = leaf(&[0.4]);
     let y = record(&[&x], Unary("round", |_, gradient| Ok(gradient.clone())), |_| Ok(vec![x.round()?]))?;
     y[0].backward()?;
@@ -167,39 +173,39 @@ fn a_function_that_saves_nothing_is_gone_through_again() -> Result<()> {
 }
 
 /// An extension whose reference count tells when a tensor's body is dropped.
-struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+struct CountedHook(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
-fn watched(tensor: &Tensor, witness: &Arc<()>) {
-    tensor.extension_or_init(|| Witness(witness.clone()));
+fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
+    tensor.extension_or_init(|| CountedHook(counter.clone()));
 }
 
 #[test]
-fn nothing_that_was_saved_lives_on_after_the_graph_or_a_backward() -> Result<()> {
-    let witness = Arc::new(());
+fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
+    let counter = Arc::new(());
     let x = leaf(&[1., 2.]);
     let graph = || -> Result<Tensor> {
         let input = (&x * 1.0)?;
-        watched(&input, &witness);
+        attach_counter(&input, &counter);
         let output = exp(&cube(&input)?)?;
-        watched(&output, &witness);
+        attach_counter(&output, &counter);
         output.sum()
     };
     drop(graph()?);
-    assert_eq!(Arc::strong_count(&witness), 1, "nothing refers to itself");
+    assert_eq!(Arc::strong_count(&counter), 1, "the graph has no reference cycle");
     let sum = graph()?;
-    assert_eq!(Arc::strong_count(&witness), 2, "the input is saved, the output without its handle");
+    assert_eq!(Arc::strong_count(&counter), 2, "only the input is saved with its handle");
     let first = Differentiation::of(&[&sum]).create_graph().grad(&[&x])?;
     drop((sum, first));
-    assert_eq!(Arc::strong_count(&witness), 1, "nor after a recorded backward");
+    assert_eq!(Arc::strong_count(&counter), 1, "a recorded backward leaves no reference cycle");
     let sum = graph()?;
     sum.backward()?;
-    assert_eq!(Arc::strong_count(&witness), 1, "a backward frees what was saved");
+    assert_eq!(Arc::strong_count(&counter), 1, "a backward frees what was saved");
     drop(sum);
     Ok(())
 }
 
 #[test]
-fn an_output_is_copied_only_if_another_handle_stays() -> Result<()> {
+fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
     let x = leaf(&[1.]);
     let (mut inner, mut other) = (0, None);
     let mut run = |keep: bool| {
@@ -219,7 +225,7 @@ fn an_output_is_copied_only_if_another_handle_stays() -> Result<()> {
 }
 
 #[test]
-fn an_input_that_is_given_back_and_saved_is_still_the_input() -> Result<()> {
+fn an_input_that_is_returned_and_saved_keeps_its_history() -> Result<()> {
     let x = leaf(&[3.]);
     // Deliberately not the derivative of the identity, so that a second derivative shows which path it took.
     let backward = Unary("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
@@ -252,7 +258,7 @@ impl Backward for Product {
 }
 
 #[test]
-fn a_function_is_told_which_gradients_are_asked_for() -> Result<()> {
+fn the_backward_knows_which_gradients_are_requested() -> Result<()> {
     let (x, constant) = (leaf(&[2.]), Tensor::from([5.]));
     let y = record(&[&x, &constant], Product, |ctx| {
         ctx.save(&x);
@@ -279,12 +285,12 @@ fn an_inference_tensor_is_saved_only_if_nothing_is_recorded() -> Result<()> {
     })
     .unwrap_err();
     let expected = GradientError::InferenceSaved { operator: "scale".to_owned(), saved: "saved tensor 0".to_owned() };
-    assert_eq!(source(&error), &expected);
+    assert_eq!(gradient_error(&error), &expected);
     Ok(())
 }
 
 #[test]
-fn nothing_is_recorded_of_the_forward_or_without_inputs_that_require_gradients() -> Result<()> {
+fn the_forward_is_not_recorded() -> Result<()> {
     let x = leaf(&[2.]);
     {
         let _no_grad = guard::no_grad();

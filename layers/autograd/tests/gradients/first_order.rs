@@ -17,10 +17,10 @@ fn values(tensor: &Tensor) -> Vec<f64> {
 }
 
 fn gradient(tensor: &Tensor) -> Vec<f64> {
-    values(&tensor.grad().expect("a gradient was gathered"))
+    values(&tensor.grad().expect("a gradient was accumulated"))
 }
 
-fn source(error: &Error) -> &GradientError {
+fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
 }
 
@@ -42,7 +42,7 @@ fn a_tensor_that_is_used_twice_gets_both_gradients() {
 }
 
 #[test]
-fn gradients_of_what_was_broadcast_are_summed() {
+fn gradients_of_broadcast_tensors_are_summed() {
     let x = leaf(&[1.0, 2.0, 3.0]);
     let w = leaf(&[10.0]);
     (&x * &w).unwrap().sum().unwrap().backward().unwrap();
@@ -62,7 +62,7 @@ fn a_second_backward_adds_to_the_gradient() {
 }
 
 #[test]
-fn a_gradient_in_hand_does_not_change_when_more_is_gathered() {
+fn a_returned_gradient_does_not_change_in_a_later_backward() {
     let x = leaf(&[2.0]);
     (&x * &x).unwrap().backward().unwrap();
     let first = x.grad().unwrap();
@@ -72,7 +72,7 @@ fn a_gradient_in_hand_does_not_change_when_more_is_gathered() {
 }
 
 #[test]
-fn a_weight_that_is_used_transposed_gets_the_product_itself_and_lying_as_it_lies() {
+fn a_transposed_weight_gets_a_gradient_with_its_own_strides() {
     let inputs = Tensor::from(vec![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     let weight = Tensor::from(vec![[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]).requires_grad_(true).unwrap();
     let address = |tensor: &Tensor| tensor.read::<f64>().unwrap().as_ptr().addr();
@@ -92,7 +92,7 @@ fn a_weight_that_is_used_transposed_gets_the_product_itself_and_lying_as_it_lies
 }
 
 #[test]
-fn a_gradient_that_somebody_else_sees_is_copied_for_a_leaf() {
+fn a_shared_gradient_is_copied_before_a_leaf_stores_it() {
     let x = Tensor::from(vec![[1.0, 2.0], [3.0, 4.0]]).requires_grad_(true).unwrap();
     let turned = x.t().unwrap();
     turned.retain_grad().unwrap();
@@ -103,7 +103,7 @@ fn a_gradient_that_somebody_else_sees_is_copied_for_a_leaf() {
 }
 
 #[test]
-fn gradients_have_gradients() {
+fn create_graph_makes_gradients_differentiable() {
     let x = leaf(&[2.0]);
     let y = (&(&x * &x).unwrap() * &x).unwrap();
     let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
@@ -112,7 +112,7 @@ fn gradients_have_gradients() {
     assert_eq!(values(&second), [12.0]);
     let third = grad(&[&second], &[&x]).unwrap().remove(0).unwrap();
     assert_eq!(values(&third), [6.0]);
-    assert!(x.grad().is_none(), "`grad` leaves the leaves alone");
+    assert!(x.grad().is_none(), "`grad` does not accumulate into leaves");
 }
 
 #[test]
@@ -127,12 +127,12 @@ fn a_saved_result_has_a_history_in_a_second_derivative() {
 }
 
 #[test]
-fn nothing_is_recorded_where_nothing_requires_gradients() {
+fn nothing_is_recorded_if_no_input_requires_gradients() {
     let x = Tensor::from([1.0, 2.0]);
     let y = (&x * &x).unwrap();
     assert!(!y.requires_grad() && y.is_leaf() && y.grad_fn().is_none());
     let error = y.sum().unwrap().backward().unwrap_err();
-    assert_eq!(source(&error), &GradientError::NoGraph { position: 0 });
+    assert_eq!(gradient_error(&error), &GradientError::NoGraph { position: 0 });
 }
 
 #[test]
@@ -153,22 +153,28 @@ fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
         Tensor::from([2.0])
     };
     let error = (&x * &constant).unwrap_err();
-    assert!(matches!(source(&error), GradientError::InferenceSaved { saved, .. } if saved == "other"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::InferenceSaved { saved, .. } if saved == "other"),
+        "{error}"
+    );
     assert!((&x + &constant).unwrap().requires_grad());
 }
 
 #[test]
-fn only_one_element_has_a_gradient_to_begin_with() {
+fn a_backward_needs_one_element_or_a_seed_gradient() {
     let x = leaf(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
-    assert_eq!(source(&y.backward().unwrap_err()), &GradientError::NotScalar { sizes: vec![2], dtype: DType::F64 });
+    assert_eq!(
+        gradient_error(&y.backward().unwrap_err()),
+        &GradientError::NotScalar { sizes: vec![2], dtype: DType::F64 }
+    );
     let seed = Tensor::from([1.0, 10.0]);
     Differentiation::of(&[&y]).seeded(&[&seed]).backward().unwrap();
     assert_eq!(gradient(&x), [2.0, 40.0]);
     let error = Differentiation::of(&[&y]).seeded(&[&Tensor::from([1.0])]).backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::WrongGradient { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
     let error = Differentiation::of(&[&y]).seeded(&[]).backward().unwrap_err();
-    assert_eq!(source(&error), &GradientError::SeedCount { tensors: 1, seeds: 0 });
+    assert_eq!(gradient_error(&error), &GradientError::SeedCount { tensors: 1, seeds: 0 });
 }
 
 #[test]
@@ -179,44 +185,47 @@ fn a_second_backward_needs_the_graph_retained() {
     y.backward().unwrap();
     assert_eq!(gradient(&x), [12.0]);
     let error = y.backward().unwrap_err();
-    assert_eq!(source(&error), &GradientError::Freed { operator: "aten::mul.Tensor".to_owned() });
+    assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: "aten::mul.Tensor".to_owned() });
     assert!(error.to_string().contains("retain_graph()"), "{error}");
 }
 
 #[test]
-fn a_checkpoint_checks_its_inputs_and_frees_them() {
+fn a_checkpoint_checks_the_versions_of_its_inputs_and_frees_them() {
     let (x, mut y) = (leaf(&[2.0]), Tensor::from([3.0]));
     let product = || checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y]).unwrap().remove(0);
     let (freed, modified) = (product(), product());
     freed.backward().unwrap();
     let error = freed.backward().unwrap_err();
-    assert_eq!(source(&error), &GradientError::Freed { operator: "checkpoint".to_owned() });
+    assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: "checkpoint".to_owned() });
     y.add__scalar(1, 1).unwrap();
     let error = modified.backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::Modified { saved, .. } if saved == "input 1"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "input 1"),
+        "{error}"
+    );
 }
 
 #[test]
 fn integers_have_no_gradients() {
     let error = Tensor::from([1, 2]).requires_grad_(true).unwrap_err();
-    assert_eq!(source(&error), &GradientError::NotContinuous { dtype: DType::I32 });
+    assert_eq!(gradient_error(&error), &GradientError::NotDifferentiableDType { dtype: DType::I32 });
 }
 
 #[test]
-fn a_computed_tensor_cannot_be_told_not_to_require_gradients() {
+fn requires_grad_false_is_an_error_for_a_computed_tensor() {
     let x = leaf(&[1.0]);
     let y = (&x * &x).unwrap();
-    assert_eq!(source(&y.clone().requires_grad_(false).unwrap_err()), &GradientError::NotALeaf);
+    assert_eq!(gradient_error(&y.clone().requires_grad_(false).unwrap_err()), &GradientError::NotALeaf);
     assert!(y.requires_grad_(true).is_ok());
     assert!(!x.requires_grad_(false).unwrap().requires_grad());
 }
 
 #[test]
-fn grad_of_an_input_without_a_part_is_an_error_unless_allowed() {
+fn an_unused_input_of_grad_is_an_error_unless_allowed() {
     let (x, unused) = (leaf(&[1.0]), leaf(&[1.0]));
     let y = (&x * &x).unwrap();
     let error = Differentiation::of(&[&y]).retain_graph().grad(&[&x, &unused]).unwrap_err();
-    assert_eq!(source(&error), &GradientError::Unused { position: 1 });
+    assert_eq!(gradient_error(&error), &GradientError::UnusedInput { position: 1 });
     let gradients = Differentiation::of(&[&y]).allow_unused().grad(&[&unused, &x]).unwrap();
     assert!(gradients[0].is_none() && gradients[1].is_some());
 }
@@ -234,7 +243,7 @@ fn grad_stops_at_a_computed_input() {
 }
 
 #[test]
-fn hooks_see_complete_gradients_and_may_change_them() {
+fn hooks_get_complete_gradients_and_can_replace_them() {
     let x = leaf(&[1.0]);
     let y = (&x * &x).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -251,7 +260,7 @@ fn hooks_see_complete_gradients_and_may_change_them() {
 }
 
 #[test]
-fn the_gradient_of_a_computed_tensor_is_kept_if_it_is_asked_for() {
+fn retain_grad_keeps_the_gradient_of_a_computed_tensor() {
     let x = leaf(&[3.0]);
     let y = (&x * &x).unwrap();
     y.retain_grad().unwrap();
@@ -271,7 +280,7 @@ fn detached_tensors_share_memory_and_no_history() {
 }
 
 #[test]
-fn a_backward_runs_on_any_thread_with_the_state_of_the_forward() {
+fn a_backward_on_another_thread_uses_the_thread_state_of_the_forward() {
     let x = leaf(&[2.0]);
     let y = (&x * &x).unwrap();
     std::thread::spawn(move || {

@@ -29,7 +29,7 @@ fn gradients_nest() {
 }
 
 #[test]
-fn gradients_of_what_saves_its_result_nest() {
+fn gradients_nest_if_the_operator_saves_its_result() {
     let x = scalar(0.5);
     let found = item(&grad(|x| grad(Tensor::tanh, x), &x).unwrap());
     let tanh = 0.5_f64.tanh();
@@ -39,7 +39,7 @@ fn gradients_of_what_saves_its_result_nest() {
 }
 
 #[test]
-fn what_an_inner_function_captures_is_constant_there_and_not_outside() {
+fn captured_tensors_are_constant_in_the_inner_function_only() {
     // d/dx (x * d/dy (x * y)) = d/dx (x * x)
     let x = scalar(3.0);
     let gradient = grad(|x| x * &grad(|y| x * y, &scalar(1.0))?, &x).unwrap();
@@ -60,7 +60,7 @@ fn an_ordinary_backward_goes_through_a_transform() {
 }
 
 #[test]
-fn a_function_that_captures_a_tensor_passes_it_gradients_of_an_ordinary_backward() {
+fn an_ordinary_backward_reaches_tensors_that_a_transformed_function_captured() {
     let w = scalar(5.0).requires_grad_(true).unwrap();
     let gradient = grad(|x| (x * x)? * &w, &scalar(3.0)).unwrap();
     assert_eq!(item(&gradient), 30.0);
@@ -69,14 +69,14 @@ fn a_function_that_captures_a_tensor_passes_it_gradients_of_an_ordinary_backward
 }
 
 #[test]
-fn a_tensor_cannot_be_made_a_leaf_of_its_own_inside_of_a_transform() {
+fn requires_grad_is_an_error_inside_of_a_transform() {
     let error = grad(|x| x * &scalar(2.0).requires_grad_(true)?, &scalar(3.0)).unwrap_err();
     let source = std::error::Error::source(&error).unwrap();
     assert_eq!(source.downcast_ref(), Some(&GradientError::InsideTransform));
 }
 
 #[test]
-fn no_grad_outside_does_not_reach_in_and_inside_does_not_reach_out() {
+fn no_grad_affects_only_its_own_level() {
     let square = |x: &Tensor| x * x;
     let off = guard::no_grad();
     assert_eq!(item(&grad(square, &scalar(3.0)).unwrap()), 6.0);
@@ -100,7 +100,7 @@ fn no_grad_outside_does_not_reach_in_and_inside_does_not_reach_out() {
 }
 
 #[test]
-fn in_place_operators_and_views_work_at_a_level() {
+fn in_place_operators_and_views_work_inside_of_a_transform() {
     let gradient = grad(
         |x| {
             let mut y = aten::clone(x, None)?;
@@ -115,7 +115,7 @@ fn in_place_operators_and_views_work_at_a_level() {
 }
 
 #[test]
-fn writing_to_a_captured_tensor_is_refused() {
+fn a_write_to_a_captured_tensor_is_an_error() {
     let outside = scalar(1.0);
     let error = grad(
         |x| {
@@ -127,14 +127,14 @@ fn writing_to_a_captured_tensor_is_refused() {
     .unwrap_err();
     let source = std::error::Error::source(&error).unwrap();
     assert!(
-        matches!(source.downcast_ref(), Some(TransformError::WrittenFromOutside { argument, .. }) if argument == "self"),
+        matches!(source.downcast_ref(), Some(TransformError::WriteToCaptured { argument, .. }) if argument == "self"),
         "{error}"
     );
     assert_eq!((item(&outside), dispatch_transform::depth()), (1.0, 0));
 }
 
 #[test]
-fn a_tensor_that_leaves_a_function_is_an_ordinary_one_afterwards() {
+fn a_tensor_returned_from_a_transform_is_an_ordinary_tensor() {
     let mut kept = None;
     grad(
         |x| {
@@ -164,7 +164,7 @@ fn a_pullback_can_be_called_twice_and_differentiated() {
 }
 
 #[test]
-fn forward_over_reverse_gives_a_hessians_product() {
+fn jvp_of_grad_is_a_hessian_vector_product() {
     // f = sum(x^3): the Hessian is diag(6 x).
     let x = Tensor::from([1.0, 2.0]);
     let cube = |x: &Tensor| (&(x * x)? * x)?.sum();
@@ -185,7 +185,7 @@ fn a_constant_function_has_a_gradient_of_zeros() {
 }
 
 #[test]
-fn an_error_or_a_panic_inside_leaves_the_level() {
+fn an_error_or_a_panic_ends_the_level() {
     let failed = grad(|_| Err("no".into()), &scalar(1.0));
     assert!(failed.is_err());
     let caught = std::panic::catch_unwind(|| grad(|_| panic!("inside"), &scalar(1.0)));
@@ -195,7 +195,7 @@ fn an_error_or_a_panic_inside_leaves_the_level() {
 }
 
 #[test]
-fn a_level_does_not_reach_into_other_threads() {
+fn a_level_does_not_affect_other_threads() {
     let error = grad(
         |x| {
             let x = x.clone();

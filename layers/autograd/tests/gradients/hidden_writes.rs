@@ -10,7 +10,7 @@ fn leaf(elements: &[f64]) -> Tensor {
     Tensor::from_slice(elements).requires_grad_(true).unwrap()
 }
 
-fn source(error: &Error) -> &GradientError {
+fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
@@ -19,7 +19,7 @@ fn part(tensor: &Tensor) -> Tensor {
 }
 
 #[test]
-fn a_view_made_while_nothing_was_recorded_is_not_written_to_while_something_is() {
+fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
     let x = leaf(&[1.0, 2.0, 3.0]);
     let y = (&x * 2.0).unwrap();
     let unrecorded = {
@@ -36,14 +36,14 @@ fn a_view_made_while_nothing_was_recorded_is_not_written_to_while_something_is()
     };
     for mut view in [part(&unrecorded), unrecorded, in_inference, of_leaf] {
         let error = view.mul__scalar(10.0).unwrap_err();
-        assert!(matches!(source(&error), GradientError::ViewWritten { .. }), "{error}");
+        assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
     y.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [2.0; 3]);
 }
 
 #[test]
-fn integers_that_recorded_numbers_are_copied_into_stay_outside_of_the_graph() {
+fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
     let x = leaf(&[1.5]);
     let mut whole = Tensor::from([1_i64]);
     aten::copy_(&mut whole, &x, false).unwrap();
@@ -53,35 +53,35 @@ fn integers_that_recorded_numbers_are_copied_into_stay_outside_of_the_graph() {
 }
 
 #[test]
-fn a_leaf_that_is_itself_a_view_is_not_written_through_a_view_of_it() {
+fn a_write_to_a_view_of_a_leaf_view_is_an_error() {
     let buffer = Tensor::from([1.0, 2.0, 3.0, 4.0]);
     let parameter = buffer.slice(0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
     let mut view = part(&parameter);
     for error in [aten::mul_(&mut view, &leaf(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
-        assert!(matches!(source(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
+        assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
     }
     (&parameter * 2.0).unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(parameter.grad().unwrap().to_vec::<f64>().unwrap(), [2.0, 2.0]);
 }
 
 /// An operator whose kernel returns its argument.
-#[op_def("writes_same(Tensor self) -> Tensor")]
-pub fn writes_same(this: &Tensor) -> Result<Tensor>;
+#[op_def("returns_argument(Tensor self) -> Tensor")]
+pub fn returns_argument(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(writes_same, CPU)]
-fn same(this: &Tensor) -> Result<Tensor> {
+#[op_impl(returns_argument, CPU)]
+fn returns_argument_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_grad(writes_same)]
-fn same_back(grad: &Tensor) -> Tensor {
+#[op_grad(returns_argument)]
+fn returns_argument_grad(grad: &Tensor) -> Tensor {
     grad.clone()
 }
 
 #[test]
-fn what_a_kernel_gives_back_of_its_arguments_is_a_copy_where_it_is_recorded() {
+fn a_recorded_result_that_is_an_argument_is_copied() {
     let x = leaf(&[1.0]);
-    let mut y = writes_same(&x).unwrap();
+    let mut y = returns_argument(&x).unwrap();
     y.mul__scalar(3.0).unwrap();
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0]);
     y.sum().unwrap().backward().unwrap();
@@ -89,7 +89,7 @@ fn what_a_kernel_gives_back_of_its_arguments_is_a_copy_where_it_is_recorded() {
 }
 
 #[test]
-fn a_write_that_is_refused_is_no_write() {
+fn a_rejected_write_does_not_invalidate_saved_tensors() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = x.tanh().unwrap();
     assert!(aten::div_(&mut y, &Tensor::from([1.0, 2.0, 3.0])).is_err());
@@ -98,7 +98,7 @@ fn a_write_that_is_refused_is_no_write() {
 }
 
 #[test]
-fn a_backward_frees_what_a_write_to_a_view_saved() {
+fn a_backward_frees_the_tensors_saved_by_a_write_to_a_view() {
     let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
     let y = aten::clone(&x, None).unwrap();
     aten::mul_(&mut part(&y), &factor).unwrap();
@@ -106,7 +106,7 @@ fn a_backward_frees_what_a_write_to_a_view_saved() {
     sum.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);
     let error = sum.backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::Freed { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::SavedFreed { .. }), "{error}");
 }
 
 struct Hundredfold;
@@ -122,7 +122,7 @@ impl Backward for Hundredfold {
 }
 
 #[test]
-fn a_write_to_what_a_recorded_output_showed_leaves_its_function_in_place() {
+fn a_later_write_to_the_input_does_not_change_a_custom_function() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     let output = record(&[&y], Hundredfold, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
@@ -133,7 +133,7 @@ fn a_write_to_what_a_recorded_output_showed_leaves_its_function_in_place() {
 }
 
 #[test]
-fn a_power_may_be_written_over() {
+fn the_result_of_a_power_can_be_overwritten() {
     for power in [
         |x: &Tensor| x.pow_tensor_scalar(3),
         |x: &Tensor| {

@@ -10,26 +10,26 @@ fn leaf(tensor: Tensor) -> Tensor {
 }
 
 /// Returns a tensor of irregular values.
-fn numbers(sizes: &[i64]) -> Tensor {
+fn irregular_tensor(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
     (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
 }
 
 /// Returns the gradients of `outputs` with irregular seed gradients.
-fn weighted(outputs: &[&Tensor], inputs: &[&Tensor]) -> Vec<Option<Tensor>> {
-    let seeds: Vec<Tensor> = outputs.iter().map(|output| numbers(output.sizes())).collect();
+fn seeded_gradients(outputs: &[&Tensor], inputs: &[&Tensor]) -> Vec<Option<Tensor>> {
+    let seeds: Vec<Tensor> = outputs.iter().map(|output| irregular_tensor(output.sizes())).collect();
     let seeds: Vec<&Tensor> = seeds.iter().collect();
     Differentiation::of(outputs).seeded(&seeds).retain_graph().allow_unused().grad(inputs).unwrap()
 }
 
 fn gradient(output: &Tensor, input: &Tensor) -> Vec<f64> {
-    weighted(&[output], &[input])[0].as_ref().expect("it has a part in the output").to_vec().unwrap()
+    seeded_gradients(&[output], &[input])[0].as_ref().expect("the output depends on the input").to_vec().unwrap()
 }
 
 #[test]
-fn what_is_detached_is_a_tensor_of_its_own() {
-    let x = leaf(numbers(&[3]));
+fn a_detached_tensor_shares_storage_and_can_be_a_leaf() {
+    let x = leaf(irregular_tensor(&[3]));
     for tensor in [x.clone(), (&x * &x).unwrap()] {
         let detached = tensor.detach().unwrap();
         assert!(!detached.requires_grad() && !detached.same(&tensor));
@@ -41,35 +41,35 @@ fn what_is_detached_is_a_tensor_of_its_own() {
 }
 
 #[test]
-fn a_strided_view_gathers_what_all_its_places_get() {
-    let x = leaf(numbers(&[4]));
+fn an_overlapping_strided_view_sums_gradients_of_each_element() {
+    let x = leaf(irregular_tensor(&[4]));
     let windows = aten::as_strided(&x, &[2, 3], &[1, 1], Some(0)).unwrap();
-    let w: Vec<f64> = numbers(&[6]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[6]).to_vec().unwrap();
     assert_eq!(gradient(&windows, &x), [w[0], w[1] + w[3], w[2] + w[4], w[5]]);
 }
 
 #[test]
-fn a_strided_view_may_show_more_than_the_tensor_that_it_is_made_of() {
-    let x = leaf(numbers(&[4]));
+fn a_strided_view_larger_than_its_source_has_a_gradient() {
+    let x = leaf(irregular_tensor(&[4]));
     let part = x.narrow(0, 2, 1).unwrap();
     let all = aten::as_strided(&part, &[4], &[1], Some(0)).unwrap();
-    let w: Vec<f64> = numbers(&[4]).to_vec().unwrap();
-    assert_eq!(gradient(&all, &x), [0.0, 0.0, w[2], 0.0], "the gradient goes to what `part` showed");
+    let w: Vec<f64> = irregular_tensor(&[4]).to_vec().unwrap();
+    assert_eq!(gradient(&all, &x), [0.0, 0.0, w[2], 0.0], "only the elements of `part` get a gradient");
 }
 
 #[test]
-fn elements_of_an_expanded_tensor_share_the_gradient_of_a_strided_view() {
-    let x = leaf(numbers(&[2]));
+fn a_strided_view_of_an_expanded_tensor_has_a_gradient() {
+    let x = leaf(irregular_tensor(&[2]));
     let twice = x.expand(&[2, 2]).unwrap();
     let flat = aten::as_strided(&twice, &[2], &[1], Some(0)).unwrap();
-    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
-    assert_eq!(gradient(&flat, &x), w, "half goes to each of two places, which are the same element");
+    let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
+    assert_eq!(gradient(&flat, &x), w, "each of two positions of one element gets half");
 }
 
 #[test]
-fn parts_that_nobody_used_get_zeros() {
-    let x = leaf(numbers(&[5]));
-    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+fn unused_parts_of_a_split_get_gradient_zero() {
+    let x = leaf(irregular_tensor(&[5]));
+    let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     let parts = x.split(2, 0).unwrap();
     assert_eq!(gradient(&parts[1], &x), [0.0, 0.0, w[0], w[1], 0.0]);
     let parts = x.split_with_sizes(&[1, 2, 2], 0).unwrap();
@@ -79,14 +79,14 @@ fn parts_that_nobody_used_get_zeros() {
 }
 
 #[test]
-fn joined_tensors_get_their_parts_and_may_be_written_to() {
-    let (x, y) = (leaf(numbers(&[2])), leaf(numbers(&[3])));
+fn concatenated_tensors_get_their_parts_of_the_gradient() {
+    let (x, y) = (leaf(irregular_tensor(&[2])), leaf(irregular_tensor(&[3])));
     let mut squares = (&x * &x).unwrap();
     let nothing = Tensor::zeros(&[0], DType::F64).unwrap();
     let all = aten::cat(&[squares.clone(), nothing, y.clone()], 0).unwrap();
     squares.mul__scalar(2).unwrap();
-    let gradients = weighted(&[&all], &[&x, &y]);
-    let w: Vec<f64> = numbers(&[5]).to_vec().unwrap();
+    let gradients = seeded_gradients(&[&all], &[&x, &y]);
+    let w: Vec<f64> = irregular_tensor(&[5]).to_vec().unwrap();
     let values: Vec<f64> = x.to_vec().unwrap();
     let of_x: Vec<f64> = gradients[0].as_ref().unwrap().to_vec().unwrap();
     assert_eq!(of_x, [2.0 * values[0] * w[0], 2.0 * values[1] * w[1]]);
@@ -94,11 +94,11 @@ fn joined_tensors_get_their_parts_and_may_be_written_to() {
 }
 
 #[test]
-fn what_was_not_scattered_gets_zeros() {
-    let x = leaf(numbers(&[3]));
-    let source = leaf(numbers(&[4]));
+fn elements_that_were_not_scattered_get_gradient_zero() {
+    let x = leaf(irregular_tensor(&[3]));
+    let source = leaf(irregular_tensor(&[4]));
     let index = Tensor::from_slice(&[2_i64, 0]);
-    let w: Vec<f64> = numbers(&[3]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[3]).to_vec().unwrap();
     let scattered = x.scatter_src(0, &index, &source).unwrap();
     assert_eq!(gradient(&scattered, &source), [w[2], w[0], 0.0, 0.0]);
     assert_eq!(gradient(&scattered, &x), [0.0, w[1], 0.0]);
@@ -108,12 +108,12 @@ fn what_was_not_scattered_gets_zeros() {
 }
 
 #[test]
-fn reductions_of_scatter_have_gradients() {
-    let (x, source) = (leaf(numbers(&[2])), leaf(numbers(&[3])));
+fn scatter_reduce_has_gradients() {
+    let (x, source) = (leaf(irregular_tensor(&[2])), leaf(irregular_tensor(&[3])));
     let index = Tensor::from_slice(&[0_i64, 0, 1]);
     let product = aten::scatter_reduce(&x, 0, &index, &source, "multiply").unwrap();
     let (a, b): (Vec<f64>, Vec<f64>) = (x.to_vec().unwrap(), source.to_vec().unwrap());
-    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     let near = |found: Vec<f64>, expected: &[f64]| {
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} instead of {expected:?}");
     };
@@ -126,41 +126,41 @@ fn reductions_of_scatter_have_gradients() {
 }
 
 #[test]
-fn a_product_with_a_single_zero_is_not_lost() {
+fn a_scatter_product_with_one_zero_has_a_gradient() {
     let x = leaf(Tensor::from([2.0, 0.0]));
     let source = leaf(Tensor::from([0.0, 3.0, 5.0]));
     let index = Tensor::from_slice(&[0_i64, 0, 1]);
     let product = aten::scatter_reduce_two(&x, 0, &index, &source, "prod", true).unwrap();
-    let w: Vec<f64> = numbers(&[2]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     assert_eq!(gradient(&product, &source), [w[0] * 6.0, 0.0, 0.0]);
     assert_eq!(gradient(&product, &x), [0.0, w[1] * 5.0]);
 }
 
 #[test]
-fn a_position_that_is_filled_twice_counts_once() {
-    let (x, value) = (leaf(numbers(&[3])), leaf(Tensor::from(1.5)));
+fn an_index_that_is_filled_twice_counts_once_in_the_gradient() {
+    let (x, value) = (leaf(irregular_tensor(&[3])), leaf(Tensor::from(1.5)));
     let index = Tensor::from_slice(&[1_i64, 1]);
     let filled = aten::index_fill_int_tensor(&x, 0, &index, &value).unwrap();
-    let w: Vec<f64> = numbers(&[3]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[3]).to_vec().unwrap();
     assert_eq!(gradient(&filled, &value), [w[1]]);
     assert_eq!(gradient(&filled, &x), [w[0], 0.0, w[2]]);
 }
 
 #[test]
-fn chunks_side_by_side_go_back_without_what_filled_them() {
-    let (x, y) = (leaf(numbers(&[3, 2])), leaf(numbers(&[5])));
+fn the_gradient_of_chunk_cat_ignores_the_padding() {
+    let (x, y) = (leaf(irregular_tensor(&[3, 2])), leaf(irregular_tensor(&[5])));
     let joined = aten::_chunk_cat(&[x.clone(), y.clone()], 0, 2).unwrap();
     assert_eq!(joined.sizes(), [2, 7]);
-    let w: Vec<f64> = numbers(&[14]).to_vec().unwrap();
+    let w: Vec<f64> = irregular_tensor(&[14]).to_vec().unwrap();
     assert_eq!(gradient(&joined, &x), [w[0], w[1], w[2], w[3], w[7], w[8]]);
     assert_eq!(gradient(&joined, &y), [w[4], w[5], w[6], w[11], w[12]]);
 }
 
 #[test]
-fn a_mask_of_attention_that_requires_gradients_has_one() {
+fn an_attention_mask_gets_a_gradient() {
     let sizes = [1, 2, 3, 4];
-    let (query, mask) = (leaf(numbers(&sizes)), leaf(numbers(&[3, 3])));
-    let value = (numbers(&sizes) * 0.5).unwrap();
+    let (query, mask) = (leaf(irregular_tensor(&sizes)), leaf(irregular_tensor(&[3, 3])));
+    let value = (irregular_tensor(&sizes) * 0.5).unwrap();
     let attend = |mask: &Tensor| {
         aten::scaled_dot_product_attention(&query, &query, &value, Some(mask), 0.0, false, None, false).unwrap()
     };

@@ -10,7 +10,7 @@ fn leaf() -> Tensor {
 }
 
 #[test]
-fn dropout_passes_the_gradients_of_what_it_kept_scaled_as_that_is() {
+fn the_gradient_of_dropout_is_its_scaled_mask() {
     let x = leaf();
     let (kept, _) = aten::native_dropout(&x, 0.25, Some(true)).unwrap();
     kept.sum().unwrap().backward().unwrap();
@@ -20,7 +20,7 @@ fn dropout_passes_the_gradients_of_what_it_kept_scaled_as_that_is() {
 }
 
 #[test]
-fn what_random_numbers_replace_has_no_gradient() {
+fn elements_replaced_by_random_numbers_get_gradient_zero() {
     let draws: [fn(&Tensor) -> Result<Tensor>; 5] = [
         |x| aten::bernoulli(x, None),
         |x| aten::exponential(x, 1.0, None),

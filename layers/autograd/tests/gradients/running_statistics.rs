@@ -12,7 +12,7 @@ fn input() -> Tensor {
 }
 
 /// Returns the gradients of the input, the weight and the bias, and the running mean after the call.
-fn outcome(normalise: Normalise) -> Vec<Vec<f64>> {
+fn gradients_and_running_mean(normalise: Normalise) -> Vec<Vec<f64>> {
     let x = input();
     let weight = Tensor::from([1.5, 0.5]).requires_grad_(true).unwrap();
     let bias = Tensor::from([0.1, 0.2]).requires_grad_(true).unwrap();
@@ -25,33 +25,33 @@ fn outcome(normalise: Normalise) -> Vec<Vec<f64>> {
     gradients.into_iter().chain([mean.to_vec().unwrap()]).collect()
 }
 
-fn close(a: &[Vec<f64>], b: &[Vec<f64>]) {
+fn assert_close(a: &[Vec<f64>], b: &[Vec<f64>]) {
     let same = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
     assert!(a.iter().zip(b).all(|(a, b)| a.iter().zip(b).all(same)), "{a:?}, not {b:?}");
 }
 
 #[test]
-fn every_form_has_the_same_gradients_and_moves_the_statistics() {
-    let plain = outcome(|x, [weight, bias], [mean, var]| {
+fn all_forms_of_batch_norm_have_the_same_gradients() {
+    let plain = gradients_and_running_mean(|x, [weight, bias], [mean, var]| {
         aten::batch_norm(x, Some(weight), Some(bias), Some(mean), Some(var), true, 0.1, 1e-3, false)
     });
     assert!(plain[0].iter().any(|slope| slope.abs() > 1e-3) && plain[3] != [0.0, 0.1]);
-    let without = outcome(|x, [weight, bias], _| {
+    let without = gradients_and_running_mean(|x, [weight, bias], _| {
         Ok(aten::_native_batch_norm_legit_no_stats(x, Some(weight), Some(bias), true, 0.1, 1e-3)?.0)
     });
-    close(&plain[..3], &without[..3]);
-    let written = outcome(|x, [weight, bias], [mean, var]| {
+    assert_close(&plain[..3], &without[..3]);
+    let written = gradients_and_running_mean(|x, [weight, bias], [mean, var]| {
         Ok(aten::_native_batch_norm_legit(x, Some(weight), Some(bias), mean, var, true, 0.1, 1e-3)?.0)
     });
-    close(&plain, &written);
-    let updated = outcome(|x, [weight, bias], [mean, var]| {
+    assert_close(&plain, &written);
+    let updated = gradients_and_running_mean(|x, [weight, bias], [mean, var]| {
         Ok(aten::_batch_norm_with_update(x, Some(weight), Some(bias), mean, var, 0.1, 1e-3)?.0)
     });
-    close(&plain, &updated);
+    assert_close(&plain, &updated);
 }
 
 #[test]
-fn statistics_of_before_that_were_overwritten_raise() {
+fn overwriting_saved_running_statistics_is_an_error() {
     let x = input();
     let (mean, var) = (Tensor::from([0.0, 0.1]), Tensor::from([1.0, 2.0]));
     let y = aten::batch_norm(&x, None, None, Some(&mean), Some(&var), false, 0.1, 1e-3, false).unwrap();

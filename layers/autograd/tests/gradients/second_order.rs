@@ -26,7 +26,7 @@ fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
 }
 
 /// Returns the weighted sum of all elements.
-fn weighted(tensor: &Tensor, seed: f64) -> Result<Tensor> {
+fn weighted_sum(tensor: &Tensor, seed: f64) -> Result<Tensor> {
     (tensor * elements(tensor.sizes(), (0.5, 1.5), seed))?.sum()
 }
 
@@ -38,15 +38,15 @@ fn leaves(values: &[Tensor]) -> Vec<Tensor> {
 }
 
 /// Returns the weighted sum of all gradients with respect to these leaves, with its graph. `None` if there are no gradients.
-fn slope(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
-    let loss = weighted(&function(leaves)?, 0.3)?;
+fn gradient_sum(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
+    let loss = weighted_sum(&function(leaves)?, 0.3)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
     let gradients = Differentiation::of(&[&loss]).create_graph().allow_unused().grad(&by)?;
     let mut sum: Option<Tensor> = None;
     // Each gradient has its own weights, so that gradients of two leaves cannot cancel.
     for (gradient, seed) in gradients.into_iter().zip([0.35, 0.6, 0.85, 0.05]) {
         let Some(gradient) = gradient else { continue };
-        let part = weighted(&gradient, seed)?;
+        let part = weighted_sum(&gradient, seed)?;
         sum = Some(match sum {
             Some(sum) => (sum + part)?,
             None => part,
@@ -55,8 +55,8 @@ fn slope(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
     Ok(sum)
 }
 
-fn slope_at(function: Function, values: &[Tensor]) -> f64 {
-    slope(function, &leaves(values)).unwrap().map_or(0.0, |slope| slope.item().unwrap())
+fn gradient_sum_at(function: Function, values: &[Tensor]) -> f64 {
+    gradient_sum(function, &leaves(values)).unwrap().map_or(0.0, |gradient_sum| gradient_sum.item().unwrap())
 }
 
 /// Returns the maximal difference of the two second derivatives, and their magnitude.
@@ -69,10 +69,12 @@ fn compare(example: &Example) -> Result<(f64, f64)> {
         .map(|(sizes, seed)| elements(sizes, example.range, seed))
         .collect();
     let leaves = leaves(&values);
-    let slope = slope(example.function, &leaves)?;
+    let gradient_sum = gradient_sum(example.function, &leaves)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
-    let bends = match slope {
-        Some(slope) if slope.requires_grad() => Differentiation::of(&[&slope]).allow_unused().grad(&by)?,
+    let bends = match gradient_sum {
+        Some(gradient_sum) if gradient_sum.requires_grad() => {
+            Differentiation::of(&[&gradient_sum]).allow_unused().grad(&by)?
+        }
         _ => vec![None; by.len()],
     };
     let (mut apart, mut size) = (0.0_f64, 0.0_f64);
@@ -85,7 +87,7 @@ fn compare(example: &Example) -> Result<(f64, f64)> {
                 let mut elements = value.to_vec::<f64>().unwrap();
                 elements[at] += by;
                 moved[i] = Tensor::from_slice(&elements).view(value.sizes()).unwrap();
-                slope_at(example.function, &moved)
+                gradient_sum_at(example.function, &moved)
             };
             let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
             apart = apart.max((found - expected).abs());
@@ -95,22 +97,22 @@ fn compare(example: &Example) -> Result<(f64, f64)> {
     Ok((apart, size))
 }
 
-macro_rules! examples {
+macro_rules! second_order_tests {
     ($($family:ident { $($name:literal [$($sizes:expr),*] in $low:literal to $high:literal: $function:expr;)* })*) => {$(
         #[test]
         fn $family() {
-            let examples = [$(Example {
+            let second_order_tests = [$(Example {
                 name: $name,
                 sizes: &[$(&$sizes),*],
                 range: ($low, $high),
                 function: $function,
             }),*];
             let mut wrong = Vec::new();
-            for example in &examples {
+            for example in &second_order_tests {
                 match compare(example) {
                     // If all derivatives are zero, nothing was checked.
                     Ok((apart, size)) if size > 1e-3 && apart <= 2e-6 * size.max(1.0) => {}
-                    Ok((apart, size)) => wrong.push(format!("{}: apart by {apart}, of {size}", example.name)),
+                    Ok((apart, size)) => wrong.push(format!("{}: the difference is {apart}, the size {size}", example.name)),
                     Err(error) => wrong.push(format!("{}: {error}", example.name)),
                 }
             }
@@ -119,7 +121,7 @@ macro_rules! examples {
     )*};
 }
 
-examples! {
+second_order_tests! {
     arithmetic {
         "mul" [[3], [2, 3]] in 0.5 to 2.0: |x| &x[0] * &x[1];
         "div" [[3], [2, 3]] in 0.5 to 2.0: |x| &x[0] / &x[1];

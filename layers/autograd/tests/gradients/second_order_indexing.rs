@@ -10,7 +10,7 @@ fn leaf(tensor: Tensor) -> Tensor {
 }
 
 /// Returns a tensor of irregular values.
-fn numbers(sizes: &[i64]) -> Tensor {
+fn irregular_tensor(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
     let numbers = Tensor::arange(1..count + 1, DType::F64).unwrap();
     (numbers * 0.7).unwrap().sin().unwrap().reshape(sizes).unwrap()
@@ -20,7 +20,7 @@ fn numbers(sizes: &[i64]) -> Tensor {
 fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tensor>) {
     let squares = |inputs: &[&Tensor]| -> Result<Tensor> {
         let output = f(inputs)?;
-        let seed = numbers(output.sizes());
+        let seed = irregular_tensor(output.sizes());
         let seeds = [&seed];
         let outputs = [&output];
         let gradients = Differentiation::of(&outputs).seeded(&seeds).create_graph().grad(inputs)?;
@@ -51,19 +51,19 @@ fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tens
 
 #[test]
 fn convolutions_have_second_gradients() {
-    let (image, bias) = (numbers(&[1, 4, 4, 3]), numbers(&[4]));
-    assert_second_order(&[&image, &numbers(&[4, 2, 2, 2]), &bias], |inputs| {
+    let (image, bias) = (irregular_tensor(&[1, 4, 4, 3]), irregular_tensor(&[4]));
+    assert_second_order(&[&image, &irregular_tensor(&[4, 2, 2, 2]), &bias], |inputs| {
         aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1, 2], false, &[0], 2)
     });
-    assert_second_order(&[&image, &numbers(&[4, 1, 2, 2]), &numbers(&[2])], |inputs| {
+    assert_second_order(&[&image, &irregular_tensor(&[4, 1, 2, 2]), &irregular_tensor(&[2])], |inputs| {
         aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1], true, &[1, 0], 2)
     });
 }
 
 #[test]
-fn gradients_of_frequent_rows_have_gradients() {
+fn scale_grad_by_freq_has_second_gradients() {
     let index = Tensor::from_slice(&[1_i64, 0, 1, 2]);
-    assert_second_order(&[&numbers(&[4, 2])], |inputs| {
+    assert_second_order(&[&irregular_tensor(&[4, 2])], |inputs| {
         let rows = aten::embedding_dense_backward(inputs[0], &index, 3, 2, true)?;
         &rows * &rows
     });
@@ -72,7 +72,7 @@ fn gradients_of_frequent_rows_have_gradients() {
 #[test]
 fn small_norms_have_second_gradients() {
     for p in [1.5, 2.0, 3.0] {
-        assert_second_order(&[&numbers(&[2, 3])], |inputs| aten::renorm(inputs[0], p.into(), 0, 0.8.into()));
+        assert_second_order(&[&irregular_tensor(&[2, 3])], |inputs| aten::renorm(inputs[0], p.into(), 0, 0.8.into()));
     }
 }
 
@@ -82,7 +82,7 @@ type Example = (&'static str, &'static [&'static [i64]], fn(&[&Tensor]) -> Resul
 fn assert_all(examples: &[Example]) {
     for (name, sizes, f) in examples {
         println!("{name}");
-        let inputs: Vec<Tensor> = sizes.iter().map(|sizes| (numbers(sizes) + 0.2).unwrap()).collect();
+        let inputs: Vec<Tensor> = sizes.iter().map(|sizes| (irregular_tensor(sizes) + 0.2).unwrap()).collect();
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         // The result is squared, so that its gradient depends on the inputs.
         assert_second_order(&inputs, |inputs| f(inputs)?.square());
@@ -98,7 +98,7 @@ fn mask() -> Tensor {
 }
 
 #[test]
-fn views_and_parts_have_second_gradients() {
+fn views_and_splits_have_second_gradients() {
     assert_all(&[
         ("view", &[&[2, 3]], |x| x[0].view(&[3, 2])),
         ("expand", &[&[3]], |x| x[0].expand(&[2, 3])),
@@ -131,7 +131,7 @@ fn views_and_parts_have_second_gradients() {
 }
 
 #[test]
-fn elements_at_positions_have_second_gradients() {
+fn indexing_operators_have_second_gradients() {
     assert_all(&[
         ("gather", &[&[2, 3]], |x| x[0].gather(1, &index())),
         ("take", &[&[2, 3]], |x| x[0].take(&index())),
@@ -139,7 +139,7 @@ fn elements_at_positions_have_second_gradients() {
         ("put, added", &[&[2, 3], &[2]], |x| aten::put(x[0], &Tensor::from([4_i64, 4]), x[1], true)),
         ("index_select", &[&[2, 3]], |x| x[0].index_select(1, &Tensor::from([2_i64, 0, 2]))),
         ("index", &[&[2, 3]], |x| aten::index(x[0], &[None, Some(Tensor::from([2_i64, 2]))])),
-        ("index by truths", &[&[2, 3]], |x| aten::index(x[0], &[Some(mask())])),
+        ("index by a mask", &[&[2, 3]], |x| aten::index(x[0], &[Some(mask())])),
         ("index_put", &[&[2, 3], &[2]], |x| {
             aten::index_put(x[0], &[None, Some(Tensor::from([2_i64, 0]))], x[1], false)
         }),
@@ -177,7 +177,7 @@ fn reduced(x: &[&Tensor], name: &str, include_self: bool) -> Result<Tensor> {
 }
 
 #[test]
-fn images_have_second_gradients() {
+fn image_operators_have_second_gradients() {
     assert_all(&[
         ("im2col", &[&[1, 2, 3, 3]], |x| x[0].im2col(&[2, 2], &[1, 1], &[1, 0], &[1, 2])),
         ("col2im", &[&[1, 4, 4]], |x| x[0].col2im(&[3, 3], &[2, 2], &[1, 1], &[0, 0], &[1, 1])),

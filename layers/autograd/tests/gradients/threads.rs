@@ -19,7 +19,7 @@ fn loss(weights: &[Tensor; 2], input: f64) -> Tensor {
     (&hidden * &weights[1]).unwrap().sum().unwrap()
 }
 
-fn gathered(weights: &[Tensor; 2]) -> Vec<f64> {
+fn gradients(weights: &[Tensor; 2]) -> Vec<f64> {
     weights.iter().flat_map(|weight| weight.grad().unwrap().to_vec::<f64>().unwrap()).collect()
 }
 
@@ -28,16 +28,16 @@ fn inputs() -> Vec<f64> {
     (0..400).map(|i| f64::from(i % 7 - 3)).collect()
 }
 
-fn in_one_thread(inputs: impl IntoIterator<Item = f64>) -> Vec<f64> {
+fn gradients_in_one_thread(inputs: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let weights = weights();
     for input in inputs {
         loss(&weights, input).backward().unwrap();
     }
-    gathered(&weights)
+    gradients(&weights)
 }
 
 #[test]
-fn eight_threads_on_shared_leaves_agree_with_one() {
+fn eight_threads_accumulate_the_same_gradients_as_one() {
     let (weights, inputs) = (weights(), inputs());
     std::thread::scope(|scope| {
         for part in inputs.chunks(50) {
@@ -45,11 +45,11 @@ fn eight_threads_on_shared_leaves_agree_with_one() {
             scope.spawn(move || part.iter().for_each(|&input| loss(weights, input).backward().unwrap()));
         }
     });
-    assert_eq!(gathered(&weights), in_one_thread(inputs));
+    assert_eq!(gradients(&weights), gradients_in_one_thread(inputs));
 }
 
 #[test]
-fn jobs_that_record_and_jobs_that_do_not_keep_out_of_each_others_way() {
+fn recording_on_one_thread_does_not_affect_other_threads() {
     let weights = weights();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     pool.install(|| {
@@ -63,11 +63,11 @@ fn jobs_that_record_and_jobs_that_do_not_keep_out_of_each_others_way() {
         });
     });
     let recorded = inputs().into_iter().enumerate().filter(|(i, _)| i % 3 != 0).map(|(_, input)| input);
-    assert_eq!(gathered(&weights), in_one_thread(recorded));
+    assert_eq!(gradients(&weights), gradients_in_one_thread(recorded));
 }
 
 #[test]
-fn one_graph_is_gone_through_by_many_threads_at_once() {
+fn many_threads_run_a_backward_through_one_graph() {
     let weights = weights();
     let shared = (&weights[0] * &weights[1]).unwrap();
     let gradients: Vec<Vec<f64>> = std::thread::scope(|scope| {
@@ -93,7 +93,7 @@ fn one_graph_is_gone_through_by_many_threads_at_once() {
 }
 
 #[test]
-fn a_retained_gradient_gathers_those_of_all_threads() {
+fn a_retained_gradient_accumulates_from_all_threads() {
     for _ in 0..20 {
         let weights = weights();
         let shared = (&weights[0] * &weights[1]).unwrap();
@@ -112,24 +112,24 @@ fn a_retained_gradient_gathers_those_of_all_threads() {
 }
 
 /// A value that reads a gradient when it is dropped.
-struct Asks(Tensor);
+struct ReadsGradientOnDrop(Tensor);
 
-impl Drop for Asks {
+impl Drop for ReadsGradientOnDrop {
     fn drop(&mut self) {
         assert!(self.0.grad().is_none());
     }
 }
 
 #[test]
-fn what_a_hook_owns_may_ask_for_a_gradient_when_the_hook_is_removed() {
+fn removing_a_hook_can_drop_values_that_read_gradients() {
     let (removed, done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let x = Tensor::from(1.0).requires_grad_(true).unwrap();
-        let asks = Asks(x.clone());
+        let asks = ReadsGradientOnDrop(x.clone());
         x.register_hook(move |_| Ok(Some(asks.0.clone()))).unwrap().remove();
         removed.send(()).unwrap();
     });
-    assert!(done.recv_timeout(std::time::Duration::from_mins(1)).is_ok(), "it waits for itself");
+    assert!(done.recv_timeout(std::time::Duration::from_mins(1)).is_ok(), "the removal of the hook deadlocks");
 }
 
 fn drop_half(x: &Tensor) -> Result<Tensor> {
@@ -137,18 +137,18 @@ fn drop_half(x: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns the random stream range that another thread reserves.
-fn drawn_elsewhere() -> (u64, u64) {
+fn draw_on_another_thread() -> (u64, u64) {
     std::thread::spawn(|| Generator::default_for(Device::CPU).reserve(64)).join().unwrap()
 }
 
 #[test]
-fn random_numbers_that_others_draw_during_a_checkpoint_are_not_its_own() {
+fn a_checkpoint_ignores_random_numbers_of_other_threads() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
         let half = drop_half(&inputs[0])?;
         if runs.fetch_add(1, Ordering::Relaxed) == 0 {
-            drawn_elsewhere();
+            draw_on_another_thread();
         }
         Ok(vec![drop_half(&half)?])
     };
@@ -158,7 +158,7 @@ fn random_numbers_that_others_draw_during_a_checkpoint_are_not_its_own() {
 }
 
 #[test]
-fn a_checkpoint_of_what_it_captures_alone_draws_the_same_again() {
+fn a_checkpoint_without_inputs_replays_its_random_numbers() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let captured = x.clone();
     let y = checkpoint(move |_| Ok(vec![drop_half(&captured)?]), &[]).unwrap().remove(0);
@@ -167,30 +167,30 @@ fn a_checkpoint_of_what_it_captures_alone_draws_the_same_again() {
 }
 
 #[test]
-fn others_draw_new_random_numbers_while_a_checkpoint_draws_its_own_again() {
+fn other_threads_draw_new_random_numbers_during_a_replay() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let log = seen.clone();
     let block = move |inputs: &[Tensor]| {
-        log.lock().unwrap().push(drawn_elsewhere().1);
+        log.lock().unwrap().push(draw_on_another_thread().1);
         Ok(vec![drop_half(&inputs[0])?])
     };
     checkpoint(block, &[&x]).unwrap()[0].sum().unwrap().backward().unwrap();
-    let after = drawn_elsewhere().1;
+    let after = draw_on_another_thread().1;
     let seen = seen.lock().unwrap();
     assert!(seen.len() == 2 && seen[0] + 64 <= seen[1] && seen[1] + 64 <= after, "{seen:?}, {after}");
 }
 
 #[test]
-fn a_checkpoint_that_panics_on_its_way_back_leaves_nobody_old_random_numbers() {
+fn a_panic_during_a_replay_ends_the_replay() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
-        assert_eq!(runs.fetch_add(1, Ordering::Relaxed), 0, "on the way back");
+        assert_eq!(runs.fetch_add(1, Ordering::Relaxed), 0, "panic in the recomputation");
         Ok(vec![drop_half(&inputs[0])?])
     };
     let sum = checkpoint(block, &[&x]).unwrap()[0].sum().unwrap();
-    let before = drawn_elsewhere().1;
+    let before = draw_on_another_thread().1;
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sum.backward()));
-    assert!(caught.is_err() && before + 64 <= drawn_elsewhere().1);
+    assert!(caught.is_err() && before + 64 <= draw_on_another_thread().1);
 }

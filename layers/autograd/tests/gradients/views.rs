@@ -40,19 +40,19 @@ fn triple_grad(grad: &Tensor) -> Result<Tensor> {
 }
 
 /// An in-place operator without a declared derivative.
-#[op_def("scribble_(Tensor(a!) self) -> Tensor(a!)")]
-fn scribble_(this: &mut Tensor) -> Result<()>;
+#[op_def("overwrite_without_derivative_(Tensor(a!) self) -> Tensor(a!)")]
+fn overwrite_without_derivative_(this: &mut Tensor) -> Result<()>;
 
-#[op_impl(scribble_, CPU)]
-fn scribble_cpu(this: &mut Tensor) -> Result<()> {
+#[op_impl(overwrite_without_derivative_, CPU)]
+fn overwrite_without_derivative_cpu(this: &mut Tensor) -> Result<()> {
     triple_cpu(this)
 }
 
-#[op_def("quiet(Tensor self) -> Tensor")]
-fn quiet(this: &Tensor) -> Result<Tensor>;
+#[op_def("without_derivative(Tensor self) -> Tensor")]
+fn without_derivative(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(quiet, CPU)]
-fn quiet_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(without_derivative, CPU)]
+fn without_derivative_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<f64>()?))
 }
 
@@ -65,19 +65,19 @@ fn copy_of(tensor: &Tensor) -> Tensor {
 }
 
 fn gradient(tensor: &Tensor) -> Vec<f64> {
-    tensor.grad().expect("a gradient was gathered").to_vec().unwrap()
+    tensor.grad().expect("a gradient was accumulated").to_vec().unwrap()
 }
 
-fn source(error: &Error) -> &GradientError {
+fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
 }
 
 fn is_modified(error: &Error, operator: &str) -> bool {
-    matches!(source(error), GradientError::Modified { operator: found, .. } if found == operator)
+    matches!(gradient_error(error), GradientError::SavedModified { operator: found, .. } if found == operator)
 }
 
 #[test]
-fn an_in_place_operator_has_its_functional_twins_gradient() {
+fn an_in_place_operator_has_the_gradient_of_its_functional_form() {
     let x = leaf(&[1.0, -2.0]);
     let mut y = copy_of(&x);
     aten::mul_(&mut y, &Tensor::from([3.0, 5.0])).unwrap();
@@ -87,7 +87,7 @@ fn an_in_place_operator_has_its_functional_twins_gradient() {
 }
 
 #[test]
-fn the_value_before_an_in_place_product_is_what_its_derivative_needs() {
+fn an_in_place_product_saves_the_value_before_the_write() {
     let (x, w) = (leaf(&[2.0]), leaf(&[5.0]));
     let mut y = copy_of(&x);
     aten::mul_(&mut y, &w).unwrap();
@@ -106,7 +106,7 @@ fn a_tensor_times_itself_in_place_is_a_square() {
 }
 
 #[test]
-fn writing_to_a_view_changes_the_gradient_of_its_base() {
+fn a_write_to_a_view_changes_the_gradient_of_its_base() {
     let x = leaf(&[1.0, 2.0, 3.0]);
     let base = copy_of(&x);
     let mut end = tail(&base, 1).unwrap();
@@ -116,7 +116,7 @@ fn writing_to_a_view_changes_the_gradient_of_its_base() {
 }
 
 #[test]
-fn writing_to_a_base_changes_the_gradient_of_its_views() {
+fn a_write_to_a_base_changes_the_gradient_of_its_views() {
     let x = leaf(&[1.0, 2.0, 3.0]);
     let mut base = copy_of(&x);
     let end = tail(&base, 1).unwrap();
@@ -126,7 +126,7 @@ fn writing_to_a_base_changes_the_gradient_of_its_views() {
 }
 
 #[test]
-fn writing_to_a_view_changes_its_siblings() {
+fn a_write_to_a_view_changes_other_views_of_the_base() {
     let x = leaf(&[1.0, 2.0, 3.0]);
     let base = copy_of(&x);
     let (mut first, second) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
@@ -136,7 +136,7 @@ fn writing_to_a_view_changes_its_siblings() {
 }
 
 #[test]
-fn a_view_of_a_view_writes_to_the_bottom() {
+fn a_write_to_a_view_of_a_view_reaches_the_base() {
     let x = leaf(&[1.0, 2.0, 3.0, 4.0]);
     let base = copy_of(&x);
     let mut deep = tail(&tail(&base, 1).unwrap(), 1).unwrap();
@@ -147,7 +147,7 @@ fn a_view_of_a_view_writes_to_the_bottom() {
 }
 
 #[test]
-fn a_plain_tensor_gets_a_history_when_gradients_are_written_into_it() {
+fn a_recorded_write_gives_a_plain_tensor_a_history() {
     let w = leaf(&[5.0]);
     let base = Tensor::from([1.0, 2.0, 3.0]);
     let (mut written, read) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
@@ -158,7 +158,7 @@ fn a_plain_tensor_gets_a_history_when_gradients_are_written_into_it() {
 }
 
 #[test]
-fn a_copy_into_a_view_cuts_the_gradient_of_what_was_there() {
+fn a_copy_into_a_view_ends_the_gradient_of_the_old_elements() {
     let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[7.0]));
     let base = copy_of(&x);
     aten::copy_(&mut tail(&base, 1).unwrap(), &y, false).unwrap();
@@ -167,7 +167,7 @@ fn a_copy_into_a_view_cuts_the_gradient_of_what_was_there() {
 }
 
 #[test]
-fn gradients_through_views_have_gradients() {
+fn second_derivatives_go_through_views() {
     let x = leaf(&[1.0, 2.0]);
     let base = copy_of(&x);
     let mut end = tail(&base, 1).unwrap();
@@ -181,13 +181,13 @@ fn gradients_through_views_have_gradients() {
 }
 
 #[test]
-fn overwriting_a_saved_tensor_raises_through_whatever_it_is_written() {
+fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
     type Write = fn(&Tensor);
     let writers: [(&str, Write); 6] = [
         ("the base", |saved| aten::add_(&mut saved.clone(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a view", |saved| aten::add_(&mut tail(saved, 1).unwrap(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a clone of the handle", |saved| aten::copy_(&mut saved.clone(), &Tensor::from(1.0), false).unwrap()),
-        ("somebody's operator", |saved| scribble_(&mut saved.clone()).unwrap()),
+        ("somebody's operator", |saved| overwrite_without_derivative_(&mut saved.clone()).unwrap()),
         ("a write guard", |saved| saved.clone().write::<f64>().unwrap()[0] = 7.0),
         ("a detached tensor", |saved| {
             aten::add_(&mut saved.detach().unwrap(), &Tensor::from(1.0), 1.into()).unwrap();
@@ -205,16 +205,19 @@ fn overwriting_a_saved_tensor_raises_through_whatever_it_is_written() {
 }
 
 #[test]
-fn overwriting_a_saved_result_raises() {
+fn overwriting_a_saved_result_is_an_error() {
     let x = leaf(&[1.0, -2.0]);
     let mut y = x.relu().unwrap();
     aten::add_(&mut y, &Tensor::from(1.0), 1.into()).unwrap();
     let error = y.sum().unwrap().backward().unwrap_err();
-    assert!(matches!(source(&error), GradientError::Modified { saved, .. } if saved == "result"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "result"),
+        "{error}"
+    );
 }
 
 #[test]
-fn writing_what_no_derivative_needs_is_fine() {
+fn a_tensor_that_no_derivative_needs_can_be_overwritten() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = (&x + &x).unwrap();
     aten::mul_(&mut y, &Tensor::from(3.0)).unwrap();
@@ -223,14 +226,17 @@ fn writing_what_no_derivative_needs_is_fine() {
 }
 
 #[test]
-fn a_leaf_is_not_written_to_unless_nothing_is_recorded() {
+fn a_recorded_write_to_a_leaf_is_an_error() {
     let mut x = leaf(&[1.0, 2.0]);
     let error = aten::add_(&mut x, &Tensor::from(1.0), 1.into()).unwrap_err();
-    assert!(matches!(source(&error), GradientError::LeafWritten { argument, .. } if argument == "self"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::LeafWritten { argument, .. } if argument == "self"),
+        "{error}"
+    );
     let error = triple_(&mut x).unwrap_err();
-    assert!(matches!(source(&error), GradientError::LeafWritten { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::LeafWritten { .. }), "{error}");
     let error = triple_(&mut tail(&x, 1).unwrap()).unwrap_err();
-    assert!(matches!(source(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0, 2.0]);
     let _off = guard::no_grad();
     triple_(&mut tail(&x, 1).unwrap()).unwrap();
@@ -239,7 +245,7 @@ fn a_leaf_is_not_written_to_unless_nothing_is_recorded() {
 }
 
 #[test]
-fn a_view_made_while_nothing_was_recorded_is_not_written_to_later() {
+fn a_later_recorded_write_to_an_unrecorded_view_is_an_error() {
     let x = leaf(&[1.0, 2.0]);
     let base = copy_of(&x);
     let mut view = {
@@ -247,12 +253,12 @@ fn a_view_made_while_nothing_was_recorded_is_not_written_to_later() {
         tail(&base, 1).unwrap()
     };
     let error = aten::mul_(&mut view, &leaf(&[2.0])).unwrap_err();
-    assert!(matches!(source(&error), GradientError::ViewWritten { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     assert!(!view.requires_grad());
 }
 
 #[test]
-fn inference_tensors_are_written_in_inference_mode_alone() {
+fn inference_tensors_can_be_written_to_only_in_inference_mode() {
     let mut made = {
         let _inference = guard::inference_mode();
         let mut made = Tensor::from([1.0]);
@@ -260,41 +266,44 @@ fn inference_tensors_are_written_in_inference_mode_alone() {
         made
     };
     let error = triple_(&mut made).unwrap_err();
-    assert!(matches!(source(&error), GradientError::InferenceWritten { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::InferenceWritten { .. }), "{error}");
     assert_eq!(made.to_vec::<f64>().unwrap(), [3.0]);
 }
 
 #[test]
-fn an_operator_without_derivative_raises_in_backward_and_names_itself() {
+fn a_backward_through_an_operator_without_derivative_names_it() {
     let x = leaf(&[1.0, 2.0]);
-    let y = quiet(&x).unwrap();
+    let y = without_derivative(&x).unwrap();
     assert!(y.requires_grad());
     let error = y.sum().unwrap().backward().unwrap_err();
     assert!(
-        matches!(source(&error), GradientError::NoDerivative { operator } if operator.ends_with("::quiet")),
+        matches!(gradient_error(&error), GradientError::NoDerivative { operator } if operator.ends_with("::without_derivative")),
         "{error}"
     );
     let mut z = copy_of(&x);
-    scribble_(&mut z).unwrap();
+    overwrite_without_derivative_(&mut z).unwrap();
     let error = z.sum().unwrap().backward().unwrap_err();
     assert!(
-        matches!(source(&error), GradientError::NoDerivative { operator } if operator.ends_with("::scribble_")),
+        matches!(gradient_error(&error), GradientError::NoDerivative { operator } if operator.ends_with("::overwrite_without_derivative_")),
         "{error}"
     );
 }
 
 #[test]
-fn out_forms_are_refused_where_gradients_would_be_lost() {
+fn out_forms_are_an_error_if_an_argument_requires_gradients() {
     let x = leaf(&[1.0]);
     let mut out = Tensor::from([0.0]);
     let error = aten::mul_out(&x, &x, &mut out).unwrap_err();
-    assert!(matches!(source(&error), GradientError::OutRequiresGrad { argument, .. } if argument == "self"), "{error}");
+    assert!(
+        matches!(gradient_error(&error), GradientError::OutRequiresGrad { argument, .. } if argument == "self"),
+        "{error}"
+    );
     let _off = guard::no_grad();
     aten::mul_out(&x, &x, &mut out).unwrap();
 }
 
 #[test]
-fn a_transposition_in_place_makes_a_view_and_writes_nothing() {
+fn an_in_place_transpose_makes_a_view_and_writes_nothing() {
     let x = leaf(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
     let mut matrix = copy_of(&y).view(&[2, 1]).unwrap();

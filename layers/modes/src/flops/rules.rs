@@ -3,78 +3,83 @@
 use dispatch_runtime::{Operator, ShapeWord, Tensor, Value};
 
 /// Operators with the shape word `pointwise` that only move elements.
-const MOVES: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
+const DATA_MOVEMENT: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
 
 /// Returns the number of operations of a call, or `None` if its parts are to be counted. An in-place or `out=` form counts as its
 /// functional operator.
-pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
+pub(super) fn count_flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     let functional = operator.functional().unwrap_or(operator);
     let (name, word) = (functional.name(), functional.shape());
-    let rule = if name.namespace == "aten" { of_aten(name.base, arguments) } else { None };
+    let rule = if name.namespace == "aten" { aten_flops(name.base, arguments) } else { None };
     rule.or_else(|| match word? {
-        ShapeWord::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
+        ShapeWord::Pointwise { .. } if name.namespace == "aten" && DATA_MOVEMENT.contains(&name.base) => Some(0),
         ShapeWord::Pointwise { .. } => {
             let inputs = &arguments[..functional.argument_count().min(arguments.len())];
             let results = functional.plan(&inputs.iter().cloned().collect()).ok()?;
-            Some(product(results.values().first()?.as_tensor()?.sizes()))
+            Some(size_product(results.values().first()?.as_tensor()?.sizes()))
         }
-        ShapeWord::Reduce { .. } => elements(arguments, 0),
-        ShapeWord::Product { letters } => letters_of(letters, arguments, 0),
+        ShapeWord::Reduce { .. } => argument_elements(arguments, 0),
+        ShapeWord::Product { letters } => product_flops(letters, arguments, 0),
         _ => None,
     })
 }
 
 /// Returns the number of operations of an operator of `aten` without a shape word. Arguments are in the order of the schema.
-fn of_aten(base: &str, arguments: &[Value]) -> Option<u64> {
-    let added = |letters: &str| Some(letters_of(letters, arguments, 1)? + result_of(letters, arguments, 1)?);
+fn aten_flops(base: &str, arguments: &[Value]) -> Option<u64> {
+    let with_addition =
+        |letters: &str| Some(product_flops(letters, arguments, 1)? + product_result_count(letters, arguments, 1)?);
     match base {
-        "addmm" => added("mk,kn->mn"),
-        "baddbmm" => added("bmk,bkn->bmn"),
-        "addbmm" => added("bmk,bkn->mn"),
-        "addmv" => added("mk,k->m"),
-        "addr" => added("m,n->mn"),
+        "addmm" => with_addition("mk,kn->mn"),
+        "baddbmm" => with_addition("bmk,bkn->bmn"),
+        "addbmm" => with_addition("bmk,bkn->mn"),
+        "addmv" => with_addition("mk,k->m"),
+        "addr" => with_addition("m,n->mn"),
         "convolution" => {
-            let (image, weight, transposed) = (tensor(arguments, 0)?, tensor(arguments, 1)?, flag(arguments, 6)?);
-            let result = convolved(image, weight, arguments, transposed)?;
-            let places = if transposed { product(image.sizes()) } else { result };
-            Some(2 * places * per_place(weight)? + tensor(arguments, 2).map_or(0, |_| result))
+            let (image, weight, transposed) =
+                (tensor_argument(arguments, 0)?, tensor_argument(arguments, 1)?, bool_argument(arguments, 6)?);
+            let result = conv_result_count(image, weight, arguments, transposed)?;
+            let positions = if transposed { size_product(image.sizes()) } else { result };
+            Some(2 * positions * products_per_element(weight)? + tensor_argument(arguments, 2).map_or(0, |_| result))
         }
         // Each requested gradient of image and weight costs as much as the forward convolution.
         "convolution_backward" => {
-            let [out, image, weight] = [0, 1, 2].map(|i| tensor(arguments, i));
+            let [out, image, weight] = [0, 1, 2].map(|i| tensor_argument(arguments, i));
             let Value::Bools(wanted) = arguments.get(10)? else { return None };
             let &[of_image, of_weight, of_bias] = &wanted[..] else { return None };
-            let result = product(out?.sizes());
-            let places = if flag(arguments, 7)? { product(image?.sizes()) } else { result };
+            let result = size_product(out?.sizes());
+            let positions = if bool_argument(arguments, 7)? { size_product(image?.sizes()) } else { result };
             let sums = u64::from(of_image) + u64::from(of_weight);
-            Some(sums * 2 * places * per_place(weight?)? + u64::from(of_bias) * result)
+            Some(sums * 2 * positions * products_per_element(weight?)? + u64::from(of_bias) * result)
         }
-        "_scaled_dot_product_flash_attention_for_cpu" => attention(arguments, 0, [1, 1]),
+        "_scaled_dot_product_flash_attention_for_cpu" => attention_flops(arguments, 0, [1, 1]),
         // The backward pass recomputes the scores, and takes two products with the width of the keys, and two with that of the values.
-        "_scaled_dot_product_flash_attention_for_cpu_backward" => attention(arguments, 1, [3, 2]),
+        "_scaled_dot_product_flash_attention_for_cpu_backward" => attention_flops(arguments, 1, [3, 2]),
         _ => None,
     }
 }
 
 /// Returns the operations of attention: `by_keys` products of every query with every key over the width of a key, and `by_values` over that
 /// of a value.
-fn attention(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) -> Option<u64> {
-    let [query, key, value] = [0, 1, 2].map(|i| tensor(arguments, first + i));
-    let (&[batch, heads, queries, width], &[.., keys, _], &[.., across]) =
+fn attention_flops(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) -> Option<u64> {
+    let [query, key, value] = [0, 1, 2].map(|i| tensor_argument(arguments, first + i));
+    let (&[batch, heads, queries, width], &[.., keys, _], &[.., value_width]) =
         (query?.sizes(), key?.sizes(), value?.sizes())
     else {
         return None;
     };
-    Some(2 * product(&[batch, heads, queries, keys]) * (by_keys * product(&[width]) + by_values * product(&[across])))
+    Some(
+        2 * size_product(&[batch, heads, queries, keys])
+            * (by_keys * size_product(&[width]) + by_values * size_product(&[value_width])),
+    )
 }
 
 /// Returns the number of products per element of the result (of the image if transposed): the weight's elements over its first dimension.
-fn per_place(weight: &Tensor) -> Option<u64> {
-    product(weight.sizes()).checked_div(product(weight.sizes().get(..1)?))
+fn products_per_element(weight: &Tensor) -> Option<u64> {
+    size_product(weight.sizes()).checked_div(size_product(weight.sizes().get(..1)?))
 }
 
 /// Returns the number of elements of a convolution's result.
-fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
+fn conv_result_count(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
     let at = |list: usize, i: usize| match arguments.get(list)? {
         Value::Ints(list) => list.get(i).or_else(|| list.first()).copied(),
         _ => None,
@@ -92,26 +97,26 @@ fn convolved(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: b
             (size + padding - reach - 1).checked_div(stride)? + 1
         });
     }
-    Some(product(&sizes))
+    Some(size_product(&sizes))
 }
 
 /// Returns two operations for every combination of letters. The first group of letters is the dimensions of the argument at index `first`.
-fn letters_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
-    Some(2 * product(&sizes_of(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
+fn product_flops(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
+    Some(2 * size_product(&letter_sizes(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
 }
 
-fn result_of(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
-    let sizes = sizes_of(letters, arguments, first)?;
+fn product_result_count(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
+    let sizes = letter_sizes(letters, arguments, first)?;
     let result = letters.split("->").nth(1)?;
     let kept = sizes.iter().filter(|(letter, _)| result.contains(*letter)).map(|&(_, size)| size);
-    Some(product(&kept.collect::<Vec<_>>()))
+    Some(size_product(&kept.collect::<Vec<_>>()))
 }
 
 /// Returns every letter once, with its size.
-fn sizes_of(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(char, i64)>> {
+fn letter_sizes(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(char, i64)>> {
     let mut known: Vec<(char, i64)> = Vec::new();
     for (i, word) in letters.split("->").next()?.split(',').enumerate() {
-        for (letter, &size) in word.chars().zip(tensor(arguments, first + i)?.sizes()) {
+        for (letter, &size) in word.chars().zip(tensor_argument(arguments, first + i)?.sizes()) {
             if known.iter().all(|&(other, _)| other != letter) {
                 known.push((letter, size));
             }
@@ -120,18 +125,18 @@ fn sizes_of(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(cha
     Some(known)
 }
 
-fn tensor(arguments: &[Value], at: usize) -> Option<&Tensor> {
+fn tensor_argument(arguments: &[Value], at: usize) -> Option<&Tensor> {
     arguments.get(at)?.as_tensor()
 }
 
-fn flag(arguments: &[Value], at: usize) -> Option<bool> {
+fn bool_argument(arguments: &[Value], at: usize) -> Option<bool> {
     if let Value::Bool(flag) = arguments.get(at)? { Some(*flag) } else { None }
 }
 
-fn elements(arguments: &[Value], at: usize) -> Option<u64> {
-    Some(product(tensor(arguments, at)?.sizes()))
+fn argument_elements(arguments: &[Value], at: usize) -> Option<u64> {
+    Some(size_product(tensor_argument(arguments, at)?.sizes()))
 }
 
-fn product(sizes: &[i64]) -> u64 {
+fn size_product(sizes: &[i64]) -> u64 {
     sizes.iter().fold(1, |product: u64, size| product.saturating_mul(size.unsigned_abs()))
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dispatch_runtime::Name;
 
-use super::trace::Input;
+use super::trace::ArgumentInfo;
 
 /// A call or a span with its times, in nanoseconds.
 #[derive(Clone)]
 pub(super) struct Event {
-    pub(super) what: What,
+    pub(super) kind: EventKind,
     /// The index of the event in its log: later events have larger numbers.
     pub(super) number: usize,
     pub(super) thread: u64,
@@ -20,32 +20,32 @@ pub(super) struct Event {
 }
 
 #[derive(Clone)]
-pub(super) enum What {
-    Call(Name<'static>, Vec<Input>),
+pub(super) enum EventKind {
+    Call(Name<'static>, Vec<ArgumentInfo>),
     Span(String),
 }
 
 impl Event {
-    pub(super) fn took(&self) -> u64 {
+    pub(super) fn duration(&self) -> u64 {
         self.end.unwrap_or(self.start) - self.start
     }
 
     pub(super) fn name(&self) -> String {
-        match &self.what {
-            What::Call(name, _) => name.to_string(),
-            What::Span(name) => name.clone(),
+        match &self.kind {
+            EventKind::Call(name, _) => name.to_string(),
+            EventKind::Span(name) => name.clone(),
         }
     }
 }
 
 /// Returns a number that identifies this thread.
-pub(super) fn thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
+pub(super) fn thread_number() -> u64 {
+    static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
+        static THREAD_NUMBER: Cell<u64> = const { Cell::new(0) };
     }
-    if NUMBER.get() == 0 {
-        NUMBER.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    if THREAD_NUMBER.get() == 0 {
+        THREAD_NUMBER.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
     }
-    NUMBER.get()
+    THREAD_NUMBER.get()
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::event::{Event, What, thread};
+use super::event::{Event, EventKind, thread_number};
 
 /// All events, those that have ended and those that have not.
 pub(super) struct Log {
@@ -33,21 +33,21 @@ impl Log {
     }
 
     /// Adds an event that began at `start`. The time to record it is part of the event, so that little time lies between events.
-    pub(super) fn open(self: &Arc<Self>, start: u64, what: What) -> Open {
+    pub(super) fn begin_event(self: &Arc<Self>, start: u64, kind: EventKind) -> OpenEvent {
         let mut events = self.lock();
         let number = events.len();
-        events.push(Event { what, number, thread: thread(), start, end: None });
-        Open { log: self.clone(), number }
+        events.push(Event { kind, number, thread: thread_number(), start, end: None });
+        OpenEvent { log: self.clone(), number }
     }
 }
 
 /// A guard that ends an event when it is dropped, during a panic too.
-pub(super) struct Open {
+pub(super) struct OpenEvent {
     log: Arc<Log>,
     number: usize,
 }
 
-impl Drop for Open {
+impl Drop for OpenEvent {
     fn drop(&mut self) {
         let mut events = self.log.lock();
         if let Some(event) = events.get_mut(self.number) {

@@ -5,18 +5,18 @@ use std::io::{self, Write};
 
 use dispatch_runtime::{DType, Dims, Tensor, Value};
 
-use super::event::{Event, What};
+use super::event::{Event, EventKind};
 
 /// The description of an argument in the trace.
 #[derive(Clone)]
-pub(super) enum Input {
+pub(super) enum ArgumentInfo {
     Tensor(DType, Dims),
     Tensors(Vec<Dims>),
     /// Any other argument, by PyTorch's name for its kind.
     Other(&'static str),
 }
 
-impl Input {
+impl ArgumentInfo {
     pub(super) fn of(value: &Value) -> Self {
         let sizes = |tensor: &Tensor| tensor.sizes().iter().copied().collect::<Dims>();
         match value {
@@ -28,31 +28,31 @@ impl Input {
         }
     }
 
-    fn dims(&self) -> String {
+    fn dims_text(&self) -> String {
         match self {
-            Self::Tensor(_, sizes) => list(sizes),
+            Self::Tensor(_, sizes) => format_sizes(sizes),
             Self::Tensors(tensors) => {
-                format!("[{}]", tensors.iter().map(|sizes| list(sizes)).collect::<Vec<_>>().join(", "))
+                format!("[{}]", tensors.iter().map(|sizes| format_sizes(sizes)).collect::<Vec<_>>().join(", "))
             }
             Self::Other(_) => "[]".to_owned(),
         }
     }
 
-    fn kind(&self) -> &'static str {
+    fn type_name(&self) -> &'static str {
         match self {
-            Self::Tensor(dtype, _) => cpp(*dtype),
+            Self::Tensor(dtype, _) => cpp_type_name(*dtype),
             Self::Tensors(_) => "TensorList",
             Self::Other(kind) => kind,
         }
     }
 }
 
-fn list(sizes: &[i64]) -> String {
+fn format_sizes(sizes: &[i64]) -> String {
     format!("{sizes:?}")
 }
 
 /// Returns the name of a dtype in C++.
-fn cpp(dtype: DType) -> &'static str {
+fn cpp_type_name(dtype: DType) -> &'static str {
     match dtype {
         DType::F32 => "float",
         DType::F64 => "double",
@@ -74,15 +74,16 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
     write!(to, "{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [")?;
     for (i, event) in events.iter().enumerate() {
         let separator = if i == 0 { "" } else { "," };
-        let (category, arguments) = match &event.what {
-            What::Call(_, inputs) => ("cpu_op", format!(", {}", described(inputs))),
-            What::Span(_) => ("user_annotation", String::new()),
+        let (category, arguments) = match &event.kind {
+            EventKind::Call(_, inputs) => ("cpu_op", format!(", {}", format_inputs(inputs))),
+            EventKind::Span(_) => ("user_annotation", String::new()),
         };
-        let (name, start, took) = (quoted(&event.name()), microseconds(event.start), microseconds(event.took()));
+        let (name, start, duration) =
+            (json_string(&event.name()), format_microseconds(event.start), format_microseconds(event.duration()));
         write!(
             to,
             "{separator}\n{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": {name}, \"pid\": {process}, \"tid\": {thread}, \
-             \"ts\": {start}, \"dur\": {took}, \"args\": {{\"External id\": {number}{arguments}}}}}",
+             \"ts\": {start}, \"dur\": {duration}, \"args\": {{\"External id\": {number}{arguments}}}}}",
             thread = event.thread,
             number = event.number + 1,
         )?;
@@ -90,18 +91,18 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
     writeln!(to, "\n]}}")
 }
 
-fn described(inputs: &[Input]) -> String {
-    let dims: Vec<String> = inputs.iter().map(Input::dims).collect();
-    let kinds: Vec<String> = inputs.iter().map(|input| quoted(input.kind())).collect();
+fn format_inputs(inputs: &[ArgumentInfo]) -> String {
+    let dims: Vec<String> = inputs.iter().map(ArgumentInfo::dims_text).collect();
+    let kinds: Vec<String> = inputs.iter().map(|input| json_string(input.type_name())).collect();
     format!("\"Input Dims\": [{}], \"Input type\": [{}]", dims.join(", "), kinds.join(", "))
 }
 
 /// Formats nanoseconds as microseconds without rounding, so that inner events also end inside of their outer events in the trace.
-fn microseconds(nanoseconds: u64) -> String {
+fn format_microseconds(nanoseconds: u64) -> String {
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
 }
 
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {

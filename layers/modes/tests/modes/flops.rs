@@ -2,7 +2,7 @@
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_modes::{Flops, with};
+use dispatch_modes::{Flops, with_mode};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -10,7 +10,7 @@ use kernels_cpu as _;
 fn count<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -> Result<()>) -> u64 {
     let tensors = sizes.map(|sizes| Tensor::ones(sizes, ()).unwrap());
     let flops = std::sync::Arc::new(Flops::new());
-    with(flops.clone(), || f(tensors)).unwrap();
+    with_mode(flops.clone(), || f(tensors)).unwrap();
     flops.total()
 }
 
@@ -18,7 +18,7 @@ fn count<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -> Resu
 const PAIR: u64 = 2;
 
 #[test]
-fn words_say_it_where_there_are_words() {
+fn flops_follow_from_shape_words() {
     assert_eq!(count([&[2, 1], &[3]], |[a, b]| a.add(&b).map(drop)), 6);
     assert_eq!(count([&[2, 3]], |[a]| a.sum().map(drop)), 6);
     assert_eq!(count([&[2, 3], &[3, 5]], |[a, b]| a.mm(&b).map(drop)), PAIR * 2 * 3 * 5);
@@ -27,14 +27,14 @@ fn words_say_it_where_there_are_words() {
 }
 
 #[test]
-fn forms_that_write_take_as_much_as_their_functional_operator() {
+fn writing_forms_count_as_their_functional_operator() {
     assert_eq!(count([&[2, 3], &[3]], |[mut a, b]| a.mul_(&b).map(drop)), 6);
     let product = |[a, b, mut out]: [Tensor; 3]| aten::mm_out(&a, &b, &mut out);
     assert_eq!(count([&[2, 3], &[3, 5], &[2, 5]], product), PAIR * 2 * 3 * 5);
 }
 
 #[test]
-fn what_moves_elements_takes_nothing() {
+fn data_movement_counts_nothing() {
     let moves = |[mut a]: [Tensor; 1]| {
         a.zero_()?;
         aten::fill_scalar(&a, 1.into())?;
@@ -45,7 +45,7 @@ fn what_moves_elements_takes_nothing() {
 }
 
 #[test]
-fn a_product_with_a_sum_is_a_product_and_a_sum() {
+fn addmm_counts_a_product_and_a_sum() {
     let one = || Scalar::Int(1);
     let matrix = |[c, a, b]: [Tensor; 3]| aten::addmm(&c, &a, &b, one(), one()).map(drop);
     assert_eq!(count([&[5], &[2, 3], &[3, 5]], matrix), PAIR * 2 * 3 * 5 + 2 * 5);
@@ -58,7 +58,7 @@ fn a_product_with_a_sum_is_a_product_and_a_sum() {
 }
 
 #[test]
-fn composites_take_what_their_parts_take() {
+fn a_composite_counts_as_its_parts() {
     let linear = |[x, w, b]: [Tensor; 3]| aten::linear(&x, &w, Some(&b)).map(drop);
     assert_eq!(count([&[2, 3], &[5, 3], &[5]], linear), PAIR * 2 * 3 * 5 + 2 * 5);
     assert_eq!(count([&[7, 2, 3], &[3, 5]], |[a, b]| a.matmul(&b).map(drop)), PAIR * 7 * 2 * 3 * 5);
@@ -73,12 +73,12 @@ fn doubled_by_a_sum(this: &Tensor) -> Result<Tensor> {
 }
 
 #[test]
-fn what_is_counted_is_not_counted_again_as_its_parts() {
+fn the_parts_of_a_counted_call_are_not_counted() {
     assert_eq!(count([&[2, 3]], |[x]| doubled(&x).map(drop)), 6);
 }
 
 #[test]
-fn a_convolution_takes_a_product_for_every_place_and_number() {
+fn a_convolution_counts_two_operations_per_product() {
     let same = |[x, w, b]: [Tensor; 3]| aten::conv2d(&x, &w, Some(&b), &[1], &[1], &[1], 1).map(drop);
     assert_eq!(count([&[2, 3, 8, 8], &[5, 3, 3, 3], &[5]], same), 2 * 5 * 64 * (PAIR * 27 + 1));
     let halved = |[x, w]: [Tensor; 2]| aten::conv2d(&x, &w, None, &[2], &[0], &[1], 2).map(drop);
@@ -92,7 +92,7 @@ fn a_convolution_takes_a_product_for_every_place_and_number() {
 }
 
 #[test]
-fn attention_takes_two_products() {
+fn attention_counts_two_products() {
     let attend = |[q, k, v]: [Tensor; 3]| {
         aten::scaled_dot_product_attention(&q, &k, &v, None, 0.0, false, None, false).map(drop)
     };
@@ -103,7 +103,7 @@ fn attention_takes_two_products() {
 }
 
 #[test]
-fn a_backward_takes_two_products_for_each_of_the_forward() {
+fn a_backward_counts_two_products_for_each_of_the_forward() {
     let ones = |sizes: &[i64]| Tensor::ones(sizes, ()).unwrap().requires_grad_(true).unwrap();
     let flops = dispatch_modes::enter(Flops::new());
     let (x, w) = (ones(&[2, 3]), ones(&[3, 5]));
@@ -134,7 +134,7 @@ fn a_call_that_fails_is_not_counted() {
 }
 
 #[test]
-fn the_table_has_a_line_for_every_operator_and_one_for_all() {
+fn the_table_has_a_row_for_each_operator_and_a_total() {
     let flops = dispatch_modes::enter(Flops::new());
     let x = Tensor::ones(&[100, 100], ()).unwrap();
     x.mm(&x).unwrap().mm(&x).unwrap().relu().unwrap();

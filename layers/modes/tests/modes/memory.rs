@@ -2,7 +2,7 @@
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_modes::{Made, Memory, enter};
+use dispatch_modes::{AllocationCounts, Memory, enter};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -11,14 +11,14 @@ fn ones(count: i64) -> Tensor {
 }
 
 #[test]
-fn memory_counts_once_however_many_tensors_show_it() {
+fn memory_shared_by_several_tensors_counts_once() {
     let x = ones(100);
     let memory = enter(Memory::new());
     let y = x.exp().unwrap();
     let (view, clone) = (y.view(&[10, 10]).unwrap(), y.clone());
     let again = view.t().unwrap();
     assert_eq!((memory.current(), memory.of("aten::exp").blocks), (800, 1));
-    assert_eq!(memory.of("aten::view"), Made::default());
+    assert_eq!(memory.of("aten::view"), AllocationCounts::default());
     drop((y, clone, view));
     assert_eq!(memory.current(), 800);
     drop(again);
@@ -28,40 +28,40 @@ fn memory_counts_once_however_many_tensors_show_it() {
 }
 
 #[test]
-fn what_is_written_in_place_makes_nothing() {
+fn in_place_calls_allocate_nothing() {
     let mut x = ones(100);
     let memory = enter(Memory::new());
     x.exp_().unwrap();
     x.exp_().unwrap();
-    assert_eq!((memory.peak(), memory.of("aten::exp_")), (400, Made::default()));
-    assert_eq!(memory.of("no name of an operator"), Made::default());
+    assert_eq!((memory.peak(), memory.of("aten::exp_")), (400, AllocationCounts::default()));
+    assert_eq!(memory.of("no name of an operator"), AllocationCounts::default());
 }
 
 #[test]
-fn memory_belongs_to_the_innermost_call_that_made_it() {
+fn memory_belongs_to_the_innermost_call_that_allocated_it() {
     let (x, w) = (Tensor::ones(&[2, 3], DType::F32).unwrap(), Tensor::ones(&[5, 3], DType::F32).unwrap());
     let memory = enter(Memory::new());
     let y = aten::linear(&x, &w, None).unwrap();
-    assert_eq!(memory.of("aten::mm"), Made { blocks: 1, bytes: 40, freed: 0 });
-    assert_eq!(memory.of("aten::linear"), Made::default());
+    assert_eq!(memory.of("aten::mm"), AllocationCounts { blocks: 1, bytes: 40, freed: 0 });
+    assert_eq!(memory.of("aten::linear"), AllocationCounts::default());
     drop(y);
     assert_eq!(memory.of("aten::mm").freed, 40);
 }
 
 #[test]
-fn a_graph_keeps_what_it_saved_until_it_goes_back() {
+fn tensors_saved_by_a_graph_are_freed_by_the_backward() {
     let x = ones(1000).requires_grad_(true).unwrap();
     let memory = enter(Memory::new());
     let loss = x.exp().unwrap().exp().unwrap().sum().unwrap();
     assert_eq!(memory.of("aten::exp").freed, 0, "the results are saved");
     loss.backward().unwrap();
-    assert_eq!(memory.of("aten::exp"), Made { blocks: 2, bytes: 8000, freed: 8000 });
+    assert_eq!(memory.of("aten::exp"), AllocationCounts { blocks: 2, bytes: 8000, freed: 8000 });
 }
 
 #[test]
-fn what_is_freed_on_another_thread_or_after_the_mode_is_noticed() {
+fn memory_freed_on_another_thread_or_after_the_mode_is_counted() {
     let memory = std::sync::Arc::new(Memory::new());
-    let (a, b) = dispatch_modes::with(memory.clone(), || (ones(10), ones(20)));
+    let (a, b) = dispatch_modes::with_mode(memory.clone(), || (ones(10), ones(20)));
     assert_eq!(memory.current(), 120);
     std::thread::spawn(move || drop(a)).join().unwrap();
     assert_eq!(memory.current(), 80);
@@ -70,7 +70,7 @@ fn what_is_freed_on_another_thread_or_after_the_mode_is_noticed() {
 }
 
 #[test]
-fn several_threads_make_and_free_at_once() {
+fn several_threads_allocate_and_free_concurrently() {
     let memory = std::sync::Arc::new(Memory::new());
     let _on = enter(memory.clone());
     let threads: Vec<_> = (0..4)
@@ -91,7 +91,7 @@ fn several_threads_make_and_free_at_once() {
 }
 
 #[test]
-fn shapes_have_no_memory() {
+fn meta_tensors_have_no_memory() {
     let memory = enter(Memory::new());
     let shape = Tensor::ones(&[1000], (DType::F32, Device::META)).unwrap();
     let _more = shape.exp().unwrap();
@@ -99,17 +99,17 @@ fn shapes_have_no_memory() {
 }
 
 #[test]
-fn the_table_says_who_made_what_and_what_was_freed() {
+fn the_table_lists_memory_by_operator() {
     let x = ones(1000);
     let memory = enter(Memory::new());
     let y = x.exp().unwrap();
     drop(y.exp().unwrap());
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let expected = "\
-made by      blocks     bytes     freed     alive
+operator     blocks     bytes     freed    in use
 aten::exp         2  8.000 kB  4.000 kB  4.000 kB
 no operator       1  4.000 kB       0 B  4.000 kB
-8.000 kB alive, 12.000 kB at most";
+8.000 kB in use, 12.000 kB at the peak";
     let table = memory.to_string();
     assert_eq!(words(&table), words(expected), "{table}");
 }

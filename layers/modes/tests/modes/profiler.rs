@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_modes::{Profiler, Row, enter, with};
+use dispatch_modes::{ProfileRow, Profiler, enter, with_mode};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{guard, span};
 use kernels_cpu as _;
 use serde_json::Value as Json;
 
-fn traced(profiler: &Profiler) -> Vec<Json> {
+fn trace_events(profiler: &Profiler) -> Vec<Json> {
     let mut text = Vec::new();
     profiler.write_trace(&mut text).unwrap();
     let trace: Json =
@@ -31,7 +31,7 @@ fn nanoseconds(json: &Json) -> u64 {
 }
 
 /// Returns every event with its parent. Fails if two events of a thread overlap and neither is inside of the other.
-fn nested(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
+fn with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
     let mut threads: BTreeMap<u64, Vec<&Json>> = BTreeMap::new();
     for event in events {
         threads.entry(event["tid"].as_u64().unwrap()).or_default().push(event);
@@ -56,7 +56,7 @@ fn nested(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
     found
 }
 
-fn row(profiler: &Profiler, name: &str) -> Row {
+fn row(profiler: &Profiler, name: &str) -> ProfileRow {
     profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
 }
 
@@ -64,11 +64,11 @@ fn row(profiler: &Profiler, name: &str) -> Row {
 #[op_def("slow(Tensor self) -> Tensor")]
 fn slow(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
-    slow_part(this)
+    slow_inner(this)
 }
 
-#[op_def("slow_part(Tensor self) -> Tensor")]
-fn slow_part(this: &Tensor) -> Result<Tensor> {
+#[op_def("slow_inner(Tensor self) -> Tensor")]
+fn slow_inner(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
     Ok(this.clone())
 }
@@ -81,7 +81,7 @@ fn a_trace_has_the_fields_of_pytorchs_profiler() {
         aten::add(&x, &Tensor::ones(&[3], DType::F64).unwrap(), 2.into()).unwrap();
         aten::cat(&[x.clone(), x.clone()], 0).unwrap();
     });
-    let events = traced(&profiler);
+    let events = trace_events(&profiler);
     let find = |name: &str| events.iter().find(|event| event["name"] == name).unwrap();
     let add = find("aten::add.Tensor");
     assert_eq!((&add["ph"], &add["cat"], &add["pid"]), (&"X".into(), &"cpu_op".into(), &std::process::id().into()));
@@ -99,7 +99,7 @@ fn a_trace_has_the_fields_of_pytorchs_profiler() {
 }
 
 #[test]
-fn parts_are_inside_of_their_calls_and_threads_are_apart() {
+fn inner_calls_are_nested_and_threads_are_separate() {
     let profiler = Arc::new(Profiler::new());
     let _on = enter(profiler.clone());
     let work = || {
@@ -114,14 +114,14 @@ fn parts_are_inside_of_their_calls_and_threads_are_apart() {
     for thread in threads {
         thread.join().unwrap();
     }
-    let events = traced(&profiler);
-    let nested = nested(&events);
-    assert_eq!(nested.len(), events.len());
-    let inside: Vec<_> = nested.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
+    let events = trace_events(&profiler);
+    let with_parents = with_parents(&events);
+    assert_eq!(with_parents.len(), events.len());
+    let inside: Vec<_> = with_parents.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
     let in_linear = inside.iter().filter(|(_, outer)| outer.is_some_and(|outer| outer["name"] == "aten::linear"));
     assert_eq!(in_linear.count(), 4 * 5);
     let inside_of = |name: &str| {
-        nested
+        with_parents
             .iter()
             .filter(|(event, _)| event["name"] == name)
             .map(|(_, outer)| outer.unwrap()["name"].clone())
@@ -136,44 +136,44 @@ fn parts_are_inside_of_their_calls_and_threads_are_apart() {
 }
 
 #[test]
-fn self_time_is_what_the_parts_did_not_take() {
+fn self_time_excludes_inner_calls() {
     let profiler = enter(Profiler::new());
     let x = Tensor::from(1.0);
     let start = Instant::now();
     slow(&x).unwrap();
     slow(&x).unwrap();
     let took = start.elapsed();
-    let (whole, part) = (row(&profiler, "modes::slow"), row(&profiler, "modes::slow_part"));
+    let (whole, part) = (row(&profiler, "modes::slow"), row(&profiler, "modes::slow_inner"));
     assert_eq!((whole.calls, part.calls), (2, 2));
     let least = Duration::from_millis(40);
-    assert!(part.total >= least && part.own == part.total, "{part:?}");
-    assert!(whole.own >= least && whole.total <= took, "{whole:?}");
-    assert_eq!(whole.total, whole.own + part.total);
+    assert!(part.total_time >= least && part.self_time == part.total_time, "{part:?}");
+    assert!(whole.self_time >= least && whole.total_time <= took, "{whole:?}");
+    assert_eq!(whole.total_time, whole.self_time + part.total_time);
     let table = profiler.to_string();
     assert!(table.lines().count() == 4 && table.starts_with("name "), "{table}");
 }
 
 #[test]
-fn what_is_inside_of_its_own_name_counts_once() {
+fn a_call_inside_of_one_with_the_same_name_counts_once() {
     let profiler = enter(Profiler::new());
     let pause = || std::thread::sleep(Duration::from_millis(10));
     span("again", || span("again", pause));
     let again = row(&profiler, "again");
-    assert_eq!((again.calls, again.total), (2, again.own));
-    assert!(again.total >= Duration::from_millis(10));
+    assert_eq!((again.calls, again.total_time), (2, again.self_time));
+    assert!(again.total_time >= Duration::from_millis(10));
 }
 
 #[test]
-fn calls_that_fail_or_panic_have_taken_their_time_too() {
+fn calls_that_fail_or_panic_are_recorded() {
     let profiler = Arc::new(Profiler::new());
     let x = Tensor::ones(&[2, 3], ()).unwrap();
-    with(profiler.clone(), || x.mm(&x).unwrap_err());
+    with_mode(profiler.clone(), || x.mm(&x).unwrap_err());
     let fails = || span("fails", || panic!("inside"));
-    assert!(std::panic::catch_unwind(|| with(profiler.clone(), fails)).is_err());
+    assert!(std::panic::catch_unwind(|| with_mode(profiler.clone(), fails)).is_err());
     assert_eq!((row(&profiler, "aten::mm").calls, row(&profiler, "fails").calls), (1, 1));
 }
 
 #[test]
-fn an_empty_profile_is_a_trace_too() {
-    assert!(traced(&Profiler::default()).is_empty());
+fn an_empty_profile_is_a_valid_trace() {
+    assert!(trace_events(&Profiler::default()).is_empty());
 }

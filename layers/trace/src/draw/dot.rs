@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use super::{Arrow, Picture, Role};
+use super::{Arrow, BoxRole, Drawing};
 use crate::graph::Graph;
 
 impl Graph {
@@ -21,29 +21,29 @@ impl Graph {
     pub fn to_dot(&self) -> String {
         let mut text = String::new();
         // Writing to a `String` does not fail.
-        let _ = write(&mut text, &Picture::of(self));
+        let _ = write_dot(&mut text, &Drawing::of(self));
         text
     }
 }
 
-fn write(text: &mut String, picture: &Picture) -> fmt::Result {
+fn write_dot(text: &mut String, drawing: &Drawing) -> fmt::Result {
     text.push_str(
         "digraph {\n    node [shape = box, style = filled, fontname = monospace];\n    edge [fontname = monospace];\n",
     );
-    for (at, block) in picture.boxes.iter().enumerate() {
+    for (at, block) in drawing.boxes.iter().enumerate() {
         let (fill, line) = block.role.colours();
         let lines: Vec<&str> =
             [&block.title[..], &block.detail[..]].into_iter().filter(|line| !line.is_empty()).collect();
-        let bold = if block.role == Role::Effect { ", penwidth = 2" } else { "" };
+        let bold = if block.role == BoxRole::Effect { ", penwidth = 2" } else { "" };
         writeln!(
             text,
             "    {at} [label = {}, fillcolor = \"{fill}\", color = \"{line}\"{bold}];",
-            Quoted(lines.join("\n"))
+            DotString(lines.join("\n"))
         )?;
     }
-    for Arrow { from, to, label } in &picture.arrows {
+    for Arrow { from, to, label } in &drawing.arrows {
         match label {
-            Some(label) => writeln!(text, "    {from} -> {to} [label = {}];", Quoted(label))?,
+            Some(label) => writeln!(text, "    {from} -> {to} [label = {}];", DotString(label))?,
             None => writeln!(text, "    {from} -> {to} [style = dashed];")?,
         }
     }
@@ -51,9 +51,9 @@ fn write(text: &mut String, picture: &Picture) -> fmt::Result {
     Ok(())
 }
 
-struct Quoted<T>(T);
+struct DotString<T>(T);
 
-impl<T: Display> Display for Quoted<T> {
+impl<T: Display> Display for DotString<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         write!(f, "\"{text}\"")

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::layout::{Layout, Place, layout};
-use super::{Arrow, Block, Picture, Role};
+use super::layout::{BoxGeometry, Layout, layout};
+use super::{Arrow, BoxRole, Drawing, NodeBox};
 use crate::graph::Graph;
 
 impl Graph {
@@ -14,17 +14,17 @@ impl Graph {
     /// # use dispatch_runtime::prelude::*;
     /// # fn main() -> Result<()> {
     /// let graph = dispatch_trace::trace(|x| Ok([aten::relu(&x[0])?]), &[Tensor::from([1.0_f32, -2.0])])?;
-    /// let picture = graph.to_svg();
-    /// assert!(picture.starts_with("<svg ") && picture.contains(">aten::relu</text>"));
+    /// let drawing = graph.to_svg();
+    /// assert!(drawing.starts_with("<svg ") && drawing.contains(">aten::relu</text>"));
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let picture = Picture::of(self);
+        let drawing = Drawing::of(self);
         let mut text = String::new();
         // Writing to a `String` does not fail.
-        let _ = write(&mut text, &picture, &layout(&picture));
+        let _ = write_svg(&mut text, &drawing, &layout(&drawing));
         text
     }
 }
@@ -33,14 +33,14 @@ const STYLE: &str = "text { font: 12px monospace; text-anchor: middle; fill: #20
                      .kind { fill: #404040; font-size: 10px; stroke: white; stroke-width: 3px; paint-order: stroke } \
                      path { fill: none; stroke: #707070 } .order { stroke-dasharray: 4 3 } .effect { stroke-width: 2px }";
 
-fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
+fn write_svg(text: &mut String, drawing: &Drawing, layout: &Layout) -> fmt::Result {
     let (width, height) = layout.size;
     writeln!(
         text,
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}">"#
     )?;
     write!(text, "<style>{STYLE}")?;
-    for role in Role::ALL {
+    for role in BoxRole::ALL {
         let (fill, line) = role.colours();
         write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.name())?;
     }
@@ -50,17 +50,17 @@ fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
          <path d=\"M0 0L8 4L0 8z\" style=\"fill: #707070; stroke: none\"/></marker></defs>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
     );
-    for (arrow, points) in picture.arrows.iter().zip(&layout.arrows) {
-        line(text, arrow, points)?;
+    for (arrow, points) in drawing.arrows.iter().zip(&layout.arrows) {
+        draw_arrow(text, arrow, points)?;
     }
-    for (block, place) in picture.boxes.iter().zip(&layout.places) {
-        self::block(text, block, place)?;
+    for (block, geometry) in drawing.boxes.iter().zip(&layout.boxes) {
+        draw_box(text, block, geometry)?;
     }
     // Labels come last, so that lines and boxes do not cover them.
-    for (arrow, points) in picture.arrows.iter().zip(&layout.arrows) {
+    for (arrow, points) in drawing.arrows.iter().zip(&layout.arrows) {
         if let (Some(label), [from, to, ..]) = (&arrow.label, &points[..]) {
             let (x, y) = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1) + 3.0);
-            writeln!(text, r#"<text class="kind" x="{x:.1}" y="{y:.1}">{}</text>"#, Escaped(label))?;
+            writeln!(text, r#"<text class="kind" x="{x:.1}" y="{y:.1}">{}</text>"#, XmlEscaped(label))?;
         }
     }
     text.push_str("</svg>\n");
@@ -68,7 +68,7 @@ fn write(text: &mut String, picture: &Picture, layout: &Layout) -> fmt::Result {
 }
 
 /// Draws an arrow that is vertical at both ends.
-fn line(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::Result {
+fn draw_arrow(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::Result {
     let Some((first, rest)) = points.split_first() else { return Ok(()) };
     let order = if arrow.label.is_none() { r#" class="order""# } else { "" };
     write!(text, r#"<path{order} marker-end="url(#head)" d="M{:.1} {:.1}"#, first.0, first.1)?;
@@ -82,26 +82,26 @@ fn line(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::Result 
     Ok(())
 }
 
-fn block(text: &mut String, block: &Block, place: &Place) -> fmt::Result {
-    let Place { x, y, width, height } = *place;
+fn draw_box(text: &mut String, block: &NodeBox, geometry: &BoxGeometry) -> fmt::Result {
+    let BoxGeometry { x, y, width, height } = *geometry;
     let left = x - width / 2.0;
-    let (class, title) = (block.role.name(), Escaped(&block.title));
+    let (class, title) = (block.role.name(), XmlEscaped(&block.title));
     write!(
         text,
         r#"<rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="5"/><text x="{x:.1}" y="{:.1}">{title}</text>"#,
         y + 17.0
     )?;
     if !block.detail.is_empty() {
-        let detail = Escaped(&block.detail);
+        let detail = XmlEscaped(&block.detail);
         write!(text, r#"<text class="detail" x="{x:.1}" y="{:.1}">{detail}</text>"#, y + 33.0)?;
     }
     text.push('\n');
     Ok(())
 }
 
-struct Escaped<'a>(&'a str);
+struct XmlEscaped<'a>(&'a str);
 
-impl fmt::Display for Escaped<'_> {
+impl fmt::Display for XmlEscaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {

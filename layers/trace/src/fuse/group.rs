@@ -11,38 +11,44 @@ use std::thread;
 
 use dispatch_runtime::{Dims, Fuser, Tensor};
 
-use super::call::{Call, calls, chain, kernels, shapes};
-use super::{Group, Unit};
-use crate::argument::Id;
+use super::call::{ElementwiseCall, build_chain, elementwise_calls, kernels, meta_tensors};
+use super::{FusionGroup, RunStep};
+use crate::argument::ValueId;
 use crate::graph::{Graph, Node};
 
-pub(super) fn units(graph: &Graph, fuser: &dyn Fuser) -> Vec<Unit> {
+pub(super) fn group_calls(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
     // Grouping calls operators on Meta. A thread of its own has none of this thread's guards, which are not part of the graph.
-    thread::scope(|scope| scope.spawn(|| grouped(graph, fuser)).join()).unwrap_or_else(|panic| resume_unwind(panic))
+    thread::scope(|scope| scope.spawn(|| group_on_this_thread(graph, fuser)).join())
+        .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Unit> {
-    let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Unit::Call).collect() };
-    let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), Id(at))).collect();
-    let mut needed = vec![0; shapes.len()];
-    graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied()).for_each(|id| needed[id.0] += 1);
-    let mut grouping = Grouping { graph, fuser, shapes, values, needed, open: Vec::new(), units: Vec::new() };
+fn group_on_this_thread(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
+    let Some(shapes) = meta_tensors(graph) else { return (0..graph.nodes.len()).map(RunStep::Call).collect() };
+    let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), ValueId(at))).collect();
+    let mut use_counts = vec![0; shapes.len()];
+    graph
+        .nodes
+        .iter()
+        .flat_map(Node::used_values)
+        .chain(graph.outputs.iter().copied())
+        .for_each(|id| use_counts[id.0] += 1);
+    let mut grouping = Grouping { graph, fuser, shapes, values, use_counts, open: Vec::new(), steps: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
-        let calls = calls(graph, at, &grouping.shapes, fuser);
+        let calls = elementwise_calls(graph, at, &grouping.shapes, fuser);
         let sizes = calls
             .as_ref()
-            .and_then(|_| node.gives().next())
+            .and_then(|_| node.result_values().next())
             .map(|id| Dims::from_slice(graph.value(id).geometry.sizes()));
-        let used: HashSet<Id> = node.uses().collect();
+        let used: HashSet<ValueId> = node.used_values().collect();
         let writes = !node.effects.writes.is_empty();
-        grouping.close(|open| writes || Some(&open.sizes) != sizes.as_ref() && !open.gives.is_disjoint(&used));
+        grouping.close_groups(|open| writes || Some(&open.sizes) != sizes.as_ref() && !open.results.is_disjoint(&used));
         match calls.zip(sizes) {
-            Some((calls, sizes)) => grouping.join(at, calls, sizes),
-            None => grouping.units.push(Unit::Call(at)),
+            Some((calls, sizes)) => grouping.add_call(at, calls, sizes),
+            None => grouping.steps.push(RunStep::Call(at)),
         }
     }
-    grouping.close(|_| true);
-    grouping.units
+    grouping.close_groups(|_| true);
+    grouping.steps
 }
 
 struct Grouping<'a> {
@@ -50,60 +56,60 @@ struct Grouping<'a> {
     fuser: &'a dyn Fuser,
     shapes: Vec<Tensor>,
     /// The value of each Meta tensor, by the tensor's identity.
-    values: HashMap<usize, Id>,
+    values: HashMap<usize, ValueId>,
     /// The number of uses of each value, as an argument or as a result of the graph.
-    needed: Vec<usize>,
-    open: Vec<Open>,
-    units: Vec<Unit>,
+    use_counts: Vec<usize>,
+    open: Vec<OpenGroup>,
+    steps: Vec<RunStep>,
 }
 
 /// A group that calls may still join.
-struct Open {
+struct OpenGroup {
     sizes: Dims,
     nodes: Vec<usize>,
-    calls: Vec<Call>,
-    gives: HashSet<Id>,
+    calls: Vec<ElementwiseCall>,
+    results: HashSet<ValueId>,
 }
 
 impl Grouping<'_> {
-    fn join(&mut self, at: usize, mut calls: Vec<Call>, sizes: Dims) {
-        let gives = self.graph.nodes[at].gives();
+    fn add_call(&mut self, at: usize, mut calls: Vec<ElementwiseCall>, sizes: Dims) {
+        let results = self.graph.nodes[at].result_values();
         if let Some(open) = self.open.iter_mut().find(|open| open.sizes == sizes) {
             open.nodes.push(at);
             open.calls.append(&mut calls);
-            open.gives.extend(gives);
+            open.results.extend(results);
         } else {
-            self.open.push(Open { sizes, nodes: vec![at], calls, gives: gives.collect() });
+            self.open.push(OpenGroup { sizes, nodes: vec![at], calls, results: results.collect() });
         }
     }
 
-    /// Closes the groups for which `which` returns true.
-    fn close(&mut self, which: impl Fn(&Open) -> bool) {
-        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
+    /// Closes the groups for which `should_close` returns true.
+    fn close_groups(&mut self, should_close: impl Fn(&OpenGroup) -> bool) {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(should_close);
         self.open = open;
-        let closed: Vec<Open> = closed;
+        let closed: Vec<OpenGroup> = closed;
         for open in closed {
-            match self.group(&open) {
-                Some(group) => self.units.push(Unit::Group(Arc::new(group))),
-                None => self.units.extend(open.nodes.into_iter().map(Unit::Call)),
+            match self.fuse_group(&open) {
+                Some(group) => self.steps.push(RunStep::Group(Arc::new(group))),
+                None => self.steps.extend(open.nodes.into_iter().map(RunStep::Call)),
             }
         }
     }
 
     /// Fuses the calls of a group. Returns `None` for a single call, or if the fuser cannot fuse them.
-    fn group(&self, open: &Open) -> Option<Group> {
+    fn fuse_group(&self, open: &OpenGroup) -> Option<FusionGroup> {
         let [_, _, ..] = open.nodes[..] else { return None };
         let nodes = || open.nodes.iter().map(|at| &self.graph.nodes[*at]);
-        let mut inside: HashMap<Id, usize> = HashMap::new();
-        nodes().flat_map(Node::uses).for_each(|id| *inside.entry(id).or_default() += 1);
-        let is_wanted = |id: &Id| self.needed[id.0] > inside.get(id).copied().unwrap_or(0);
-        let mut results: Vec<Id> = open.gives.iter().copied().filter(is_wanted).collect();
+        let mut inner_uses: HashMap<ValueId, usize> = HashMap::new();
+        nodes().flat_map(Node::used_values).for_each(|id| *inner_uses.entry(id).or_default() += 1);
+        let is_used_outside = |id: &ValueId| self.use_counts[id.0] > inner_uses.get(id).copied().unwrap_or(0);
+        let mut results: Vec<ValueId> = open.results.iter().copied().filter(is_used_outside).collect();
         results.sort_unstable();
-        let wanted: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();
-        let (chain, inputs) = chain(&open.calls, &wanted);
+        let result_tensors: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();
+        let (chain, inputs) = build_chain(&open.calls, &result_tensors);
         let pass = self.fuser.fuse(&chain)?;
         let inputs = inputs.iter().map(|shape| self.values.get(&shape.identity()).copied()).collect::<Option<_>>()?;
-        let (kernels, grad) = (kernels(nodes(), &open.calls), nodes().any(|node| node.grad == Some(true)));
-        Some(Group { nodes: open.nodes.clone(), inputs, results, pass, kernels, grad })
+        let (kernels, records_grad) = (kernels(nodes(), &open.calls), nodes().any(|node| node.grad_mode == Some(true)));
+        Some(FusionGroup { nodes: open.nodes.clone(), inputs, results, pass, kernels, records_grad })
     }
 }

@@ -3,37 +3,40 @@
 use dispatch_runtime::schema::{Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Operator};
 
-use super::lex::{Token, mistake};
-use super::{Parsed, Parser};
-use crate::argument::{Argument, gathered};
-use crate::graph::Input;
+use super::lex::{Token, syntax_error};
+use super::{ParseResult, Parser};
+use crate::argument::{Argument, list_of};
+use crate::graph::NamedArgument;
 
 impl Parser<'_> {
-    pub(super) fn arguments(&mut self, operator: &Operator) -> Parsed<Vec<Input>> {
+    pub(super) fn parse_arguments(&mut self, operator: &Operator) -> ParseResult<Vec<NamedArgument>> {
         let schema = operator.schema();
-        self.sign('(')?;
-        let mut inputs: Vec<(usize, Input)> = Vec::new();
-        self.list(')', |parser| {
-            let span = parser.span();
-            let mistake = |problem| mistake(parser.text, &span, problem);
-            let named = matches!(parser.tokens.get(parser.at + 1), Some((Token::Sign('='), _)));
+        self.expect_sign('(')?;
+        let mut inputs: Vec<(usize, NamedArgument)> = Vec::new();
+        self.parse_list(')', |parser| {
+            let span = parser.current_span();
+            let syntax_error = |problem| syntax_error(parser.text, &span, problem);
+            let named = matches!(parser.tokens.get(parser.position + 1), Some((Token::Sign('='), _)));
             let at = if named {
-                let name = parser.name("an argument")?;
-                parser.sign('=')?;
+                let name = parser.parse_name("an argument")?;
+                parser.expect_sign('=')?;
                 let found = schema.argument(&name).map(|(at, _)| at);
-                found.ok_or_else(|| mistake(format!("it has no argument `{name}`: it is `{schema:#}`")))?
+                found
+                    .ok_or_else(|| syntax_error(format!("the operator has no argument `{name}`: it is `{schema:#}`")))?
             } else {
                 inputs.len()
             };
             let Some(described) = schema.arguments.get(at).filter(|argument| named || !argument.keyword_only) else {
-                return Err(mistake(format!("no argument is given by place here: it is `{schema:#}`")));
+                return Err(syntax_error(format!(
+                    "no positional argument is allowed here: the operator is `{schema:#}`"
+                )));
             };
-            let arg = parser.argument(&described.ty, described.is_written())?;
+            let arg = parser.parse_argument(&described.ty, described.is_written())?;
             if inputs.iter().any(|(other, _)| *other == at) {
-                return Err(mistake(format!("`{}` is given twice", described.name)));
+                return Err(syntax_error(format!("`{}` is given twice", described.name)));
             }
             if !Argument::default_of(described).is_some_and(|default| default == arg) {
-                inputs.push((at, Input { name: described.name.clone(), arg, keyword: described.keyword_only }));
+                inputs.push((at, NamedArgument { name: described.name.clone(), arg, keyword: described.keyword_only }));
             }
             Ok(())
         })?;
@@ -41,103 +44,109 @@ impl Parser<'_> {
         Ok(inputs.into_iter().map(|(_, input)| input).collect())
     }
 
-    fn argument(&mut self, ty: &Type, written: bool) -> Parsed<Argument> {
+    fn parse_argument(&mut self, ty: &Type, written: bool) -> ParseResult<Argument> {
         let ty = ty.required();
-        let span = self.span();
-        let unfit = |text: &str| mistake(text, &span, format!("this is no {ty}"));
-        let (token, _) = self.tokens[self.at].clone();
-        self.at += 1;
+        let span = self.current_span();
+        let unfit = |text: &str| syntax_error(text, &span, format!("this is not a value of type `{ty}`"));
+        let (token, _) = self.tokens[self.position].clone();
+        self.position += 1;
         Ok(match token {
             Token::Int(value) => Argument::Int(value),
             Token::Float(value) => Argument::Float(value),
             Token::Text(value) => Argument::String(value),
             Token::Sign('&') => {
                 if self.eat_word("mut") != written {
-                    let what = if written { "it is written: say `&mut`" } else { "it is not written: leave `mut` out" };
-                    return Err(mistake(self.text, &span, what));
+                    let what = if written {
+                        "the operator writes this argument: use `&mut`"
+                    } else {
+                        "the operator does not write this argument: leave `mut` out"
+                    };
+                    return Err(syntax_error(self.text, &span, what));
                 }
-                self.tensors(ty)?
+                self.parse_tensors(ty)?
             }
             Token::Sign('[') => {
                 let TypeKind::List(element, _) = &ty.kind else { return Err(unfit(self.text)) };
-                let items = self.list(']', |parser| parser.argument(element, false))?;
-                gathered(items, &element.kind).ok_or_else(|| unfit(self.text))?
+                let items = self.parse_list(']', |parser| parser.parse_argument(element, false))?;
+                list_of(items, &element.kind).ok_or_else(|| unfit(self.text))?
             }
             Token::Word(word) => match (&word[..], word.split_once("::")) {
                 ("None", _) => Argument::None,
                 ("true", _) => Argument::Bool(true),
                 ("false", _) => Argument::Bool(false),
                 ("Complex", _) => {
-                    self.sign('(')?;
-                    let re = self.float()?;
-                    self.sign(',')?;
-                    let im = self.float()?;
-                    self.sign(')')?;
+                    self.expect_sign('(')?;
+                    let re = self.parse_float()?;
+                    self.expect_sign(',')?;
+                    let im = self.parse_float()?;
+                    self.expect_sign(')')?;
                     Argument::Complex(Complex64::new(re, im))
                 }
                 ("Device", _) => {
-                    self.sign('(')?;
-                    let at = self.span();
-                    let Token::Text(name) = self.peek().clone() else { return Err(self.unexpected("a device's name")) };
-                    self.at += 1;
-                    self.sign(')')?;
-                    Argument::Device(name.parse().map_err(|error| mistake(self.text, &at, format!("{error}")))?)
+                    self.expect_sign('(')?;
+                    let at = self.current_span();
+                    let Token::Text(name) = self.peek().clone() else {
+                        return Err(self.unexpected_token("a device's name"));
+                    };
+                    self.position += 1;
+                    self.expect_sign(')')?;
+                    Argument::Device(name.parse().map_err(|error| syntax_error(self.text, &at, format!("{error}")))?)
                 }
                 (_, Some(("DType", name))) => DType::ALL
                     .into_iter()
                     .find(|dtype| format!("{dtype:?}") == name)
                     .map(Argument::ScalarType)
                     .ok_or_else(|| unfit(self.text))?,
-                (_, Some(("Layout", name))) => {
-                    numbered(name, Layout::from_number).map(Argument::Layout).ok_or_else(|| unfit(self.text))?
-                }
-                (_, Some(("MemoryFormat", name))) => numbered(name, MemoryFormat::from_number)
+                (_, Some(("Layout", name))) => find_by_debug_name(name, Layout::from_number)
+                    .map(Argument::Layout)
+                    .ok_or_else(|| unfit(self.text))?,
+                (_, Some(("MemoryFormat", name))) => find_by_debug_name(name, MemoryFormat::from_number)
                     .map(Argument::MemoryFormat)
                     .ok_or_else(|| unfit(self.text))?,
                 _ => {
-                    return Err(mistake(
+                    return Err(syntax_error(
                         self.text,
                         &span,
-                        format!("`{word}` is no argument; values are given as `&{word}`"),
+                        format!("`{word}` is not an argument; write a value as `&{word}`"),
                     ));
                 }
             },
             _ => {
-                self.at -= 1;
-                return Err(self.unexpected("an argument"));
+                self.position -= 1;
+                return Err(self.unexpected_token("an argument"));
             }
         })
     }
 
     /// Parses the tensors after `&`: a value or a list of values.
-    fn tensors(&mut self, ty: &Type) -> Parsed<Argument> {
-        if !self.eat('[') {
-            return Ok(Argument::Tensor(self.used()?));
+    fn parse_tensors(&mut self, ty: &Type) -> ParseResult<Argument> {
+        if !self.eat_sign('[') {
+            return Ok(Argument::Tensor(self.parse_use()?));
         }
         let optional = matches!(&ty.kind, TypeKind::List(element, _) if element.accepts_none());
         if !optional {
-            return self.list(']', Self::used).map(Argument::Tensors);
+            return self.parse_list(']', Self::parse_use).map(Argument::Tensors);
         }
-        let ids = self.list(']', |parser| {
+        let ids = self.parse_list(']', |parser| {
             if parser.eat_word("None") {
                 return Ok(None);
             }
-            parser.word("Some")?;
-            parser.sign('(')?;
-            let id = parser.used()?;
-            parser.sign(')')?;
+            parser.expect_word("Some")?;
+            parser.expect_sign('(')?;
+            let id = parser.parse_use()?;
+            parser.expect_sign(')')?;
             Ok(Some(id))
         })?;
         Ok(Argument::OptionalTensors(ids))
     }
 
-    fn float(&mut self) -> Parsed<f64> {
-        let Token::Float(value) = *self.peek() else { return Err(self.unexpected("a number with a point")) };
-        self.at += 1;
+    fn parse_float(&mut self) -> ParseResult<f64> {
+        let Token::Float(value) = *self.peek() else { return Err(self.unexpected_token("a floating-point number")) };
+        self.position += 1;
         Ok(value)
     }
 }
 
-fn numbered<T: std::fmt::Debug>(name: &str, of: impl Fn(i64) -> Option<T>) -> Option<T> {
+fn find_by_debug_name<T: std::fmt::Debug>(name: &str, of: impl Fn(i64) -> Option<T>) -> Option<T> {
     (0..8).filter_map(of).find(|value| format!("{value:?}") == name)
 }

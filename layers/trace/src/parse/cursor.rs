@@ -2,59 +2,63 @@
 
 use std::ops::Range;
 
-use super::lex::{Token, mistake};
-use super::{Parsed, Parser};
+use super::lex::{Token, syntax_error};
+use super::{ParseResult, Parser};
 use crate::error::TraceError;
 
 impl Parser<'_> {
     pub(super) fn peek(&self) -> &Token {
-        self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
+        self.tokens.get(self.position).map_or(&Token::End, |(token, _)| token)
     }
 
-    pub(super) fn span(&self) -> Range<usize> {
-        self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, span)| span.clone())
+    pub(super) fn current_span(&self) -> Range<usize> {
+        self.tokens.get(self.position).map_or(self.text.len()..self.text.len(), |(_, span)| span.clone())
     }
 
-    pub(super) fn unexpected(&self, expected: &str) -> TraceError {
-        let span = self.span();
+    pub(super) fn unexpected_token(&self, expected: &str) -> TraceError {
+        let span = self.current_span();
         let found = self.text.get(span.clone()).filter(|found| !found.is_empty());
         let found = found.map_or_else(|| "the end".to_owned(), |found| format!("`{found}`"));
-        mistake(self.text, &span, format!("expected {expected}, found {found}"))
+        syntax_error(self.text, &span, format!("expected {expected}, found {found}"))
     }
 
-    pub(super) fn eat(&mut self, sign: char) -> bool {
+    pub(super) fn eat_sign(&mut self, sign: char) -> bool {
         let is = self.peek() == &Token::Sign(sign);
-        self.at += usize::from(is);
+        self.position += usize::from(is);
         is
     }
 
-    pub(super) fn sign(&mut self, sign: char) -> Parsed<()> {
-        if self.eat(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    pub(super) fn expect_sign(&mut self, sign: char) -> ParseResult<()> {
+        if self.eat_sign(sign) { Ok(()) } else { Err(self.unexpected_token(&format!("`{sign}`"))) }
     }
 
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let is = matches!(self.peek(), Token::Word(found) if found == word);
-        self.at += usize::from(is);
+        self.position += usize::from(is);
         is
     }
 
-    pub(super) fn word(&mut self, word: &str) -> Parsed<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("`{word}`"))) }
+    pub(super) fn expect_word(&mut self, word: &str) -> ParseResult<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected_token(&format!("`{word}`"))) }
     }
 
-    pub(super) fn name(&mut self, what: &str) -> Parsed<String> {
-        let Token::Word(name) = self.peek().clone() else { return Err(self.unexpected(what)) };
-        self.at += 1;
+    pub(super) fn parse_name(&mut self, what: &str) -> ParseResult<String> {
+        let Token::Word(name) = self.peek().clone() else { return Err(self.unexpected_token(what)) };
+        self.position += 1;
         Ok(name)
     }
 
     /// Parses items separated by commas, up to the sign `end`. A comma may follow the last item.
-    pub(super) fn list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    pub(super) fn parse_list<T>(
+        &mut self,
+        end: char,
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
-        while !self.eat(end) {
+        while !self.eat_sign(end) {
             items.push(item(self)?);
-            if !self.eat(',') {
-                self.sign(end)?;
+            if !self.eat_sign(',') {
+                self.expect_sign(end)?;
                 break;
             }
         }

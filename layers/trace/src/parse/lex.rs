@@ -15,20 +15,20 @@ pub(super) enum Token {
     End,
 }
 
-pub(super) type Spanned = (Token, Range<usize>);
+pub(super) type SpannedToken = (Token, Range<usize>);
 
 /// Creates the error for a mistake at a position of a text.
-pub(super) fn mistake(text: &str, span: &Range<usize>, problem: impl Into<String>) -> TraceError {
+pub(super) fn syntax_error(text: &str, span: &Range<usize>, problem: impl Into<String>) -> TraceError {
     let start = span.start.min(text.len());
     let before = &text[..start];
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let source = text[line_start..].lines().next().unwrap_or_default().to_owned();
     let column = text[line_start..start].chars().count() + 1;
     let length = text.get(start..span.end).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
-    TraceError::Text { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
+    TraceError::Syntax { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
 }
 
-pub(super) fn lex(text: &str) -> Result<Vec<Spanned>, TraceError> {
+pub(super) fn lex(text: &str) -> Result<Vec<SpannedToken>, TraceError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -59,14 +59,18 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned>, TraceError> {
             }
             let number = &rest[..length];
             let token = number.parse().map(Token::Int).or_else(|_| number.parse().map(Token::Float));
-            (token.map_err(|_| mistake(text, &(at..at + length), format!("`{number}` is no number")))?, length)
+            (token.map_err(|_| syntax_error(text, &(at..at + length), format!("`{number}` is not a number")))?, length)
         } else if first == '"' {
-            let (value, length) = quoted(text, at)?;
+            let (value, length) = parse_string(text, at)?;
             (Token::Text(value), length)
         } else if "(){}[]<>,;:=&'#".contains(first) {
             (Token::Sign(first), 1)
         } else {
-            return Err(mistake(text, &(at..at + first.len_utf8()), format!("`{first}` has no meaning here")));
+            return Err(syntax_error(
+                text,
+                &(at..at + first.len_utf8()),
+                format!("`{first}` is not a valid character here"),
+            ));
         };
         tokens.push((token, at..at + length));
         at += length;
@@ -84,7 +88,7 @@ fn as_float(word: &str) -> Option<f64> {
 }
 
 /// Parses a string in quotes with Rust's escapes. Returns it with its length in the text.
-fn quoted(text: &str, start: usize) -> Result<(String, usize), TraceError> {
+fn parse_string(text: &str, start: usize) -> Result<(String, usize), TraceError> {
     let mut value = String::new();
     let mut rest = text[start + 1..].char_indices();
     while let Some((at, c)) = rest.next() {
@@ -93,7 +97,7 @@ fn quoted(text: &str, start: usize) -> Result<(String, usize), TraceError> {
             '"' => return Ok((value, here + 1 - start)),
             '\\' => {
                 let escape = rest.next().map(|(_, escape)| escape);
-                let wrong = || mistake(text, &(here..here + 2), "no such escape");
+                let wrong = || syntax_error(text, &(here..here + 2), "unknown escape sequence");
                 value.push(match escape {
                     Some('n') => '\n',
                     Some('t') => '\t',
@@ -110,5 +114,5 @@ fn quoted(text: &str, start: usize) -> Result<(String, usize), TraceError> {
             c => value.push(c),
         }
     }
-    Err(mistake(text, &(start..start + 1), "this text does not end"))
+    Err(syntax_error(text, &(start..start + 1), "this string has no closing quote"))
 }

@@ -3,13 +3,13 @@
 use dispatch_runtime::{Generator, Operator, Tensor, Value};
 
 /// The versions of the arguments' storages, and the count of random draws, before a call.
-pub(super) struct Before {
+pub(super) struct StateBeforeCall {
     versions: Vec<(Tensor, u64)>,
     reservations: u64,
 }
 
-impl Before {
-    pub(super) fn of(operator: &Operator, arguments: &[Value]) -> Self {
+impl StateBeforeCall {
+    pub(super) fn capture(operator: &Operator, arguments: &[Value]) -> Self {
         let tensors = arguments.iter().flat_map(Value::tensors);
         let mut versions: Vec<_> = tensors.map(|tensor| (tensor.clone(), tensor.storage().version())).collect();
         for (value, described) in arguments.iter().zip(&operator.schema().arguments) {
@@ -23,14 +23,14 @@ impl Before {
         Self { versions, reservations: Generator::reservation_count() }
     }
 
-    pub(super) fn written(&self) -> impl Iterator<Item = &Tensor> {
+    pub(super) fn written_tensors(&self) -> impl Iterator<Item = &Tensor> {
         self.versions
             .iter()
             .filter(|(tensor, version)| tensor.storage().version() != *version)
             .map(|(tensor, _)| tensor)
     }
 
-    pub(super) fn took_random_numbers(&self) -> bool {
+    pub(super) fn drew_random_numbers(&self) -> bool {
         Generator::reservation_count() != self.reservations
     }
 }

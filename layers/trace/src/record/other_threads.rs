@@ -14,7 +14,7 @@ use crate::error::TraceError;
 
 thread_local! {
     /// The traces of the threads that started this one.
-    static STARTED_BY: RefCell<Vec<OtherThreadCall>> = const { RefCell::new(Vec::new()) };
+    static PARENT_TRACES: RefCell<Vec<OtherThreadCall>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The first operator that was called on another thread.
@@ -22,30 +22,30 @@ thread_local! {
 pub(super) struct OtherThreadCall(Arc<Mutex<Option<String>>>);
 
 impl OtherThreadCall {
-    pub(super) fn call(&self) -> Option<TraceError> {
+    pub(super) fn take_error(&self) -> Option<TraceError> {
         let operator = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(TraceError::OtherThread { operator })
     }
 }
 
 /// Makes threads inherit the traces of the threads that start them, from the first trace on.
-pub(super) fn take_along() {
-    static FIRST: Once = Once::new();
-    FIRST.call_once(|| guard::take_along(pack));
+pub(super) fn inherit_traces() {
+    static REGISTER_ONCE: Once = Once::new();
+    REGISTER_ONCE.call_once(|| guard::take_along(capture_traces));
 }
 
-fn pack() -> Unpack {
+fn capture_traces() -> Unpack {
     let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
-    let started_by: Vec<OtherThreadCall> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
+    let parents: Vec<OtherThreadCall> = [here, PARENT_TRACES.with_borrow(Clone::clone)].concat();
     Box::new(|| {
-        STARTED_BY.set(started_by);
+        PARENT_TRACES.set(parents);
         Box::new(())
     })
 }
 
 /// Reports a call on this thread to the traces of the threads that started it.
-pub(super) fn heard(operator: &Operator) {
-    STARTED_BY.with_borrow(|traces| {
+pub(super) fn report_call(operator: &Operator) {
+    PARENT_TRACES.with_borrow(|traces| {
         for OtherThreadCall(call) in traces {
             call.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| operator.name().to_string());
         }

@@ -5,11 +5,11 @@ use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, trace};
 use kernels_cpu as _;
 
-use crate::drawing;
+use crate::lock_random_numbers;
 
 /// Returns a graph with every kind of box and arrow: an input, a constant, calls, a write through a view, a random call, and results.
 fn graph() -> Graph {
-    let _alone = drawing();
+    let _alone = lock_random_numbers();
     let weight = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
     trace(
         |x| {
@@ -24,27 +24,27 @@ fn graph() -> Graph {
     .unwrap()
 }
 
-fn golden(name: &str, found: &str) {
+fn compare_with_golden_file(name: &str, found: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs").join(name);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, found).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), found, "{name}; UPDATE=1 writes it anew");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), found, "{name}; UPDATE=1 writes the file again");
 }
 
 #[test]
 fn golden_dot() {
-    golden("small.dot", &graph().to_dot());
+    compare_with_golden_file("small.dot", &graph().to_dot());
 }
 
 #[test]
 fn golden_svg() {
-    golden("small.svg", &graph().to_svg());
+    compare_with_golden_file("small.svg", &graph().to_svg());
 }
 
 #[test]
-fn who_uses_a_memory_after_a_write_comes_after_the_write() {
+fn a_use_of_written_memory_has_an_arrow_from_the_write() {
     let dot = graph().to_dot();
     // 0: x, 1: weight, 2: mm, 3: select, 4: mul_, 5: dropout
     assert!(dot.contains("3 -> 4 [label = \"f32[2]\"];"), "{dot}");
@@ -98,7 +98,7 @@ fn boxes_do_not_overlap_and_arrows_lead_down() {
 }
 
 #[test]
-fn what_has_a_meaning_in_a_picture_s_language_is_escaped() {
+fn special_characters_are_escaped() {
     let graph =
         trace(|x| Ok([aten::div_tensor_mode(&x[0], &x[0], Some("floor"))?]), &[Tensor::from([1.0_f32])]).unwrap();
     assert!(graph.to_dot().contains(r#"rounding_mode = \"floor\""#), "{}", graph.to_dot());

@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, TraceError, trace};
 use kernels_cpu as _;
 
-use crate::drawing;
+use crate::lock_random_numbers;
 
 /// An operator of a user's crate with a kernel for the CPU only.
 #[op_def("shop::discount(Tensor self, *, float part=0.5) -> Tensor")]
@@ -75,12 +75,12 @@ fn half_cpu(this: &Tensor) -> Result<Tensor> {
 #[op_def("shop::keep(Tensor self) -> Tensor")]
 fn keep(this: &Tensor) -> Result<Tensor>;
 
-static KEPT: Mutex<Option<Tensor>> = Mutex::new(None);
+static STORED: Mutex<Option<Tensor>> = Mutex::new(None);
 
 #[op_impl(keep, CPU)]
 fn keep_cpu(this: &Tensor) -> Result<Tensor> {
     let made = aten::exp(this)?;
-    *KEPT.lock().unwrap() = Some(made.clone());
+    *STORED.lock().unwrap() = Some(made.clone());
     aten::neg(&made)
 }
 
@@ -111,7 +111,7 @@ fn pair() -> Tensor {
 }
 
 #[test]
-fn an_operator_of_another_crate_is_one_node_whatever_its_kernel_calls() {
+fn an_operator_of_another_crate_is_one_node() {
     let graph = trace(|x| Ok([discount(&x[0], 0.5)?, discount(&x[0], 0.25)?]), &[pair()]).unwrap();
     assert_eq!(operators(&graph), ["shop::discount", "shop::discount"]);
     let text = graph.to_string();
@@ -129,7 +129,7 @@ fn a_composite_is_one_node() {
 }
 
 #[test]
-fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
+fn reading_elements_is_an_error_even_if_the_function_continues() {
     for read in [|x: &Tensor| x.sum()?.item::<f64>(), total] {
         let error =
             trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
@@ -140,22 +140,22 @@ fn what_reads_elements_is_refused_even_where_the_function_goes_on() {
 }
 
 #[test]
-fn what_is_as_large_as_elements_say_is_refused() {
+fn data_dependent_sizes_are_an_error() {
     let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
     assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
     // This operator has no Meta kernel, so only a run can notice it.
     let graph = trace(|x| Ok([positive(&x[0])?]), &[pair()]).unwrap();
     let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
     assert!(
-        error.to_string().contains("`shop::positive` gave f64[1] for v1, which the graph says is f64[2]"),
+        error.to_string().contains("`shop::positive` returned f64[1] for v1, which is f64[2] in the graph"),
         "{error}"
     );
 }
 
 #[test]
-fn a_kernel_that_gives_other_than_meta_says_is_found_where_it_is_called() {
+fn a_result_that_differs_from_meta_is_an_error() {
     let error = trace(|x| Ok([half(&x[0])?]), &[pair()]).unwrap_err();
-    let expected = TraceError::Unplanned {
+    let expected = TraceError::MetaMismatch {
         operator: "shop::half".to_owned(),
         result: 0,
         planned: "f64[2]".to_owned(),
@@ -185,7 +185,7 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
 }
 
 #[test]
-fn what_shapes_answer_is_no_node() {
+fn calls_that_need_only_sizes_are_not_recorded() {
     let ask = Operator::find("aten::is_floating_point").unwrap();
     let graph = trace(
         |x| {
@@ -239,7 +239,7 @@ fn an_input_that_is_written_is_written_at_replay() {
 }
 
 #[test]
-fn a_handle_that_is_bound_anew_is_a_new_value_with_the_same_memory() {
+fn a_rebound_handle_is_a_new_value_with_the_same_memory() {
     let graph = trace(
         |x| {
             let mut turned = x[0].exp()?;
@@ -255,7 +255,7 @@ fn a_handle_that_is_bound_anew_is_a_new_value_with_the_same_memory() {
 }
 
 #[test]
-fn a_write_that_no_schema_mentions_is_an_effect() {
+fn a_write_that_the_schema_does_not_declare_is_an_effect() {
     let graph = trace(
         |x| {
             let stock = x[0].exp()?;
@@ -272,7 +272,7 @@ fn a_write_that_no_schema_mentions_is_an_effect() {
 }
 
 #[test]
-fn writing_to_a_tensor_from_outside_is_refused() {
+fn a_write_to_a_captured_tensor_is_an_error() {
     let outside = pair();
     let error = trace(
         |x| {
@@ -283,29 +283,29 @@ fn writing_to_a_tensor_from_outside_is_refused() {
     )
     .unwrap_err();
     assert!(
-        matches!(cause(&error), TraceError::OutsideWritten { operator, .. } if operator == "aten::add_.Tensor"),
+        matches!(cause(&error), TraceError::WriteToCaptured { operator, .. } if operator == "aten::add_.Tensor"),
         "{error}"
     );
 }
 
 #[test]
-fn what_a_recorded_call_hides_is_no_constant() {
+fn a_tensor_from_inside_of_a_recorded_call_is_an_error() {
     let error = trace(
         |x| {
             keep(&x[0])?;
-            let kept = KEPT.lock().unwrap().take();
+            let kept = STORED.lock().unwrap().take();
             Ok([kept.unwrap().neg()?])
         },
         &[pair()],
     )
     .unwrap_err();
-    let expected = TraceError::Hidden { operator: "aten::neg".to_owned(), made_by: "aten::exp".to_owned() };
+    let expected = TraceError::InnerTensor { operator: "aten::neg".to_owned(), made_by: "aten::exp".to_owned() };
     assert_eq!(cause(&error), &expected);
 }
 
 #[test]
 fn random_nodes_are_neither_merged_nor_dropped() {
-    let _alone = drawing();
+    let _alone = lock_random_numbers();
     let graph = trace(
         |x| {
             let (a, b) = (aten::dropout(&x[0], 0.5, true)?, aten::dropout(&x[0], 0.5, true)?);
@@ -329,20 +329,20 @@ fn random_nodes_are_neither_merged_nor_dropped() {
 }
 
 #[test]
-fn what_other_threads_draw_is_no_effect_of_this_one() {
-    let _alone = drawing();
+fn random_numbers_of_other_threads_are_no_effect() {
+    let _alone = lock_random_numbers();
     let graph = trace(|x| Ok([wait(&x[0])?]), &[pair()]).unwrap();
-    assert!(!graph.nodes()[0].is_effect(), "{graph}");
+    assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
 #[test]
-fn without_chance_a_dropout_is_no_effect() {
+fn dropout_without_randomness_is_no_effect() {
     let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[pair()]).unwrap();
-    assert!(!graph.nodes()[0].is_effect(), "{graph}");
+    assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
 #[test]
-fn equal_nodes_merge_and_dead_ones_go_with_what_only_they_used() {
+fn clean_merges_equal_nodes_and_removes_unused_ones() {
     let unused = pair();
     let graph = trace(
         |x| {
@@ -360,7 +360,7 @@ fn equal_nodes_merge_and_dead_ones_go_with_what_only_they_used() {
 }
 
 #[test]
-fn equal_factories_whose_results_are_written_stay_apart() {
+fn equal_factories_are_not_merged_if_their_results_are_written() {
     let graph = trace(
         |x| {
             let (mut a, b) = (Tensor::zeros(&[2], DType::F64)?, Tensor::zeros(&[2], DType::F64)?);
@@ -375,7 +375,7 @@ fn equal_factories_whose_results_are_written_stay_apart() {
 
 #[test]
 fn a_training_step_of_the_digits_network_is_a_graph() {
-    let _alone = drawing();
+    let _alone = lock_random_numbers();
     let random = |sizes: &[i64]| Tensor::randn(sizes, DType::F64).unwrap();
     let make = || [random(&[8, 6]), random(&[8]), random(&[3, 8]), random(&[3]), random(&[5, 6])];
     let step = |x: &[Tensor]| {
@@ -404,8 +404,8 @@ fn a_training_step_of_the_digits_network_is_a_graph() {
 }
 
 #[test]
-fn a_replay_of_attention_is_differentiated() {
-    let _alone = drawing();
+fn a_replay_of_attention_can_be_differentiated() {
+    let _alone = lock_random_numbers();
     let attention = |x: &[Tensor]| {
         let heads = aten::transpose_int(&x[0].view(&[2, 4, 2, 3])?, 1, 2)?;
         let met = aten::scaled_dot_product_attention!(&heads, &heads, &heads, is_causal = true)?;
@@ -424,7 +424,7 @@ fn a_replay_of_attention_is_differentiated() {
 }
 
 #[test]
-fn a_replay_is_cast_and_computes_shapes() {
+fn a_replay_works_under_autocast_and_on_meta() {
     let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
     let graph = trace(|x| Ok([aten::mm(&x[0], &x[0])?]), std::slice::from_ref(&x)).unwrap();
     {
@@ -442,7 +442,7 @@ fn a_replay_can_be_traced() {
 }
 
 #[test]
-fn inputs_are_what_they_were() {
+fn inputs_of_a_run_must_match_the_trace() {
     let graph = trace(|x| Ok([x[0].exp()?]), &[pair()]).unwrap();
     assert_eq!(cause(&graph.run(&[]).unwrap_err()), &TraceError::InputCount { expected: 1, found: 0 });
     let error = graph.run(&[Tensor::from([1.0_f32])]).unwrap_err();

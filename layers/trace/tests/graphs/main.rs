@@ -9,7 +9,7 @@ mod text;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks the other tests out: they share the random stream, and some tests check which numbers were drawn.
-fn drawing() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_random_numbers() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,21 +19,21 @@ fn inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
     sizes.iter().map(random).collect()
 }
 
-/// The sizes of the network of the example `digits`: images, and two layers with a weight and a bias each.
+/// The sizes of the network of the example `digits_forward`: images, and two layers with a weight and a bias each.
 const DIGITS: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
 
-fn digits(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn digits_forward(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let hidden = aten::linear(&x[0], &x[1], Some(&x[2]))?.relu()?;
     Ok(vec![aten::linear(&hidden, &x[3], Some(&x[4]))?])
 }
 
 fn loss(x: &[Tensor]) -> Result<Tensor> {
     let labels = aten::remainder_scalar(&aten::arange(16.into(), Some(DType::I64), None, None, None)?, 10.into())?;
-    aten::cross_entropy_loss!(&digits(x)?[0], &labels)
+    aten::cross_entropy_loss!(&digits_forward(x)?[0], &labels)
 }
 
 /// Returns the loss and the gradients by a backward pass, which is part of the function.
-fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn digits_with_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let parameters: Vec<Tensor> = x[1..].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
     let given: Vec<Tensor> = x[..1].iter().chain(&parameters).cloned().collect();
     let loss = loss(&given)?;
@@ -42,8 +42,8 @@ fn digits_and_back(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(std::iter::once(loss.detach()?).chain(gradients).collect())
 }
 
-/// Returns the same gradients as `digits_and_back`, by the transform `grad`.
-fn slopes(x: &[Tensor]) -> Result<Vec<Tensor>> {
+/// Returns the same gradients as `digits_with_gradients`, by the transform `grad`.
+fn transformed_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slope = |i: usize| {
         let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
         functional::grad(one, &x[i])
@@ -52,9 +52,9 @@ fn slopes(x: &[Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// Makes a step of gradient descent with momentum, which writes to parameters and momenta.
-fn step(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    let slopes = slopes(x)?;
-    for (i, gradient) in slopes.iter().enumerate() {
+fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let gradients = transformed_gradients(x)?;
+    for (i, gradient) in gradients.iter().enumerate() {
         let (mut parameter, mut momentum) = (x[1 + i].clone(), x[5 + i].clone());
         momentum.mul_(&Tensor::number(0.9.into()))?;
         momentum.add_(gradient)?;
@@ -73,7 +73,7 @@ fn attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// Computes `attention` with matrix products and a softmax.
-fn attention_in_parts(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn decomposed_attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
     block(x, |queries, keys, values| {
         let scores = queries.matmul(&aten::transpose_int(keys, -2, -1)?)?.mul(&Tensor::number(0.5.into()))?;
         aten::softmax_int!(&scores, -1)?.matmul(values)
@@ -91,17 +91,22 @@ fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tens
 }
 
 const PROGRAMS: [(Program, &[&[i64]]); 6] = [
-    (digits, &DIGITS),
-    (digits_and_back, &DIGITS),
-    (slopes, &DIGITS),
-    (step, &STEP),
+    (digits_forward, &DIGITS),
+    (digits_with_gradients, &DIGITS),
+    (transformed_gradients, &DIGITS),
+    (training_step, &STEP),
     (attention, &ATTENTION),
-    (attention_in_parts, &ATTENTION),
+    (decomposed_attention, &ATTENTION),
 ];
 
 /// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
-const TRANSFORMED: [(Program, &[&[i64]]); 5] =
-    [(digits, &DIGITS), (slopes, &DIGITS), (step, &STEP), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
+const TRANSFORMED: [(Program, &[&[i64]]); 5] = [
+    (digits_forward, &DIGITS),
+    (transformed_gradients, &DIGITS),
+    (training_step, &STEP),
+    (attention, &ATTENTION),
+    (decomposed_attention, &ATTENTION),
+];
 
 /// Returns the graph, the clean graph, and the graphs parsed from their texts.
 fn variants(graph: &Graph) -> Vec<Graph> {
@@ -122,7 +127,7 @@ fn bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
 }
 
 /// Checks that both functions return the same results and leave the same elements in their inputs.
-fn agree(
+fn assert_same_results(
     one: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     other: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     sizes: &[&[i64]],
@@ -136,84 +141,85 @@ fn with_batch(sizes: &[&[i64]]) -> Vec<Vec<i64>> {
     sizes.iter().map(|sizes| std::iter::once(3).chain(sizes.iter().copied()).collect()).collect()
 }
 
-fn mapped(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn run_mapped(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]) -> Result<Vec<Tensor>> {
     vmap(|x: &Vec<Tensor>| f(x), x)
 }
 
-fn cast<R>(f: impl FnOnce() -> R) -> R {
+fn with_autocast<R>(f: impl FnOnce() -> R) -> R {
     let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
     f()
 }
 
 #[test]
-fn a_program_and_its_graphs_do_the_same() {
+fn a_program_and_its_graphs_have_the_same_results() {
     for (program, sizes) in PROGRAMS {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
         for graph in variants(&graph) {
-            agree(program, |x| graph.run(x), sizes);
+            assert_same_results(program, |x| graph.run(x), sizes);
         }
     }
 }
 
 #[test]
-fn a_backward_that_a_program_runs_is_in_its_graph() {
-    let graph = trace(digits_and_back, &inputs(&DIGITS, 1)).unwrap().clean();
+fn the_backward_of_a_program_is_in_its_graph() {
+    let graph = trace(digits_with_gradients, &inputs(&DIGITS, 1)).unwrap().clean();
     let names: Vec<&str> = graph.nodes().iter().map(|node| node.operator.name().base).collect();
     assert!(names.contains(&"threshold_backward") && names.contains(&"nll_loss_backward"), "{names:?}");
 }
 
 #[test]
-fn a_graph_is_mapped_over_batches() {
+fn a_graph_can_be_mapped_over_batches() {
     for (program, sizes) in TRANSFORMED {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
         for graph in variants(&graph) {
-            agree(|x| mapped(program, x), |x| mapped(|x| graph.run(x), x), &batch);
+            assert_same_results(|x| run_mapped(program, x), |x| run_mapped(|x| graph.run(x), x), &batch);
         }
     }
 }
 
 #[test]
-fn a_graph_is_differentiated() {
+fn a_graph_can_be_differentiated() {
     let gradients = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]| {
         let leaves: Vec<Tensor> = x.iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
         f(&leaves)?[0].square()?.sum()?.backward()?;
         Ok(leaves.iter().map(|leaf| leaf.grad().unwrap()).collect())
     };
-    for (program, sizes) in [(digits as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+    for (program, sizes) in [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION)] {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
         for graph in variants(&graph) {
-            agree(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
+            assert_same_results(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
         }
     }
 }
 
 #[test]
-fn a_graph_is_cast() {
+fn a_graph_can_run_under_autocast() {
     // Programs with a backward pass are excluded: their graphs recorded it in single precision, and under autocast it runs in the dtype of
     // the forward pass.
-    let forward = [(digits as Program, &DIGITS[..]), (attention, &ATTENTION), (attention_in_parts, &ATTENTION)];
+    let forward =
+        [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION), (decomposed_attention, &ATTENTION)];
     for (program, sizes) in forward {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
         for graph in variants(&graph) {
-            agree(|x| cast(|| program(x)), |x| cast(|| graph.run(x)), sizes);
+            assert_same_results(|x| with_autocast(|| program(x)), |x| with_autocast(|| graph.run(x)), sizes);
         }
     }
 }
 
 #[test]
-fn what_was_cast_while_a_program_was_traced_is_cast_in_its_graph() {
+fn casts_of_autocast_are_recorded_in_the_graph() {
     for (program, sizes) in PROGRAMS {
-        let graph = cast(|| trace(program, &inputs(sizes, 1))).unwrap();
+        let graph = with_autocast(|| trace(program, &inputs(sizes, 1))).unwrap();
         for graph in variants(&graph) {
-            agree(|x| cast(|| program(x)), |x| graph.run(x), sizes);
+            assert_same_results(|x| with_autocast(|| program(x)), |x| graph.run(x), sizes);
         }
     }
 }
 
 #[test]
-fn a_program_is_traced_inside_of_a_mapped_function() {
+fn a_program_can_be_traced_inside_of_a_mapped_function() {
     for (program, sizes) in TRANSFORMED {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
@@ -223,10 +229,10 @@ fn a_program_is_traced_inside_of_a_mapped_function() {
             trace(program, &copies)
         };
         let slice = trace(program, &inputs(sizes, 1)).unwrap();
-        agree(
-            |x| mapped(program, x),
+        assert_same_results(
+            |x| run_mapped(program, x),
             |x| {
-                mapped(
+                run_mapped(
                     |x| {
                         let graph = traced(x)?;
                         assert_eq!(graph.to_string(), slice.to_string());
@@ -241,33 +247,33 @@ fn a_program_is_traced_inside_of_a_mapped_function() {
 }
 
 #[test]
-fn a_program_is_traced_inside_of_a_differentiated_function() {
+fn a_program_can_be_traced_inside_of_a_differentiated_function() {
     let energy = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]| {
         let rest = x[1..].to_vec();
         let one = |first: &Tensor| f(&[std::slice::from_ref(first), &rest[..]].concat())?[0].square()?.sum();
         Ok(vec![functional::grad(one, &x[0])?])
     };
-    for (program, sizes) in [(digits as Program, &DIGITS[..]), (attention, &ATTENTION)] {
-        agree(|x| energy(&program, x), |x| energy(&|x| trace(program, x)?.run(x), x), sizes);
+    for (program, sizes) in [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+        assert_same_results(|x| energy(&program, x), |x| energy(&|x| trace(program, x)?.run(x), x), sizes);
     }
 }
 
 #[test]
-fn a_transform_inside_of_a_program_is_a_part_of_its_graph() {
-    let slopes: Program = |x| {
+fn the_calls_of_a_transform_are_in_the_graph() {
+    let transformed_gradients: Program = |x| {
         let cubes = |row: &Tensor| functional::grad(|row| row.mul(row)?.mul(row)?.sum(), row);
         Ok(vec![vmap(cubes, &x[0])?])
     };
     let sizes: [&[i64]; 1] = [&[4, 3]];
-    let graph = trace(slopes, &inputs(&sizes, 1)).unwrap();
+    let graph = trace(transformed_gradients, &inputs(&sizes, 1)).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
     for graph in variants(&graph) {
-        agree(slopes, |x| graph.run(x), &sizes);
+        assert_same_results(transformed_gradients, |x| graph.run(x), &sizes);
     }
 }
 
 #[test]
-fn a_trace_inside_of_a_trace_hears_of_the_same_calls() {
+fn nested_traces_record_the_same_calls() {
     for (program, sizes) in PROGRAMS {
         let inner = std::cell::RefCell::new(None);
         let outer = trace(
@@ -281,6 +287,6 @@ fn a_trace_inside_of_a_trace_hears_of_the_same_calls() {
         .unwrap();
         let (inner, alone) = (inner.into_inner().unwrap(), trace(program, &inputs(sizes, 1)).unwrap());
         assert_eq!(inner.to_string(), alone.to_string());
-        agree(program, |x| outer.run(x), sizes);
+        assert_same_results(program, |x| outer.run(x), sizes);
     }
 }

@@ -8,12 +8,12 @@ use dispatch_runtime::{Complex64, Geometry, Spec, guard};
 use dispatch_trace::{Graph, TraceError, trace};
 use kernels_cpu as _;
 
-use crate::drawing;
+use crate::lock_random_numbers;
 
-type Row = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
+type TensorBits = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
 
 /// Returns the bits of every element. All NaNs are equal.
-fn bits(tensors: &[Tensor]) -> Vec<Row> {
+fn bits(tensors: &[Tensor]) -> Vec<TensorBits> {
     let one = |tensor: &Tensor| {
         let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
         let row = row.into_iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect();
@@ -36,7 +36,7 @@ fn variants(graph: &Graph) -> Vec<Graph> {
 
 /// Compares the graphs of a function that was traced with some tensors with the function on other tensors: results, the memory that they
 /// share with the inputs, and the elements of the inputs afterwards.
-fn agree(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
+fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
     let graph = trace(&f, with).unwrap_or_else(|error| panic!("{error}"));
     let made = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
         let given = on();
@@ -52,11 +52,11 @@ fn agree(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl
     }
 }
 
-fn three() -> Tensor {
+fn three_elements() -> Tensor {
     Tensor::from([1.0_f64, -2.0, 3.0])
 }
 
-fn others() -> Tensor {
+fn three_other_elements() -> Tensor {
     Tensor::from([0.5_f64, 4.0, -0.0])
 }
 
@@ -65,7 +65,7 @@ fn number(value: impl Into<Scalar>) -> Tensor {
 }
 
 #[test]
-fn what_is_handed_on_where_nothing_is_to_copy_is_copied_where_there_is() {
+fn an_operator_that_returned_its_argument_copies_in_another_run() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let turned = || vec![square().t().unwrap()];
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
@@ -74,26 +74,26 @@ fn what_is_handed_on_where_nothing_is_to_copy_is_copied_where_there_is() {
         x[0].clone().add_(&number(1))?;
         Ok(vec![packed])
     };
-    agree(write, &[square()], turned);
-    agree(|x| Ok(vec![x[0].clone(), x[0].contiguous()?.neg()?, x[0].clone()]), &[square()], turned);
+    assert_same_effects(write, &[square()], turned);
+    assert_same_effects(|x| Ok(vec![x[0].clone(), x[0].contiguous()?.neg()?, x[0].clone()]), &[square()], turned);
 }
 
 #[test]
-fn inputs_that_are_one_another_are_written_at_once() {
+fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
     let f = |x: &[Tensor]| {
         let before = x[1].neg()?;
         x[0].clone().mul_(&number(2))?;
         Ok(vec![before.add(&x[1].neg()?)?])
     };
-    agree(f, &[three(), others()], || vec![three(); 2]);
-    agree(f, &[three(), Tensor::from([1.0, 2.0])], || {
-        let x = three();
+    assert_same_effects(f, &[three_elements(), three_other_elements()], || vec![three_elements(); 2]);
+    assert_same_effects(f, &[three_elements(), Tensor::from([1.0, 2.0])], || {
+        let x = three_elements();
         vec![x.clone(), aten::slice(&x, 0, Some(1), Some(3), 1).unwrap()]
     });
 }
 
 #[test]
-fn what_is_a_copy_here_may_be_a_view_there() {
+fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let between: fn(&Tensor, &Tensor, &Tensor) -> Result<Vec<Tensor>> = |read, written, add| {
         let before = read.neg()?;
@@ -106,13 +106,13 @@ fn what_is_a_copy_here_may_be_a_view_there() {
         between(&made.contiguous()?, &made, &number(1))
     };
     for f in [&reshaped as &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, &packed] {
-        agree(f, &[square().t().unwrap()], || vec![square()]);
-        agree(f, &[square()], || vec![square().t().unwrap()]);
+        assert_same_effects(f, &[square().t().unwrap()], || vec![square()]);
+        assert_same_effects(f, &[square()], || vec![square().t().unwrap()]);
     }
 }
 
 #[test]
-fn what_a_function_keeps_from_autograd_is_kept_from_it_at_replay() {
+fn no_grad_sections_are_replayed() {
     type Function = fn(&[Tensor]) -> Result<Vec<Tensor>>;
     let constant: Function = |x| {
         let kept = {
@@ -129,11 +129,11 @@ fn what_a_function_keeps_from_autograd_is_kept_from_it_at_replay() {
     };
     for f in [constant, backward] {
         let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
-            let leaves = [others(), three()].map(|x| x.requires_grad_(true).unwrap());
+            let leaves = [three_other_elements(), three_elements()].map(|x| x.requires_grad_(true).unwrap());
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
             leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
         };
-        for graph in variants(&trace(f, &[three(), others()]).unwrap()) {
+        for graph in variants(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
             assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
         }
@@ -141,29 +141,31 @@ fn what_a_function_keeps_from_autograd_is_kept_from_it_at_replay() {
 }
 
 #[test]
-fn a_step_writes_to_leaves_at_replay_too() {
+fn an_optimizer_step_writes_to_leaves_in_a_run() {
     let step = |x: &[Tensor]| {
         let slope = x[0].mul(&x[1])?.sin()?;
         let _no_grad = guard::no_grad();
         aten::sub_(&mut x[0].clone(), &slope, 1.into())?;
         Ok(vec![x[0].clone()])
     };
-    agree(step, &[three(), others()], || vec![three().requires_grad_(true).unwrap(), others()]);
+    assert_same_effects(step, &[three_elements(), three_other_elements()], || {
+        vec![three_elements().requires_grad_(true).unwrap(), three_other_elements()]
+    });
 }
 
 #[test]
-fn what_a_function_shows_to_autograd_is_shown_at_replay() {
+fn enable_grad_sections_are_replayed() {
     let _no_grad = guard::no_grad();
     let shown = trace(
         |x| {
             let _but_here = guard::enable_grad();
             Ok([x[0].exp()?.neg()?])
         },
-        &[three()],
+        &[three_elements()],
     )
     .unwrap();
-    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three()]).unwrap();
-    let leaf = [three().requires_grad_(true).unwrap()];
+    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_elements()]).unwrap();
+    let leaf = [three_elements().requires_grad_(true).unwrap()];
     for (graph, records) in [(reread(&shown), true), (not, false)] {
         assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
         assert_eq!(graph.fuse().run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
@@ -171,8 +173,8 @@ fn what_a_function_shows_to_autograd_is_shown_at_replay() {
 }
 
 #[test]
-fn nodes_are_random_where_nothing_was_drawn_because_nothing_was_computed() {
-    let _alone = drawing();
+fn random_operators_traced_on_meta_are_not_merged() {
+    let _alone = lock_random_numbers();
     let shape = Spec::contiguous(DType::F64, &[64]).on(Device::META).unwrap();
     let f = |x: &[Tensor]| {
         let noise = aten::rand_like!(&x[0])?.sub(&aten::rand_like!(&x[0])?)?;
@@ -192,34 +194,46 @@ fn nodes_are_random_where_nothing_was_drawn_because_nothing_was_computed() {
 }
 
 #[test]
-fn numbers_promote_as_they_do_outside() {
+fn number_tensors_promote_as_without_a_trace() {
     let whole = || vec![Tensor::from([4_i64, -2])];
-    agree(|x| Ok(vec![x[0].mul(&number(1.5))?, x[0].add(&number(2))?, x[0].div(&number(2))?]), &whole(), whole);
-    agree(|x| Ok(vec![number(2).add(&number(3.5))?.mul(&x[0])?]), &whole(), whole);
+    assert_same_effects(
+        |x| Ok(vec![x[0].mul(&number(1.5))?, x[0].add(&number(2))?, x[0].div(&number(2))?]),
+        &whole(),
+        whole,
+    );
+    assert_same_effects(|x| Ok(vec![number(2).add(&number(3.5))?.mul(&x[0])?]), &whole(), whole);
     let single = || vec![Tensor::from([4.0_f32, -2.0])];
-    agree(|x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]), &single(), single);
+    assert_same_effects(
+        |x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]),
+        &single(),
+        single,
+    );
     let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
-    agree(turned, &single(), single);
+    assert_same_effects(turned, &single(), single);
     // In another run, the input may be any number.
     let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number(2.0)]).unwrap_err();
     assert!(error.to_string().contains("reads elements"), "{error}");
 }
 
 #[test]
-fn numbers_of_every_kind_go_through_text() {
+fn number_tensors_of_every_dtype_can_be_parsed() {
     for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
         let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number(value))?, x[0].mul_scalar(value)?]);
-        agree(f, &[three()], || vec![others()]);
+        assert_same_effects(f, &[three_elements()], || vec![three_other_elements()]);
     }
     for value in [i64::MIN, i64::MAX] {
-        agree(|x| Ok(vec![x[0].mul(&number(value))?]), &[Tensor::from([1_i64, 2])], || vec![Tensor::from([3_i64, -2])]);
+        assert_same_effects(
+            |x| Ok(vec![x[0].mul(&number(value))?]),
+            &[Tensor::from([1_i64, 2])],
+            || vec![Tensor::from([3_i64, -2])],
+        );
     }
-    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[three()]).unwrap();
+    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[three_elements()]).unwrap();
     assert_ne!(zero(0.0), zero(-0.0));
 }
 
 #[test]
-fn constants_that_show_the_same_memory_can_be_copied() {
+fn constants_that_share_memory_can_be_copied() {
     let memory = Tensor::from([1.0_f64, 2.0, 3.0, 4.0]);
     let part = |start| aten::slice(&memory, 0, Some(start), Some(start + 2), 1).unwrap();
     let (high, low) = (part(2), part(0));
@@ -232,7 +246,7 @@ fn constants_that_show_the_same_memory_can_be_copied() {
 }
 
 #[test]
-fn a_view_from_outside_is_found_where_the_input_is() {
+fn a_captured_view_of_an_input_follows_the_input() {
     let memory = Tensor::from_slice(&[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let input = |memory: &Tensor, start| aten::slice(memory, 0, Some(start), Some(start + 4), 1).unwrap();
     let view = |memory: &Tensor, sizes: &[i64], strides: &[i64], offset| {
@@ -249,41 +263,44 @@ fn a_view_from_outside_is_found_where_the_input_is() {
 }
 
 #[test]
-fn a_view_of_what_was_merged_shows_the_memory_of_what_is_left() {
+fn a_view_of_a_merged_value_shares_the_remaining_memory() {
     let f = |x: &[Tensor]| {
         let (a, b) = (x[0].exp()?, x[0].exp()?);
         Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
     };
-    let clean = trace(f, &[three()]).unwrap().clean();
+    let clean = trace(f, &[three_elements()]).unwrap().clean();
     let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].ids()[0]);
-    assert!(first != view && clean.value(view).shares == Some(clean.nodes()[0].outputs[0].ids()[0]), "{clean}");
+    assert!(
+        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].ids()[0]),
+        "{clean}"
+    );
 }
 
 #[test]
-fn a_graph_of_many_calls_is_read_cleaned_and_run() {
-    let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three()]).unwrap();
-    assert_eq!(bits(&reread(&deep).clean().run(&[others()]).unwrap()), bits(&[others()]));
+fn a_large_graph_is_parsed_cleaned_and_run() {
+    let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three_elements()]).unwrap();
+    assert_eq!(bits(&reread(&deep).clean().run(&[three_other_elements()]).unwrap()), bits(&[three_other_elements()]));
     let passes = |x: &[Tensor]| {
         let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
         (0..300).try_fold(x[0].clone(), step).map(|y| [y])
     };
-    assert_eq!(trace(passes, &[three()]).unwrap().fuse().passes().count(), 300);
+    assert_eq!(trace(passes, &[three_elements()]).unwrap().fuse().passes().count(), 300);
 }
 
 #[test]
-fn calls_on_a_thread_that_the_function_starts_are_no_constants() {
+fn calls_on_a_started_thread_are_an_error() {
     let error = trace(
         |x| {
             let x = x[0].clone();
             let y = guard::spawn(move || x.exp().unwrap()).join().unwrap();
             Ok([y.neg()?])
         },
-        &[three()],
+        &[three_elements()],
     )
     .unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     assert_eq!(cause, Some(&TraceError::OtherThread { operator: "aten::exp".to_owned() }));
     // Calls on such a thread after the trace are not reported.
-    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three()]).unwrap()).join().unwrap();
+    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three_elements()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
 }

@@ -11,9 +11,9 @@ use dispatch_vmap::vmap;
 use kernels_cpu as _;
 use proptest::prelude::*;
 
-use crate::drawing;
+use crate::lock_random_numbers;
 
-fn problem(text: &str) -> String {
+fn parse_error(text: &str) -> String {
     let error = Graph::parse(text, &[]).unwrap_err();
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.is::<TraceError>(), "{error}");
@@ -21,63 +21,69 @@ fn problem(text: &str) -> String {
 }
 
 #[test]
-fn a_mistake_is_shown_at_its_place() {
+fn a_syntax_error_is_shown_at_its_position() {
     assert_eq!(
-        problem("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::add(&x, &z);\n    [y]\n}\n"),
+        parse_error("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::add(&x, &z);\n    [y]\n}\n"),
         "no value is called `z` here\n  |\n2 |     let y: f32[2] = aten::add(&x, &z);\n  |                                    ^"
     );
     assert_eq!(
-        problem("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::relu(&x)\n    [y]\n}\n"),
+        parse_error("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::relu(&x)\n    [y]\n}\n"),
         "expected `;`, found `[`\n  |\n3 |     [y]\n  |     ^"
     );
 }
 
 #[test]
-fn each_mistake_is_named() {
+fn each_mistake_has_its_message() {
     let cases = [
         ("fn graph(x: f23[2]) { [x] }", "f23"),
         ("fn graph(x: f32[2], x: f32[2]) { [x] }", "`x` is defined twice"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&y); [y] }", "no value is called `y` here"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::reluu(&x); [y] }", "no operator is called `aten::reluu`"),
-        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x, 2); [y] }", "no argument is given by place here"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x, 2); [y] }", "no positional argument is allowed here"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x, self = &x); [y] }", "`self` is given twice"),
-        ("fn graph(x: f32[2]) { let y: f32[2] = aten::add(&x, &x, beta = 2); [y] }", "it has no argument `beta`"),
+        (
+            "fn graph(x: f32[2]) { let y: f32[2] = aten::add(&x, &x, beta = 2); [y] }",
+            "the operator has no argument `beta`",
+        ),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::add(&x); [y] }", "its argument `other` is missing"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&mut x); [y] }", "leave `mut` out"),
-        ("fn graph(x: f32[2]) { aten::relu_(&x); [x] }", "say `&mut`"),
+        ("fn graph(x: f32[2]) { aten::relu_(&x); [x] }", "use `&mut`"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(\"x\"); [y] }", "`self` is a Tensor, not as_string"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(None); [y] }", "cannot be none"),
-        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(x); [y] }", "values are given as `&x`"),
-        ("fn graph(x: f32[2]) { let (y: f32[2], z: f32[2]) = aten::relu(&x); [y] }", "it gives 1, not 2"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(x); [y] }", "write a value as `&x`"),
+        (
+            "fn graph(x: f32[2]) { let (y: f32[2], z: f32[2]) = aten::relu(&x); [y] }",
+            "the operator returns 1 results, not 2",
+        ),
         (
             "fn graph(x: f32[2]) { let y: f64[2] = aten::relu(&x); [y] }",
-            "gave f32[2] for v1, which the graph says is f64[2]",
+            "returned f32[2] for v1, which is f64[2] in the graph",
         ),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); [y] } x", "expected the end"),
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); [y", "expected `]`, found the end"),
         ("fn graph(x: f32[2]) { const c: f32[2]; [c] }", "1 constants"),
         ("fn graph(x: f32[-2]) { [x] }", "not sizes and strides"),
-        ("fn graph(x: f32[2]) { let y: f32[2] = aten::mul(&x, 2.0.0); [y] }", "`2.0.0` is no number"),
-        ("fn graph(x: f32[2]) { § }", "`§` has no meaning here"),
-        ("fn graph(x: f32[2]) { let x = aten::neg(&x); [x] }", "it gives v0, which was there before"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::mul(&x, 2.0.0); [y] }", "`2.0.0` is not a number"),
+        ("fn graph(x: f32[2]) { § }", "`§` is not a valid character here"),
+        ("fn graph(x: f32[2]) { let x = aten::neg(&x); [x] }", "it returns v0, which is already defined"),
         (
             "fn graph(x: f32[2]) { let y: f32[2] = aten::neg(&x); let y = aten::exp_(&mut x); [y] }",
-            "it gives v1, which was there before, and does not write to it",
+            "it returns v1, which is already defined, and does not write to it",
         ),
         (
             "fn graph(x: f32[2]) { let y: f32[2] = aten::relu(&x); let y: f32[2] = aten::relu(&x); [y] }",
             "defined twice",
         ),
-        ("fn graph(x: f32[2]) { let y: f32[2] = aten::div(&x, &x, rounding_mode = \"fl", "does not end"),
+        ("fn graph(x: f32[2]) { let y: f32[2] = aten::div(&x, &x, rounding_mode = \"fl", "has no closing quote"),
     ];
     for (text, expected) in cases {
-        let found = problem(text);
+        let found = parse_error(text);
         assert!(found.contains(expected), "{text}\n{found}");
     }
 }
 
 #[test]
-fn memory_that_is_shared_is_said_to_be() {
+fn undeclared_shared_memory_is_an_error() {
     // Two equal calls with a write between them, which the text does not reveal.
     let text = |kind: &str| {
         format!(
@@ -87,13 +93,16 @@ fn memory_that_is_shared_is_said_to_be() {
             }}"
         )
     };
-    let problem = problem(&text("f32[]"));
-    assert!(problem.ends_with("v1 shows the memory of v0, which the graph does not say: `v1: &'v0 ..`"), "{problem}");
+    let problem = parse_error(&text("f32[]"));
+    assert!(
+        problem.ends_with("v1 shares the memory of v0, but the graph does not say so: write `v1: &'v0 ..`"),
+        "{problem}"
+    );
     assert_eq!(Graph::parse(&text("&'x f32[]"), &[]).unwrap().clean().nodes().len(), 4);
 }
 
 #[test]
-fn a_constant_is_what_the_text_says() {
+fn a_constant_must_match_the_text() {
     let text = "fn graph(x: f32[2]) { const c: f32[2]; [c] }";
     assert!(Graph::parse(text, &[Tensor::from([1.0_f32, 2.0])]).is_ok());
     let error = Graph::parse(text, &[Tensor::from([1.0, 2.0, 3.0])]).unwrap_err();
@@ -104,7 +113,7 @@ fn a_constant_is_what_the_text_says() {
 }
 
 #[test]
-fn every_kind_of_argument_reads_back() {
+fn every_kind_of_argument_can_be_parsed() {
     let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
     let graph = trace(
         |x| {
@@ -140,7 +149,7 @@ fn every_kind_of_argument_reads_back() {
 }
 
 /// A graph with every kind of syntax, in which tests make mistakes.
-const WHOLE: &str = "\
+const VALID_GRAPH: &str = "\
 fn graph(v0: f32[2, 2]) {
     const v1: f32[2, 2];
     let v2: f32[2, 2] = aten::mm(&v0, &v1);
@@ -188,58 +197,58 @@ const STRANGE: [&str; 24] = [
 ];
 
 #[test]
-fn the_graph_that_is_broken_is_whole() {
-    let graph = Graph::parse(WHOLE, &[Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]])]).unwrap();
-    assert_eq!(graph.to_string(), WHOLE);
+fn the_unmodified_graph_is_valid() {
+    let graph = Graph::parse(VALID_GRAPH, &[Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]])]).unwrap();
+    assert_eq!(graph.to_string(), VALID_GRAPH);
 }
 
 /// One step of a generated function, on the values so far.
 #[derive(Clone, Debug)]
-enum Step {
+enum RandomStep {
     Unary(usize, usize),
     Binary(usize, usize, usize, f64),
     Power(usize, f64),
-    Turn(usize),
+    Transpose(usize),
     Write(usize, usize),
     Cat(Vec<usize>),
     Fill(i64),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn random_step() -> impl Strategy<Value = RandomStep> {
     let at = 0..64_usize;
     prop_oneof![
-        (0..4_usize, at.clone()).prop_map(|(which, x)| Step::Unary(which, x)),
+        (0..4_usize, at.clone()).prop_map(|(which, x)| RandomStep::Unary(which, x)),
         (0..3_usize, at.clone(), at.clone(), any::<f64>().prop_filter("finite", |x| x.is_finite()))
-            .prop_map(|(which, x, y, alpha)| Step::Binary(which, x, y, alpha)),
-        (at.clone(), -2.0..2.0_f64).prop_map(|(x, power)| Step::Power(x, power)),
-        at.clone().prop_map(Step::Turn),
-        (at.clone(), at.clone()).prop_map(|(x, y)| Step::Write(x, y)),
-        proptest::collection::vec(at, 1..4).prop_map(Step::Cat),
-        any::<i64>().prop_map(Step::Fill),
+            .prop_map(|(which, x, y, alpha)| RandomStep::Binary(which, x, y, alpha)),
+        (at.clone(), -2.0..2.0_f64).prop_map(|(x, power)| RandomStep::Power(x, power)),
+        at.clone().prop_map(RandomStep::Transpose),
+        (at.clone(), at.clone()).prop_map(|(x, y)| RandomStep::Write(x, y)),
+        proptest::collection::vec(at, 1..4).prop_map(RandomStep::Cat),
+        any::<i64>().prop_map(RandomStep::Fill),
     ]
 }
 
-fn follow(steps: &[Step], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+fn run_steps(steps: &[RandomStep], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let mut values: Vec<Tensor> = vec![inputs[0].clone(), inputs[1].clone()];
     for step in steps {
         let value = |at: &usize| values[at % values.len()].clone();
         let made = match step {
-            Step::Unary(which, x) => [aten::sin, aten::cos, aten::neg, aten::tanh][*which](&value(x))?,
-            Step::Binary(0, x, y, alpha) => aten::add(&value(x), &value(y), (*alpha).into())?,
-            Step::Binary(1, x, y, _) => aten::mul(&value(x), &value(y))?,
-            Step::Binary(_, x, _, number) => aten::mul(&value(x), &Tensor::number((*number).into()))?,
-            Step::Power(x, power) => aten::pow_tensor_scalar(&value(x), (*power).into())?,
-            Step::Turn(x) => aten::t(&value(x))?,
-            Step::Write(x, y) => {
+            RandomStep::Unary(which, x) => [aten::sin, aten::cos, aten::neg, aten::tanh][*which](&value(x))?,
+            RandomStep::Binary(0, x, y, alpha) => aten::add(&value(x), &value(y), (*alpha).into())?,
+            RandomStep::Binary(1, x, y, _) => aten::mul(&value(x), &value(y))?,
+            RandomStep::Binary(_, x, _, number) => aten::mul(&value(x), &Tensor::number((*number).into()))?,
+            RandomStep::Power(x, power) => aten::pow_tensor_scalar(&value(x), (*power).into())?,
+            RandomStep::Transpose(x) => aten::t(&value(x))?,
+            RandomStep::Write(x, y) => {
                 let (mut written, read) = (aten::select_int(&value(x), 0, 0)?, aten::select_int(&value(y), 1, 1)?);
                 aten::copy_(&mut written, &aten::sin(&read)?, false)?;
                 continue;
             }
-            Step::Cat(of) => {
+            RandomStep::Cat(of) => {
                 let of: Vec<Tensor> = of.iter().map(value).collect();
                 aten::narrow(&aten::cat(&of, 0)?, 0, 0, 2)?
             }
-            Step::Fill(number) => aten::full(&[2, 2], (*number).into(), Some(DType::F64), None, None, None)?,
+            RandomStep::Fill(number) => aten::full(&[2, 2], (*number).into(), Some(DType::F64), None, None, None)?,
         };
         values.push(made);
     }
@@ -255,7 +264,7 @@ fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
 }
 
 /// The bits of two gradients, each of which may be missing, or an error.
-type Slopes = std::result::Result<Vec<Option<Vec<Vec<u64>>>>, String>;
+type GradientBits = std::result::Result<Vec<Option<Vec<Vec<u64>>>>, String>;
 
 fn two(start: f64) -> [Tensor; 2] {
     [Tensor::from([[start, 0.5], [1.5, -2.0]]), Tensor::from([[0.25, start], [-0.125, 3.0]])]
@@ -265,11 +274,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_graph_does_what_its_function_does_and_so_do_its_text_and_what_is_left_of_it(
-        steps in proptest::collection::vec(step(), 1..24),
+    fn a_graph_its_text_and_its_clean_form_equal_the_function(
+        steps in proptest::collection::vec(random_step(), 1..24),
         start in -3.0..3.0_f64,
     ) {
-        let graph = trace(|x| follow(&steps, x), &two(1.0)).unwrap();
+        let graph = trace(|x| run_steps(&steps, x), &two(1.0)).unwrap();
         let text = graph.to_string();
         let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         prop_assert_eq!(&read, &graph);
@@ -278,7 +287,7 @@ proptest! {
         prop_assert!(clean.nodes().len() <= graph.nodes().len());
         prop_assert_eq!(&clean.clean(), &clean);
         let inputs = two(start);
-        let expected = bits(&follow(&steps, &inputs).unwrap());
+        let expected = bits(&run_steps(&steps, &inputs).unwrap());
         let written = bits(&inputs);
         for graph in [&graph, &clean] {
             let inputs = two(start);
@@ -291,8 +300,8 @@ proptest! {
             let made = vmap(|x: &Vec<Tensor>| f(x), &inputs[..]).map_err(|error| error.to_string());
             (made.map(|made| bits(&made)), bits(&inputs))
         };
-        let expected = mapped(&|x| follow(&steps, x));
-        let slopes = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| -> Slopes {
+        let expected = mapped(&|x| run_steps(&steps, x));
+        let slopes = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| -> GradientBits {
             let leaves = two(start).map(|x| x.requires_grad_(true).unwrap());
             let copies = leaves.each_ref().map(|x| aten::clone(x, None).unwrap());
             let made = f(&copies).and_then(|made| {
@@ -307,14 +316,14 @@ proptest! {
             made.map(|made| made.iter().map(|x| x.as_ref().map(|x| bits(std::slice::from_ref(x)))).collect::<Vec<_>>())
                 .map_err(|error| error.to_string())
         };
-        let expected_slopes = slopes(&|x| follow(&steps, x));
+        let expected_slopes = slopes(&|x| run_steps(&steps, x));
         for graph in [&graph, &clean] {
             prop_assert_eq!(&mapped(&|x| graph.run(x)), &expected, "{}", graph);
         }
         prop_assert_eq!(&slopes(&|x| graph.run(x)), &expected_slopes, "{}", graph);
         // Merging equal calls changes the order in which their gradients are added, so huge gradients may differ. Another call may also be
         // the first that fails because a saved tensor was overwritten.
-        let which = |slopes: &Slopes| slopes.as_ref().ok().map(|all| all.iter().map(Option::is_some).collect::<Vec<_>>());
+        let which = |slopes: &GradientBits| slopes.as_ref().ok().map(|all| all.iter().map(Option::is_some).collect::<Vec<_>>());
         let of_clean = slopes(&|x| clean.run(x));
         prop_assert_eq!(which(&of_clean), which(&expected_slopes), "{}", clean);
         let calls: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once(" = ")?.1)).collect();
@@ -326,8 +335,8 @@ proptest! {
     }
 
     #[test]
-    fn no_broken_graph_is_a_panic(breaks in proptest::collection::vec((0..4_usize, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
-        let mut pieces: Vec<&str> = WHOLE.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    fn a_modified_graph_does_not_panic(breaks in proptest::collection::vec((0..4_usize, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
+        let mut pieces: Vec<&str> = VALID_GRAPH.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect();
         for (kind, at, other) in breaks {
             let (at, to) = (at.index(pieces.len()), other.index(pieces.len()));
             match kind {
@@ -342,14 +351,14 @@ proptest! {
             prop_assert_eq!(&Graph::parse(&graph.to_string(), &constants).unwrap(), &graph, "{}", graph);
             let clean = graph.clean();
             if graph.values().iter().all(|value| value.geometry.sizes().iter().product::<i64>() < 1000) {
-                let _alone = drawing();
+                let _alone = lock_random_numbers();
                 let _ = (graph.run(&constants), clean.fuse().run(&constants));
             }
         }
     }
 
     #[test]
-    fn no_text_is_a_panic(text in "(fn graph|[a-z_:&'(){}\\[\\],;=0-9.\"# \\-])*") {
+    fn parsing_any_text_does_not_panic(text in "(fn graph|[a-z_:&'(){}\\[\\],;=0-9.\"# \\-])*") {
         let _ = Graph::parse(&text, &[]);
         let _ = Graph::parse(&format!("fn graph(x: f32[2]) {{ let y: f32[2] = {text}; [y] }}"), &[]);
     }

@@ -9,18 +9,18 @@ use crate::shape_words::{fold_batch, unfold_batch_at};
 /// Chooses the attention kernel for the first slice, as the choice does not depend on element values.
 #[op_vmap(aten::_fused_sdp_choice)]
 fn _fused_sdp_choice(_: &Batch, _: ...) -> Result<i64> {
-    let mask = attn_mask.map(|mask| mask.first()).transpose()?;
-    let (query, key, value) = (query.first()?, key.first()?, value.first()?);
+    let mask = attn_mask.map(|mask| mask.first_slice()).transpose()?;
+    let (query, key, value) = (query.first_slice()?, key.first_slice()?, value.first_slice()?);
     aten::_fused_sdp_choice(&query, &key, &value, mask.as_ref(), dropout_p, is_causal, scale, enable_gqa)
 }
 
 /// Returns the masks of all slices, with the batch folded into dimension 0.
-fn masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
-    let repeats = mask.rank() == 2 || mask.first()?.sizes().first() == Some(&1);
+fn fold_masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
+    let repeats = mask.slice_rank() == 2 || mask.first_slice()?.sizes().first() == Some(&1);
     if !mask.is_mapped() && repeats {
         return Ok(mask.tensor().clone());
     }
-    let mut each = batch.each(mask)?;
+    let mut each = batch.ensure_batch_first(mask)?;
     while each.sizes().len() < 5 {
         each = aten::unsqueeze(&each, 1)?;
     }
@@ -29,15 +29,15 @@ fn masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
     fold_batch(&aten::expand(&each, &sizes, false)?, 0)
 }
 
-fn items(query: &Mapped) -> Result<i64> {
-    Ok(query.first()?.sizes().first().copied().unwrap_or(1))
+fn item_count(query: &Mapped) -> Result<i64> {
+    Ok(query.first_slice()?.sizes().first().copied().unwrap_or(1))
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu)]
 fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
-    let items = items(&query)?;
-    let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
-    let [query, key, value] = [query, key, value].map(|tensor| fold_batch(&batch.each(&tensor)?, 0));
+    let items = item_count(&query)?;
+    let mask = attn_mask.map(|mask| fold_masks(batch, &mask, items)).transpose()?;
+    let [query, key, value] = [query, key, value].map(|tensor| fold_batch(&batch.ensure_batch_first(&tensor)?, 0));
     let (output, sums) = aten::_scaled_dot_product_flash_attention_for_cpu(
         &query?,
         &key?,
@@ -52,9 +52,9 @@ fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu_backward)]
 fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
-    let items = items(&query)?;
-    let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
-    let all = |tensor: &Mapped| fold_batch(&batch.each(tensor)?, 0);
+    let items = item_count(&query)?;
+    let mask = attn_mask.map(|mask| fold_masks(batch, &mask, items)).transpose()?;
+    let all = |tensor: &Mapped| fold_batch(&batch.ensure_batch_first(tensor)?, 0);
     let (query, key, value) = aten::_scaled_dot_product_flash_attention_for_cpu_backward(
         &all(&grad_out)?,
         &all(&query)?,
@@ -67,6 +67,6 @@ fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -
         mask.as_ref(),
         scale,
     )?;
-    let apart = |tensor: &Tensor| unfold_batch_at(batch, tensor, 0);
-    Ok((apart(&query)?, apart(&key)?, apart(&value)?))
+    let unfold = |tensor: &Tensor| unfold_batch_at(batch, tensor, 0);
+    Ok((unfold(&query)?, unfold(&key)?, unfold(&value)?))
 }

@@ -12,8 +12,9 @@ fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
         aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     };
     if weight.is_mapped() || bias.as_ref().is_some_and(Mapped::is_mapped) {
-        let bias = bias.map(|bias| fold_batch(&batch.each(&bias)?, 0)).transpose()?;
-        let (input, weight) = (fold_batch(&batch.each(&input)?, 1)?, fold_batch(&batch.each(&weight)?, 0)?);
+        let bias = bias.map(|bias| fold_batch(&batch.ensure_batch_first(&bias)?, 0)).transpose()?;
+        let (input, weight) =
+            (fold_batch(&batch.ensure_batch_first(&input)?, 1)?, fold_batch(&batch.ensure_batch_first(&weight)?, 0)?);
         return unfold_batch_at(
             batch,
             &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?,
@@ -21,7 +22,7 @@ fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
         );
     }
     let bias = bias.as_ref().map(Mapped::tensor);
-    unfold_batch_at(batch, &convolve(&fold_batch(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
+    unfold_batch_at(batch, &convolve(&fold_batch(&input.batch_first()?, 0)?, weight.tensor(), bias, groups)?, 0)
 }
 
 #[op_vmap(aten::convolution_backward)]
@@ -29,9 +30,9 @@ fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped
     let sizes: Option<Vec<i64>> =
         bias_sizes.map(|sizes| sizes.iter().map(|size| size.saturating_mul(batch.size())).collect());
     let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
-        &fold_batch(&batch.each(&grad_output)?, 1)?,
-        &fold_batch(&batch.each(&input)?, 1)?,
-        &fold_batch(&batch.each(&weight)?, 0)?,
+        &fold_batch(&batch.ensure_batch_first(&grad_output)?, 1)?,
+        &fold_batch(&batch.ensure_batch_first(&input)?, 1)?,
+        &fold_batch(&batch.ensure_batch_first(&weight)?, 0)?,
         sizes.as_deref(),
         stride,
         padding,

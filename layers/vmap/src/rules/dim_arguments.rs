@@ -3,7 +3,7 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Result, Tensor, Value};
 
-use super::reduction::rows;
+use super::reduction::flatten_slices;
 use crate::batch::Batch;
 use crate::call;
 use crate::shape_words::shift_dim;
@@ -21,14 +21,19 @@ enum DimKind {
     Indexed,
 }
 
-fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind) -> Result<Option<Vec<Value>>> {
+fn call_with_shifted_dims(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    kind: DimKind,
+) -> Result<Option<Vec<Value>>> {
     let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.required().kind.clone()));
     if let (DimKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
         && matches!(arguments[at], Value::None)
     {
-        return in_a_row(batch, operator, arguments, at).map(Some);
+        return reduce_as_row(batch, operator, arguments, at).map(Some);
     }
-    let Some((values, rank)) = behind_the_batch(batch, operator, kind, arguments)? else { return Ok(None) };
+    let Some((values, rank)) = shift_arguments(batch, operator, kind, arguments)? else { return Ok(None) };
     let mut results = operator.call(values)?;
     if rank == 0 && kind != DimKind::New {
         // A slice without dimensions was computed as a row of one element. The row is removed, if the result has one element too.
@@ -41,32 +46,32 @@ fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind)
             }
         }
     }
-    call::finish(batch, operator, arguments, results).map(Some)
+    call::wrap_call_results(batch, operator, arguments, results).map(Some)
 }
 
 /// Reduces all elements of each slice as one row, for an operator that reduces one dimension or all.
-fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
-    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::lost()) };
-    let mapped = batch.mapped(tensor);
+fn reduce_as_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::arguments_error()) };
+    let mapped = batch.unwrap_tensor(tensor);
     let mut values = arguments.to_vec();
-    values[0] = rows(batch, &mapped)?.into();
+    values[0] = flatten_slices(batch, &mapped)?.into();
     values[dim] = Value::Int(1);
     let keepdim =
         operator.schema().argument("keepdim").map(|(at, _)| std::mem::replace(&mut values[at], Value::Bool(false)));
     let mut sizes = vec![batch.size()];
     if let Some(Value::Bool(true)) = keepdim {
-        sizes.resize(mapped.rank() + 1, 1);
+        sizes.resize(mapped.slice_rank() + 1, 1);
     }
     let results = operator.call(values)?.into_iter().map(|result| match result {
         Value::Tensor(tensor) => Ok(aten::reshape(&tensor, &sizes)?.into()),
         other => Ok(other),
     });
-    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?)
+    call::wrap_call_results(batch, operator, arguments, results.collect::<Result<_>>()?)
 }
 
 /// Returns the arguments with the batch in front of every tensor, and the number of dimensions of a slice. `None` if the slices differ in
 /// that number. A slice without dimensions becomes a row of one element.
-fn behind_the_batch(
+fn shift_arguments(
     batch: &Batch,
     operator: &Operator,
     kind: DimKind,
@@ -75,22 +80,22 @@ fn behind_the_batch(
     let mut rank = None;
     let mut values = Vec::new();
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
-        let mut in_front = |tensor: &Tensor| {
-            let mapped = batch.mapped(tensor);
-            if *rank.get_or_insert_with(|| mapped.rank()) != mapped.rank() {
+        let mut batch_first = |tensor: &Tensor| {
+            let mapped = batch.unwrap_tensor(tensor);
+            if *rank.get_or_insert_with(|| mapped.slice_rank()) != mapped.slice_rank() {
                 return Ok(None);
             }
-            let each = batch.each(&mapped)?;
-            Ok(Some(if mapped.rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
+            let each = batch.ensure_batch_first(&mapped)?;
+            Ok(Some(if mapped.slice_rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
         };
         let value = match value {
             // An index tensor for all slices is passed unchanged.
             Value::Tensor(tensor) if kind == DimKind::Indexed && argument.name == "index" => {
-                (!batch.maps(value)).then(|| tensor.into())
+                (!batch.has_batched(value)).then(|| tensor.into())
             }
-            Value::Tensor(tensor) => in_front(tensor)?.map(Value::from),
+            Value::Tensor(tensor) => batch_first(tensor)?.map(Value::from),
             Value::Tensors(tensors) => {
-                let each: Option<Vec<Tensor>> = tensors.iter().map(in_front).collect::<Result<_>>()?;
+                let each: Option<Vec<Tensor>> = tensors.iter().map(batch_first).collect::<Result<_>>()?;
                 each.map(Value::from)
             }
             other => Some(other.clone()),
@@ -125,8 +130,8 @@ fn behind_the_batch(
     Ok(Some((values, rank)))
 }
 
-by_values! {
-    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Existing) =>
+value_rules! {
+    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Existing) =>
     cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
     flip roll cat unsafe_split unsafe_split_with_sizes
     gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
@@ -136,14 +141,14 @@ by_values! {
     sort sort_stable topk kthvalue mode median_dim nanmedian_dim
 }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::New) => stack }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::New) => stack }
 
-by_values! {
-    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Reduced) =>
+value_rules! {
+    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Reduced) =>
     amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
     any_dim all_dim linalg_vector_norm
 }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::ReducedIfListed) => any_dims all_dims }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::ReducedIfListed) => any_dims all_dims }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::Indexed) => index_reduce }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Indexed) => index_reduce }

@@ -13,10 +13,10 @@ fn pointwise(
 ) -> Result<Option<Vec<Value>>> {
     // A quotient without rounding is computed as a float.
     let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
-    let results = shape_words::pointwise(batch, operator, operands, promotion, arguments)?;
-    results.map(|results| call::finish(batch, operator, arguments, results)).transpose()
+    let results = shape_words::call_pointwise(batch, operator, operands, promotion, arguments)?;
+    results.map(|results| call::wrap_call_results(batch, operator, arguments, results)).transpose()
 }
 
-by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
+value_rules! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
 
-by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }
+value_rules! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }

@@ -9,40 +9,42 @@ use crate::shape_words::{fold_batch, unfold_batch};
 
 /// Batches an operator whose tensors have `rank` dimensions, with items along dimension 0. The batch is folded into the items. If slices
 /// have one dimension fewer, each slice is one item.
-fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
-    let mut several = None;
+fn fold_into_items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
+    let mut slices_have_items = None;
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         match value {
             Value::Tensor(tensor) => {
-                let mapped = batch.mapped(tensor);
-                let has_items = mapped.rank() == rank;
-                if !(has_items || mapped.rank() + 1 == rank) || *several.get_or_insert(has_items) != has_items {
+                let mapped = batch.unwrap_tensor(tensor);
+                let has_items = mapped.slice_rank() == rank;
+                if !(has_items || mapped.slice_rank() + 1 == rank)
+                    || *slices_have_items.get_or_insert(has_items) != has_items
+                {
                     return Ok(None);
                 }
-                let each = batch.each(&mapped)?;
+                let each = batch.ensure_batch_first(&mapped)?;
                 *value = if has_items { fold_batch(&each, 0)? } else { each }.into();
             }
             Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
                 sizes[0] = sizes[0].saturating_mul(batch.size());
             }
             // A result that is not requested has no items.
-            Value::Bools(wanted) if wanted.contains(&false) => return Ok(None),
+            Value::Bools(mask) if mask.contains(&false) => return Ok(None),
             _ => {}
         }
     }
     let results = operator.call(values)?.into_iter().map(|result| match result {
-        Value::Tensor(tensor) if several == Some(true) => {
+        Value::Tensor(tensor) if slices_have_items == Some(true) => {
             let items = tensor.sizes().first().map_or(0, |all| all / batch.size());
             Ok(unfold_batch(&tensor, 0, batch.size(), items)?.into())
         }
         other => Ok(other),
     });
-    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+    call::wrap_call_results(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
-by_values! {
-    |batch, operator, arguments| items(batch, operator, arguments, 3) =>
+value_rules! {
+    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 3) =>
     reflection_pad1d reflection_pad1d_backward replication_pad1d replication_pad1d_backward;
     #[cfg(feature = "resize")]
     upsample_linear1d upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward
@@ -51,8 +53,8 @@ by_values! {
     col2im
 }
 
-by_values! {
-    |batch, operator, arguments| items(batch, operator, arguments, 4) =>
+value_rules! {
+    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 4) =>
     reflection_pad2d reflection_pad2d_backward replication_pad2d replication_pad2d_backward;
     #[cfg(feature = "pooling")]
     _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward
@@ -66,8 +68,8 @@ by_values! {
     im2col
 }
 
-by_values! {
-    |batch, operator, arguments| items(batch, operator, arguments, 5) =>
+value_rules! {
+    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 5) =>
     reflection_pad3d reflection_pad3d_backward replication_pad3d replication_pad3d_backward;
     #[cfg(feature = "pooling")]
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward

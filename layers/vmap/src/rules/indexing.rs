@@ -5,16 +5,16 @@ use dispatch_runtime::{DType, Operation, Operator, Result, Scalar, Tensor};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
-use crate::shape_words::{aligned, shift_dim};
+use crate::shape_words::{align_rank, shift_dim};
 
 /// Returns the slice indices, from 0 to the batch size minus 1.
-fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
+fn slice_indices(batch: &Batch, on: &Tensor) -> Result<Tensor> {
     aten::arange(batch.size().into(), Some(DType::I64), None, Some(on.device()), None)
 }
 
 /// Expands the row indices of each slice to `columns`, as `gather` and `scatter` need them. An index out of range of its own table stays
 /// out of range, so it never reads the table of another slice.
-fn rows(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
+fn row_indices(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
     let list = aten::to_dtype(
         &aten::reshape(indices, &[batch.size(), indices.geometry().count() / batch.size(), 1])?,
         DType::I64,
@@ -28,14 +28,14 @@ fn rows(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
 #[op_vmap(aten::embedding)]
 fn embedding(batch: &Batch, _: ...) -> Result<Mapped> {
     if !weight.is_mapped() {
-        let indices = indices.front()?;
+        let indices = indices.batch_first()?;
         let found = aten::embedding(weight.tensor(), &indices, padding_idx, scale_grad_by_freq, sparse)?;
-        return Ok(Mapped::in_front(found));
+        return Ok(Mapped::from_batch_first(found));
     }
-    let (tables, indices) = (weight.front()?, batch.each(&indices)?);
+    let (tables, indices) = (weight.batch_first()?, batch.ensure_batch_first(&indices)?);
     let columns = tables.sizes()[2];
-    let found = aten::gather(&tables, 1, &rows(batch, &indices, columns)?, false)?;
-    Ok(Mapped::in_front(aten::reshape(&found, &[indices.sizes(), &[columns]].concat())?))
+    let found = aten::gather(&tables, 1, &row_indices(batch, &indices, columns)?, false)?;
+    Ok(Mapped::from_batch_first(aten::reshape(&found, &[indices.sizes(), &[columns]].concat())?))
 }
 
 #[op_vmap(aten::embedding_dense_backward)]
@@ -43,31 +43,36 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     if scale_grad_by_freq {
         return Ok(None);
     }
-    let (grad, indices) = (batch.each(&grad_output)?, batch.each(&indices)?);
+    let (grad, indices) = (batch.ensure_batch_first(&grad_output)?, batch.ensure_batch_first(&indices)?);
     let columns = grad.sizes().last().copied().unwrap_or(0);
     // The padding row receives no gradient. Its index may be out of range, so it is replaced by 0, with gradient zero.
     let padding = aten::eq_scalar(&indices, padding_idx.into())?;
-    let places = aten::masked_fill_scalar(&indices, &padding, 0.into())?;
+    let indices_of_all = aten::masked_fill_scalar(&indices, &padding, 0.into())?;
     let grad = aten::masked_fill_scalar(&grad, &aten::unsqueeze(&padding, -1)?, 0.into())?;
     let grad = aten::reshape(&grad, &[batch.size(), indices.geometry().count() / batch.size(), columns])?;
     let none = aten::new_zeros(&grad, &[batch.size(), num_weights, columns], None, None, None, None)?;
-    Ok(Some(Mapped::in_front(aten::scatter_add(&none, 1, &rows(batch, &places, columns)?, &grad)?)))
+    Ok(Some(Mapped::from_batch_first(aten::scatter_add(
+        &none,
+        1,
+        &row_indices(batch, &indices_of_all, columns)?,
+        &grad,
+    )?)))
 }
 
 /// The indices of an operator such as `index`, with each mask converted to index tensors.
-struct Places {
+struct Indices {
     indices: Vec<Option<Mapped>>,
     /// The number of dimensions to which the indices broadcast.
     rank: usize,
     /// The number of dimensions in front of those in the result of one slice.
-    before: usize,
+    leading_dims: usize,
 }
 
 fn is_mask(index: &Mapped) -> bool {
     matches!(index.tensor().dtype(), DType::Bool | DType::U8)
 }
 
-impl Places {
+impl Indices {
     /// Converts the indices for a tensor of these sizes. Returns `None` if a mask differs in size from the dimensions that it covers.
     fn new(operator: &Operator, sizes: &[i64], indices: Vec<Option<Mapped>>) -> Result<Option<Self>> {
         let mut all = Vec::new();
@@ -77,65 +82,75 @@ impl Places {
                     if mask.is_mapped() {
                         return Err(VmapError::DataDependent { operator: operator.to_string() }.into());
                     }
-                    let covered = sizes.get(all.len()..all.len() + mask.rank());
-                    if mask.rank() == 0 || covered != Some(mask.tensor().sizes()) {
+                    let covered = sizes.get(all.len()..all.len() + mask.slice_rank());
+                    if mask.slice_rank() == 0 || covered != Some(mask.tensor().sizes()) {
                         return Ok(None);
                     }
-                    let places = aten::nonzero_numpy(mask.tensor())?;
-                    all.extend(places.into_iter().map(|places| Some(Mapped::same_for_all(places))));
+                    let indices_of_all = aten::nonzero_numpy(mask.tensor())?;
+                    all.extend(
+                        indices_of_all.into_iter().map(|indices_of_all| Some(Mapped::same_for_all(indices_of_all))),
+                    );
                 }
                 other => all.push(other),
             }
         }
         let given: Vec<usize> = (0..all.len()).filter(|&at| all[at].is_some()).collect();
-        let together = given.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let before = if together { given.first().copied().unwrap_or(0) } else { 0 };
-        let rank = all.iter().flatten().map(Mapped::rank).max().unwrap_or(0);
-        Ok(Some(Self { indices: all, rank, before }))
+        let are_adjacent = given.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let leading_dims = if are_adjacent { given.first().copied().unwrap_or(0) } else { 0 };
+        let rank = all.iter().flatten().map(Mapped::slice_rank).max().unwrap_or(0);
+        Ok(Some(Self { indices: all, rank, leading_dims }))
     }
 
-    fn are_mapped(&self) -> bool {
+    fn any_mapped(&self) -> bool {
         self.indices.iter().flatten().any(Mapped::is_mapped)
     }
 
     /// Returns the indices for the tensor with the batch in front, whose first index is the slice number.
-    fn in_batch(&self, batch: &Batch, each: &Tensor) -> Result<Vec<Option<Tensor>>> {
+    fn with_slice_indices(&self, batch: &Batch, each: &Tensor) -> Result<Vec<Option<Tensor>>> {
         let mut column = vec![1; self.rank + 1];
         column[0] = batch.size();
-        let mut all = vec![Some(aten::reshape(&numbers(batch, each)?, &column)?)];
+        let mut all = vec![Some(aten::reshape(&slice_indices(batch, each)?, &column)?)];
         for index in &self.indices {
             let index = index.as_ref();
-            all.push(index.map(|index| self.aligned(index)).transpose()?);
+            all.push(index.map(|index| self.align_index(index)).transpose()?);
         }
         Ok(all)
     }
 
-    fn aligned(&self, index: &Mapped) -> Result<Tensor> {
-        if index.is_mapped() { aligned(index, self.rank) } else { Ok(index.tensor().clone()) }
+    fn align_index(&self, index: &Mapped) -> Result<Tensor> {
+        if index.is_mapped() { align_rank(index, self.rank) } else { Ok(index.tensor().clone()) }
     }
 
     /// Returns the dimensions of the indices in the batched result, and where they belong.
-    fn moved(&self) -> (Vec<i64>, Vec<i64>) {
+    fn dim_moves(&self) -> (Vec<i64>, Vec<i64>) {
         let dims = |from: usize| (from..from + self.rank).filter_map(|dim| i64::try_from(dim).ok()).collect();
-        (dims(1), dims(1 + self.before))
+        (dims(1), dims(1 + self.leading_dims))
     }
 }
 
-fn index_of(operator: &Operator, batch: &Batch, this: &Mapped, indices: Vec<Option<Mapped>>) -> Result<Option<Mapped>> {
-    let Some(places) = Places::new(operator, this.first()?.sizes(), indices)? else { return Ok(None) };
+fn index_batched(
+    operator: &Operator,
+    batch: &Batch,
+    this: &Mapped,
+    indices: Vec<Option<Mapped>>,
+) -> Result<Option<Mapped>> {
+    let Some(indices_of_all) = Indices::new(operator, this.first_slice()?.sizes(), indices)? else { return Ok(None) };
     if !this.is_mapped() {
-        let all = places.indices.iter().map(|index| index.as_ref().map(|index| places.aligned(index)).transpose());
+        let all = indices_of_all
+            .indices
+            .iter()
+            .map(|index| index.as_ref().map(|index| indices_of_all.align_index(index)).transpose());
         let found = aten::index(this.tensor(), &all.collect::<Result<Vec<_>>>()?)?;
-        return Ok(Some(Mapped { tensor: found, dim: Some(places.before) }));
+        return Ok(Some(Mapped { tensor: found, dim: Some(indices_of_all.leading_dims) }));
     }
-    let each = this.front()?;
-    let found = aten::index(&each, &places.in_batch(batch, &each)?)?;
-    let (here, there) = places.moved();
-    Ok(Some(Mapped::in_front(aten::movedim_intlist(&found, &here, &there)?)))
+    let each = this.batch_first()?;
+    let found = aten::index(&each, &indices_of_all.with_slice_indices(batch, &each)?)?;
+    let (source, destination) = indices_of_all.dim_moves();
+    Ok(Some(Mapped::from_batch_first(aten::movedim_intlist(&found, &source, &destination)?)))
 }
 
 /// Batches `index_put` and its variants. Returns `None` for masks: each slice may select another number of elements.
-fn put(
+fn index_put_batched(
     operator: &Operator,
     batch: &Batch,
     this: &Mapped,
@@ -146,110 +161,124 @@ fn put(
     if indices.iter().flatten().any(is_mask) {
         return Ok(None);
     }
-    let Some(places) = Places::new(operator, this.first()?.sizes(), indices)? else { return Ok(None) };
-    let given = places.indices.iter().flatten().count();
-    let rank = this.rank() + places.rank - given;
-    let each = batch.each(this)?;
-    let (here, there) = places.moved();
-    let values = if values.is_mapped() || places.before > 0 || places.are_mapped() {
-        aten::movedim_intlist(&aligned(&Mapped::in_front(batch.each(values)?), rank)?, &there, &here)?
+    let Some(indices_of_all) = Indices::new(operator, this.first_slice()?.sizes(), indices)? else { return Ok(None) };
+    let given = indices_of_all.indices.iter().flatten().count();
+    let rank = this.slice_rank() + indices_of_all.rank - given;
+    let each = batch.ensure_batch_first(this)?;
+    let (source, destination) = indices_of_all.dim_moves();
+    let values = if values.is_mapped() || indices_of_all.leading_dims > 0 || indices_of_all.any_mapped() {
+        aten::movedim_intlist(
+            &align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(values)?), rank)?,
+            &destination,
+            &source,
+        )?
     } else {
         values.tensor().clone()
     };
-    Ok(Some(Mapped::in_front(aten::index_put(&each, &places.in_batch(batch, &each)?, &values, accumulate)?)))
+    Ok(Some(Mapped::from_batch_first(aten::index_put(
+        &each,
+        &indices_of_all.with_slice_indices(batch, &each)?,
+        &values,
+        accumulate,
+    )?)))
 }
 
-macro_rules! by_indices {
+macro_rules! index_rules {
     ($($index:ident $put:ident)*) => {$(
         #[op_vmap(aten::$index)]
         fn $index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> Result<Option<Mapped>> {
-            index_of(<aten::$index as Operation>::operator(), batch, &this, indices)
+            index_batched(<aten::$index as Operation>::operator(), batch, &this, indices)
         }
 
         #[op_vmap(aten::$put)]
         fn $put(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-            put(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
+            index_put_batched(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
         }
     )*};
 }
 
-by_indices! {
+index_rules! {
     index index_put
     _unsafe_index _unsafe_index_put
 }
 
 /// Expands the indices of each slice to all other dimensions, as `gather` and `scatter` need them.
-fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tensor> {
-    let count = dispatch_runtime::element_count(index.first()?.sizes());
+fn expand_index(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tensor> {
+    let count = dispatch_runtime::element_count(index.first_slice()?.sizes());
     let at = usize::try_from(at).unwrap_or(usize::MAX);
     let mut column = vec![1; sizes.len()];
     (column[0], column[at]) = (batch.size(), count);
     let mut all = sizes.to_vec();
     all[at] = count;
-    aten::expand(&aten::reshape(&index.front()?, &column)?, &all, false)
+    aten::expand(&aten::reshape(&index.batch_first()?, &column)?, &all, false)
 }
 
 /// Adds the size to negative indices, which count from the end.
-fn counted_from_the_end(places: &Tensor, size: i64) -> Result<Tensor> {
-    let below = aten::lt_scalar(places, 0.into())?;
-    aten::where_self(&below, &aten::add_scalar(places, size.into(), 1.into())?, places)
+fn wrap_negative_indices(indices_of_all: &Tensor, size: i64) -> Result<Tensor> {
+    let below = aten::lt_scalar(indices_of_all, 0.into())?;
+    aten::where_self(&below, &aten::add_scalar(indices_of_all, size.into(), 1.into())?, indices_of_all)
 }
 
 #[op_vmap(aten::index_select)]
 fn index_select(batch: &Batch, this: Mapped, dim: i64, index: Mapped) -> Result<Option<Mapped>> {
-    if this.rank() == 0 {
+    if this.slice_rank() == 0 {
         return Ok(None);
     }
-    let at = shift_dim(dim, this.rank())?;
+    let at = shift_dim(dim, this.slice_rank())?;
     if !index.is_mapped() {
-        return Ok(Some(Mapped::in_front(aten::index_select(&this.front()?, at, index.tensor())?)));
+        return Ok(Some(Mapped::from_batch_first(aten::index_select(&this.batch_first()?, at, index.tensor())?)));
     }
-    let each = batch.each(&this)?;
-    let places = spread(batch, &index, each.sizes(), at)?;
-    Ok(Some(Mapped::in_front(aten::gather(&each, at, &places, false)?)))
+    let each = batch.ensure_batch_first(&this)?;
+    let indices_of_all = expand_index(batch, &index, each.sizes(), at)?;
+    Ok(Some(Mapped::from_batch_first(aten::gather(&each, at, &indices_of_all, false)?)))
 }
 
 #[op_vmap(aten::index_add)]
 fn index_add(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-    let is_cut_short = matches!(alpha, Scalar::Float(_)) && !this.tensor().dtype().is_floating();
-    if this.rank() == 0 || source.rank() != this.rank() || is_cut_short {
+    let is_truncated = matches!(alpha, Scalar::Float(_)) && !this.tensor().dtype().is_floating();
+    if this.slice_rank() == 0 || source.slice_rank() != this.slice_rank() || is_truncated {
         return Ok(None);
     }
-    let at = shift_dim(dim, this.rank())?;
-    let (each, source) = (batch.each(&this)?, batch.each(&source)?);
+    let at = shift_dim(dim, this.slice_rank())?;
+    let (each, source) = (batch.ensure_batch_first(&this)?, batch.ensure_batch_first(&source)?);
     if !index.is_mapped() {
-        return Ok(Some(Mapped::in_front(aten::index_add(&each, at, index.tensor(), &source, alpha)?)));
+        return Ok(Some(Mapped::from_batch_first(aten::index_add(&each, at, index.tensor(), &source, alpha)?)));
     }
-    let places = spread(batch, &index, source.sizes(), at)?;
-    Ok(Some(Mapped::in_front(aten::scatter_add(&each, at, &places, &aten::mul_scalar(&source, alpha)?)?)))
+    let indices_of_all = expand_index(batch, &index, source.sizes(), at)?;
+    Ok(Some(Mapped::from_batch_first(aten::scatter_add(
+        &each,
+        at,
+        &indices_of_all,
+        &aten::mul_scalar(&source, alpha)?,
+    )?)))
 }
 
 #[op_vmap(aten::index_copy)]
 fn index_copy(batch: &Batch, this: Mapped, dim: i64, index: Mapped, source: Mapped) -> Result<Option<Mapped>> {
-    if this.rank() == 0 || source.rank() != this.rank() {
+    if this.slice_rank() == 0 || source.slice_rank() != this.slice_rank() {
         return Ok(None);
     }
-    let at = shift_dim(dim, this.rank())?;
-    let (each, source) = (batch.each(&this)?, batch.each(&source)?);
+    let at = shift_dim(dim, this.slice_rank())?;
+    let (each, source) = (batch.ensure_batch_first(&this)?, batch.ensure_batch_first(&source)?);
     if !index.is_mapped() {
-        return Ok(Some(Mapped::in_front(aten::index_copy(&each, at, index.tensor(), &source)?)));
+        return Ok(Some(Mapped::from_batch_first(aten::index_copy(&each, at, index.tensor(), &source)?)));
     }
-    let places = spread(batch, &index, source.sizes(), at)?;
-    Ok(Some(Mapped::in_front(aten::scatter_src(&each, at, &places, &source)?)))
+    let indices_of_all = expand_index(batch, &index, source.sizes(), at)?;
+    Ok(Some(Mapped::from_batch_first(aten::scatter_src(&each, at, &indices_of_all, &source)?)))
 }
 
 #[op_vmap(aten::index_fill_int_scalar)]
 fn index_fill_int_scalar(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-    if this.rank() == 0 {
+    if this.slice_rank() == 0 {
         return Ok(None);
     }
-    let at = shift_dim(dim, this.rank())?;
-    let each = batch.each(&this)?;
+    let at = shift_dim(dim, this.slice_rank())?;
+    let each = batch.ensure_batch_first(&this)?;
     if !index.is_mapped() {
-        return Ok(Some(Mapped::in_front(aten::index_fill_int_scalar(&each, at, index.tensor(), value)?)));
+        return Ok(Some(Mapped::from_batch_first(aten::index_fill_int_scalar(&each, at, index.tensor(), value)?)));
     }
     let size = usize::try_from(at).ok().and_then(|at| each.sizes().get(at).copied()).unwrap_or(0);
-    let index = Mapped { tensor: counted_from_the_end(&index.tensor, size)?, dim: index.dim };
-    let places = spread(batch, &index, each.sizes(), at)?;
-    Ok(Some(Mapped::in_front(aten::scatter_value(&each, at, &places, value)?)))
+    let index = Mapped { tensor: wrap_negative_indices(&index.tensor, size)?, dim: index.dim };
+    let indices_of_all = expand_index(batch, &index, each.sizes(), at)?;
+    Ok(Some(Mapped::from_batch_first(aten::scatter_value(&each, at, &indices_of_all, value)?)))
 }

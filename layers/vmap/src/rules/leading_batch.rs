@@ -4,18 +4,18 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{aligned, shift_dim};
+use crate::shape_words::{align_rank, shift_dim};
 
-macro_rules! batch_in_front {
+macro_rules! leading_batch_rules {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
         #[op_vmap(aten::$operator)]
         fn $operator(_: &Batch, $this: Mapped $(, $argument: $ty)*) -> Result<Mapped> {
-            Ok(Mapped::in_front(aten::$operator(&$this.front()? $(, $argument)*)?))
+            Ok(Mapped::from_batch_first(aten::$operator(&$this.batch_first()? $(, $argument)*)?))
         }
     )*};
 }
 
-batch_in_front! {
+leading_batch_rules! {
     detach(this);
     alias_copy(this);
     triu(this, diagonal: i64);
@@ -28,7 +28,7 @@ batch_in_front! {
 fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result<Mapped> {
     let plain =
         memory_format.filter(|format| !matches!(format, MemoryFormat::ChannelsLast | MemoryFormat::ChannelsLast3d));
-    Ok(Mapped::in_front(aten::clone(&this.front()?, plain)?))
+    Ok(Mapped::from_batch_first(aten::clone(&this.batch_first()?, plain)?))
 }
 
 /// Reshapes each slice, with any strides.
@@ -36,66 +36,68 @@ fn clone(_: &Batch, this: Mapped, memory_format: Option<MemoryFormat>) -> Result
 fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
     let mut sizes = vec![batch.size()];
     sizes.extend_from_slice(size);
-    Ok(Mapped::in_front(aten::reshape(&this.front()?, &sizes)?))
+    Ok(Mapped::from_batch_first(aten::reshape(&this.batch_first()?, &sizes)?))
 }
 
 /// Copies to the batched tensor below, and returns the tensor that was passed.
-fn copied(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn copy_in_place(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let [Value::Tensor(written), Value::Tensor(src), Value::Bool(non_blocking)] = arguments else { return Ok(None) };
-    let (this, src) = (batch.mapped(written), batch.mapped(src));
-    let source = aligned(&Mapped::in_front(batch.each(&src)?), this.rank())?;
-    aten::copy_(&mut this.front()?, &source, *non_blocking)?;
+    let (this, src) = (batch.unwrap_tensor(written), batch.unwrap_tensor(src));
+    let source = align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(&src)?), this.slice_rank())?;
+    aten::copy_(&mut this.batch_first()?, &source, *non_blocking)?;
     Ok(Some(vec![written.clone().into()]))
 }
 
-by_values! { |batch, _, arguments| copied(batch, arguments) => copy_ }
+value_rules! { |batch, _, arguments| copy_in_place(batch, arguments) => copy_ }
 
 /// Batches `masked_fill`. A batched value is no scalar any more, so it is selected with `where`.
 #[op_vmap(aten::masked_fill)]
 fn masked_fill(_: &Batch, this: Mapped, mask: Mapped, value: Mapped) -> Result<Option<Mapped>> {
-    let rank = this.rank().max(mask.rank());
-    let [each, mask] =
-        [&this, &mask].map(|tensor| if tensor.is_mapped() { aligned(tensor, rank) } else { Ok(tensor.tensor.clone()) });
+    let rank = this.slice_rank().max(mask.slice_rank());
+    let [each, mask] = [&this, &mask]
+        .map(|tensor| if tensor.is_mapped() { align_rank(tensor, rank) } else { Ok(tensor.tensor.clone()) });
     let (each, mask) = (each?, mask?);
     if !value.is_mapped() {
-        return Ok(Some(Mapped::in_front(aten::masked_fill(&each, &mask, &value.tensor)?)));
+        return Ok(Some(Mapped::from_batch_first(aten::masked_fill(&each, &mask, &value.tensor)?)));
     }
-    if value.rank() > 0 || !value.tensor.dtype().can_cast(each.dtype()) {
+    if value.slice_rank() > 0 || !value.tensor.dtype().can_cast(each.dtype()) {
         return Ok(None);
     }
-    let value = aten::to_dtype(&aligned(&value, rank)?, each.dtype(), false, false, None)?;
-    Ok(Some(Mapped::in_front(aten::where_self(&mask, &value, &each)?)))
+    let value = aten::to_dtype(&align_rank(&value, rank)?, each.dtype(), false, false, None)?;
+    Ok(Some(Mapped::from_batch_first(aten::where_self(&mask, &value, &each)?)))
 }
 
 /// Repeats each slice along its own dimensions, and along new dimensions in front of them.
 #[op_vmap(aten::repeat)]
 fn repeat(_: &Batch, this: Mapped, repeats: &[i64]) -> Result<Option<Mapped>> {
-    if repeats.len() < this.rank() {
+    if repeats.len() < this.slice_rank() {
         return Ok(None);
     }
     let once = [&[1], repeats].concat();
-    Ok(Some(Mapped::in_front(aten::repeat(&aligned(&this, repeats.len())?, &once)?)))
+    Ok(Some(Mapped::from_batch_first(aten::repeat(&align_rank(&this, repeats.len())?, &once)?)))
 }
 
 #[op_vmap(aten::diag_embed)]
 fn diag_embed(_: &Batch, this: Mapped, offset: i64, dim1: i64, dim2: i64) -> Result<Option<Mapped>> {
-    let rank = this.rank() + 1;
-    if this.rank() == 0 {
+    let rank = this.slice_rank() + 1;
+    if this.slice_rank() == 0 {
         return Ok(None);
     }
     let (dim1, dim2) = (shift_dim(dim1, rank)?, shift_dim(dim2, rank)?);
-    Ok(Some(Mapped::in_front(aten::diag_embed(&this.front()?, offset, dim1, dim2)?)))
+    Ok(Some(Mapped::from_batch_first(aten::diag_embed(&this.batch_first()?, offset, dim1, dim2)?)))
 }
 
 /// Moves channels into pixels. Any number of leading dimensions is allowed.
 #[op_vmap(aten::pixel_shuffle)]
 fn pixel_shuffle(_: &Batch, this: Mapped, upscale_factor: i64) -> Result<Option<Mapped>> {
-    (this.rank() >= 3).then(|| Ok(Mapped::in_front(aten::pixel_shuffle(&this.front()?, upscale_factor)?))).transpose()
+    (this.slice_rank() >= 3)
+        .then(|| Ok(Mapped::from_batch_first(aten::pixel_shuffle(&this.batch_first()?, upscale_factor)?)))
+        .transpose()
 }
 
 #[op_vmap(aten::pixel_unshuffle)]
 fn pixel_unshuffle(_: &Batch, this: Mapped, downscale_factor: i64) -> Result<Option<Mapped>> {
-    (this.rank() >= 3)
-        .then(|| Ok(Mapped::in_front(aten::pixel_unshuffle(&this.front()?, downscale_factor)?)))
+    (this.slice_rank() >= 3)
+        .then(|| Ok(Mapped::from_batch_first(aten::pixel_unshuffle(&this.batch_first()?, downscale_factor)?)))
         .transpose()
 }

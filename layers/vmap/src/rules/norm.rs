@@ -12,7 +12,7 @@ fn is_mapped(tensor: Option<&Mapped>) -> bool {
 }
 
 /// Casts half-precision tensors to single precision, as kernels do internally, so that intermediate results are not rounded.
-fn wide(tensor: &Tensor) -> Result<Tensor> {
+fn to_single_precision(tensor: &Tensor) -> Result<Tensor> {
     match tensor.dtype() {
         DType::F16 | DType::BF16 => cast(tensor, DType::F32),
         _ => Ok(tensor.clone()),
@@ -24,29 +24,34 @@ fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
 }
 
 /// Returns `y * weight + bias`, both reshaped to these sizes.
-fn weighted(batch: &Batch, y: Tensor, [weight, bias]: [Option<&Mapped>; 2], sizes: &[i64]) -> Result<Tensor> {
+fn apply_weight_and_bias(
+    batch: &Batch,
+    y: Tensor,
+    [weight, bias]: [Option<&Mapped>; 2],
+    sizes: &[i64],
+) -> Result<Tensor> {
     let mut y = y;
     if let Some(weight) = weight {
-        y = aten::mul(&y, &placed(batch, weight, sizes)?)?;
+        y = aten::mul(&y, &reshape_weight(batch, weight, sizes)?)?;
     }
     if let Some(bias) = bias {
-        y = aten::add(&y, &placed(batch, bias, sizes)?, 1.into())?;
+        y = aten::add(&y, &reshape_weight(batch, bias, sizes)?, 1.into())?;
     }
     Ok(y)
 }
 
 /// Returns the dtype of the statistics: that of the weight or bias, otherwise that of the input.
-fn of_statistics(input: &Tensor, parameters: [Option<&Mapped>; 2]) -> DType {
+fn statistics_dtype(input: &Tensor, parameters: [Option<&Mapped>; 2]) -> DType {
     parameters.into_iter().flatten().next().map_or_else(|| input.dtype(), |parameter| parameter.tensor().dtype())
 }
 
 /// Reshapes the weight of each slice to these sizes.
-fn placed(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
-    wide(&aten::reshape(&batch.each(weight)?, sizes)?)
+fn reshape_weight(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
+    to_single_precision(&aten::reshape(&batch.ensure_batch_first(weight)?, sizes)?)
 }
 
 /// Returns the sizes of batched weights: the batch size, ones, and the normalized dimensions.
-fn behind_ones(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64> {
+fn weight_sizes(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64> {
     let mut sizes = vec![batch.size()];
     sizes.resize(1 + rank - normalized_shape.len(), 1);
     sizes.extend_from_slice(normalized_shape);
@@ -55,75 +60,83 @@ fn behind_ones(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64>
 
 #[op_vmap(aten::native_layer_norm)]
 fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
-    if input.rank() < normalized_shape.len() {
+    if input.slice_rank() < normalized_shape.len() {
         return Ok(None);
     }
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let each = batch.each(&input)?;
+    let each = batch.ensure_batch_first(&input)?;
     let (y, mean, rstd) = if is_mapped(weight) || is_mapped(bias) {
-        let (y, mean, rstd) = aten::native_layer_norm(&wide(&each)?, normalized_shape, None, None, eps)?;
-        let y = weighted(batch, y, [weight, bias], &behind_ones(batch, input.rank(), normalized_shape))?;
-        let dtype = of_statistics(&each, [weight, bias]);
+        let (y, mean, rstd) = aten::native_layer_norm(&to_single_precision(&each)?, normalized_shape, None, None, eps)?;
+        let y = apply_weight_and_bias(
+            batch,
+            y,
+            [weight, bias],
+            &weight_sizes(batch, input.slice_rank(), normalized_shape),
+        )?;
+        let dtype = statistics_dtype(&each, [weight, bias]);
         (cast(&y, each.dtype())?, cast(&mean, dtype)?, cast(&rstd, dtype)?)
     } else {
         aten::native_layer_norm(&each, normalized_shape, weight.map(Mapped::tensor), bias.map(Mapped::tensor), eps)?
     };
-    Ok(Some((Mapped::in_front(y), Mapped::in_front(mean), Mapped::in_front(rstd))))
+    Ok(Some((Mapped::from_batch_first(y), Mapped::from_batch_first(mean), Mapped::from_batch_first(rstd))))
 }
 
 /// Batches `renorm` by folding the batch into the dimension: each part has its own norm.
 #[op_vmap(aten::renorm)]
 fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Mapped> {
-    let front = this.front()?;
-    let at = wrap_dim("dim", dim, this.rank())?;
+    let front = this.batch_first()?;
+    let at = wrap_dim("dim", dim, this.slice_rank())?;
     let parts = aten::renorm(&fold_batch(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
-    Ok(Mapped::in_front(unfold_batch(&parts, at, batch.size(), front.sizes()[at + 1])?))
+    Ok(Mapped::from_batch_first(unfold_batch(&parts, at, batch.size(), front.sizes()[at + 1])?))
 }
 
 #[op_vmap(aten::native_layer_norm_backward)]
 fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     let mixed = weight.as_ref().is_some_and(|weight| weight.tensor().dtype() != input.tensor().dtype());
-    let (asks_weight, asks_bias) = (output_mask[1], output_mask[2]);
-    let of_none = asks_weight && weight.is_none() || asks_bias && bias.is_none();
-    if mixed || of_none || input.rank() < normalized_shape.len() {
+    let (needs_weight, needs_bias) = (output_mask[1], output_mask[2]);
+    let of_none = needs_weight && weight.is_none() || needs_bias && bias.is_none();
+    if mixed || of_none || input.slice_rank() < normalized_shape.len() {
         return Ok(None);
     }
-    let [grad, each, mean, rstd] = [&grad_out, &input, &mean, &rstd].map(|tensor| wide(&batch.each(tensor)?));
+    let [grad, each, mean, rstd] =
+        [&grad_out, &input, &mean, &rstd].map(|tensor| to_single_precision(&batch.ensure_batch_first(tensor)?));
     let (grad, each, mean, rstd) = (grad?, each?, mean?, rstd?);
     let dtype = input.tensor().dtype();
-    let sizes = behind_ones(batch, input.rank(), normalized_shape);
+    let sizes = weight_sizes(batch, input.slice_rank(), normalized_shape);
     let inner = match weight {
-        Some(weight) => aten::mul(&grad, &placed(batch, &weight, &sizes)?)?,
+        Some(weight) => aten::mul(&grad, &reshape_weight(batch, &weight, &sizes)?)?,
         None => grad.clone(),
     };
-    let asked = [output_mask[0], false, false];
+    let requested = [output_mask[0], false, false];
     // Gradients that are not requested have the sizes that they have for one slice.
     let (of_input, no_weight, no_bias) =
-        aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &asked)?;
+        aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &requested)?;
     let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast(&gradient, dtype));
-    let of_input = if asked[0] { Mapped::in_front(of_input?) } else { Mapped::same_for_all(of_input?) };
+    let of_input = if requested[0] { Mapped::from_batch_first(of_input?) } else { Mapped::same_for_all(of_input?) };
     let of_slice = [&[batch.size()], normalized_shape].concat();
-    let gathered = |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
-    let of_weight = if asks_weight {
-        let mut statistics = each.sizes()[..=input.rank() - normalized_shape.len()].to_vec();
+    let sum_to_slice =
+        |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
+    let of_weight = if needs_weight {
+        let mut statistics = each.sizes()[..=input.slice_rank() - normalized_shape.len()].to_vec();
         statistics.resize(each.sizes().len(), 1);
         let normal = aten::mul(
             &aten::sub(&each, &aten::reshape(&mean, &statistics)?, 1.into())?,
             &aten::reshape(&rstd, &statistics)?,
         )?;
-        Mapped::in_front(gathered(&aten::mul(&grad, &normal)?)?)
+        Mapped::from_batch_first(sum_to_slice(&aten::mul(&grad, &normal)?)?)
     } else {
         Mapped::same_for_all(no_weight?)
     };
-    let of_bias = if asks_bias { Mapped::in_front(gathered(&grad)?) } else { Mapped::same_for_all(no_bias?) };
+    let of_bias =
+        if needs_bias { Mapped::from_batch_first(sum_to_slice(&grad)?) } else { Mapped::same_for_all(no_bias?) };
     Ok(Some((of_input, of_weight, of_bias)))
 }
 
 #[op_vmap(aten::native_group_norm)]
-#[expect(non_snake_case, reason = "the schema's names")]
+#[expect(non_snake_case, reason = "the arguments have the names of the schema")]
 fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let all = fold_batch(&batch.each(&input)?, 0)?;
+    let all = fold_batch(&batch.ensure_batch_first(&input)?, 0)?;
     let items = N.saturating_mul(batch.size());
     if !is_mapped(weight) && !is_mapped(bias) {
         let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
@@ -134,13 +147,13 @@ fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> 
             unfold_batch_at(batch, &rstd, 0)?,
         ));
     }
-    let (y, mean, rstd) = aten::native_group_norm(&wide(&all)?, None, None, items, C, HxW, group, eps)?;
+    let (y, mean, rstd) = aten::native_group_norm(&to_single_precision(&all)?, None, None, items, C, HxW, group, eps)?;
     let mut sizes = vec![batch.size(), 1, C];
-    sizes.resize(input.rank() + 1, 1);
-    let y = weighted(batch, unfold_batch_at(batch, &y, 0)?.front()?, [weight, bias], &sizes)?;
-    let dtype = of_statistics(&all, [weight, bias]);
+    sizes.resize(input.slice_rank() + 1, 1);
+    let y = apply_weight_and_bias(batch, unfold_batch_at(batch, &y, 0)?.batch_first()?, [weight, bias], &sizes)?;
+    let dtype = statistics_dtype(&all, [weight, bias]);
     let statistics = |of_slices: &Tensor| unfold_batch_at(batch, &cast(of_slices, dtype)?, 0);
-    Ok((Mapped::in_front(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
+    Ok((Mapped::from_batch_first(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
 /// Batches batch normalization by folding the batch into the channels, which are normalized separately.
@@ -150,10 +163,11 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
     }
-    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.each(&tensor)?, 0)).transpose();
+    let channels =
+        |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.ensure_batch_first(&tensor)?, 0)).transpose();
     let (weight, bias) = (channels(weight)?, channels(bias)?);
     let (mean, var) = (channels(running_mean)?, channels(running_var)?);
-    let all = fold_batch(&batch.each(&input)?, 1)?;
+    let all = fold_batch(&batch.ensure_batch_first(&input)?, 1)?;
     let (y, mean, rstd) = aten::native_batch_norm(
         &all,
         weight.as_ref(),
@@ -169,12 +183,13 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
 
 #[op_vmap(aten::native_batch_norm_backward)]
 fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
-    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.each(&tensor)?, 0)).transpose();
+    let channels =
+        |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.ensure_batch_first(&tensor)?, 0)).transpose();
     let (weight, mean, var) = (channels(weight)?, channels(running_mean)?, channels(running_var)?);
     let (save_mean, save_invstd) = (channels(save_mean)?, channels(save_invstd)?);
     let (of_input, of_weight, of_bias) = aten::native_batch_norm_backward(
-        &fold_batch(&batch.each(&grad_out)?, 1)?,
-        &fold_batch(&batch.each(&input)?, 1)?,
+        &fold_batch(&batch.ensure_batch_first(&grad_out)?, 1)?,
+        &fold_batch(&batch.ensure_batch_first(&input)?, 1)?,
         weight.as_ref(),
         mean.as_ref(),
         var.as_ref(),

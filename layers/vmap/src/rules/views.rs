@@ -5,19 +5,19 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{aligned, shift_dim};
+use crate::shape_words::{align_rank, shift_dim};
 use crate::{call, views};
 
 /// Defines batch rules of in-place views: the handle is bound to the view of all slices.
-macro_rules! rebound_to_view {
+macro_rules! in_place_view_rules {
     ($($operator:ident: $view:ident;)*) => {$(
-        by_values! {
-            |batch, _, arguments| views::call(batch, <aten::$view as Operation>::operator(), arguments).map(Some) => $operator
+        value_rules! {
+            |batch, _, arguments| views::call_view(batch, <aten::$view as Operation>::operator(), arguments).map(Some) => $operator
         }
     )*};
 }
 
-rebound_to_view! {
+in_place_view_rules! {
     as_strided_: as_strided;
     squeeze_: squeeze;
     squeeze__dim: squeeze_dim;
@@ -28,7 +28,7 @@ rebound_to_view! {
 }
 
 /// Returns the sizes and strides of all slices, given those of one slice. `None` if the tensor is not batched.
-fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
+fn batched_geometry(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
     let between = *this.tensor.strides().get(this.dim?)?;
     Some(([&[batch.size()], size].concat(), [&[between], stride].concat()))
 }
@@ -36,15 +36,16 @@ fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<
 /// Batches `as_strided_copy`: the elements of all slices are one strided view.
 #[op_vmap(aten::as_strided_copy)]
 fn as_strided_copy(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
-    Ok(Some(Mapped::in_front(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
+    let Some((sizes, strides)) = batched_geometry(batch, &this, size, stride) else { return Ok(None) };
+    Ok(Some(Mapped::from_batch_first(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
 }
 
 /// Batches `as_strided_scatter`: each slice replaces its own elements.
 #[op_vmap(aten::as_strided_scatter)]
 fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
-    let tensor = aten::as_strided_scatter(&this.tensor, &batch.each(&src)?, &sizes, &strides, storage_offset)?;
+    let Some((sizes, strides)) = batched_geometry(batch, &this, size, stride) else { return Ok(None) };
+    let tensor =
+        aten::as_strided_scatter(&this.tensor, &batch.ensure_batch_first(&src)?, &sizes, &strides, storage_offset)?;
     Ok(Some(Mapped { tensor, dim: this.dim }))
 }
 
@@ -52,23 +53,23 @@ fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
 #[op_vmap(aten::view_as_complex)]
 fn view_as_complex(_: &Batch, this: Mapped) -> Result<Mapped> {
     // An error for one slice must be an error here, although the batch may be valid.
-    aten::view_as_complex(&this.first()?)?;
-    Ok(Mapped::in_front(aten::view_as_complex(&this.front()?)?))
+    aten::view_as_complex(&this.first_slice()?)?;
+    Ok(Mapped::from_batch_first(aten::view_as_complex(&this.batch_first()?)?))
 }
 
 #[op_vmap(aten::view_as_real)]
 fn view_as_real(_: &Batch, this: Mapped) -> Result<Mapped> {
-    Ok(Mapped::in_front(aten::view_as_real(&this.front()?)?))
+    Ok(Mapped::from_batch_first(aten::view_as_real(&this.batch_first()?)?))
 }
 
 #[op_vmap(aten::view_dtype)]
 fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
-    aten::view_dtype(&this.first()?, dtype)?;
-    Ok(Mapped::in_front(aten::view_dtype(&this.front()?, dtype)?))
+    aten::view_dtype(&this.first_slice()?, dtype)?;
+    Ok(Mapped::from_batch_first(aten::view_dtype(&this.batch_first()?, dtype)?))
 }
 
 /// Batches operators that write a part into a larger tensor. Their dimensions are those of the larger tensor.
-fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn write_part(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let rank = match (&arguments[0], &arguments[1]) {
         (_, Value::Ints(sizes)) => sizes.len(),
         (Value::Tensor(whole), _) => whole.sizes().len(),
@@ -80,23 +81,23 @@ fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Opti
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         *value = match (&*value, argument.name.as_str()) {
-            (Value::Tensor(tensor), _) => batch.each(&batch.mapped(tensor))?.into(),
+            (Value::Tensor(tensor), _) => batch.ensure_batch_first(&batch.unwrap_tensor(tensor))?.into(),
             (Value::Ints(sizes), _) => [&[batch.size()], &sizes[..]].concat().into(),
             (Value::Int(dim), "dim" | "dim1" | "dim2") => shift_dim(*dim, rank)?.into(),
             _ => continue,
         };
     }
-    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
+    call::wrap_call_results(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
-by_values! {
-    parts =>
+value_rules! {
+    write_part =>
     select_backward slice_backward diagonal_backward unfold_backward
     select_scatter slice_scatter diagonal_scatter
 }
 
 #[op_vmap(aten::copy)]
 fn copy(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
-    let source = if src.is_mapped() { aligned(&src, this.rank())? } else { src.tensor().clone() };
-    Ok(Mapped::in_front(aten::copy(&batch.each(&this)?, &source, non_blocking)?))
+    let source = if src.is_mapped() { align_rank(&src, this.slice_rank())? } else { src.tensor().clone() };
+    Ok(Mapped::from_batch_first(aten::copy(&batch.ensure_batch_first(&this)?, &source, non_blocking)?))
 }

@@ -9,7 +9,7 @@ use dispatch_vmap::{Randomness, Vmap, VmapError};
 use crate::{assert_close, cause, numbers, slice};
 
 /// Checks the chunked result against the whole, and returns how often the function ran.
-fn runs(chunk_size: i64) -> usize {
+fn count_runs(chunk_size: i64) -> usize {
     let (x, count) = (numbers(&[7, 3]), Cell::new(0));
     let f = |row: &Tensor| {
         count.set(count.get() + 1);
@@ -22,36 +22,36 @@ fn runs(chunk_size: i64) -> usize {
 
 #[test]
 fn chunks_of_one_run_once_for_each_slice() {
-    assert_eq!(runs(1), 7);
+    assert_eq!(count_runs(1), 7);
 }
 
 #[test]
-fn chunks_that_do_not_divide_the_batch_leave_a_smaller_one() {
-    assert_eq!(runs(3), 3);
-    assert_eq!(runs(6), 2);
+fn the_last_chunk_can_be_smaller() {
+    assert_eq!(count_runs(3), 3);
+    assert_eq!(count_runs(6), 2);
 }
 
 #[test]
-fn a_chunk_of_the_batch_or_more_runs_once() {
-    assert_eq!(runs(7), 1);
-    assert_eq!(runs(100), 1);
+fn a_chunk_as_large_as_the_batch_runs_once() {
+    assert_eq!(count_runs(7), 1);
+    assert_eq!(count_runs(100), 1);
 }
 
 #[test]
-fn a_negative_chunk_is_refused() {
+fn a_negative_chunk_size_is_an_error() {
     let error = Vmap::new().chunk_size(-2).call(Tensor::exp, &numbers(&[7, 3])).unwrap_err();
     assert_eq!(cause(&error), &VmapError::ChunkSize { chunk_size: -2 });
 }
 
 #[test]
-fn chunks_are_joined_where_the_batch_was_asked_for() {
+fn chunks_are_concatenated_along_the_out_dim() {
     let x = numbers(&[3, 5]);
     let vmap = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1)]).chunk_size(2);
     assert_close(&vmap.call(Tensor::exp, &x).unwrap(), &x.exp().unwrap());
 }
 
 #[test]
-fn what_all_slices_share_comes_out_of_chunks_once() {
+fn an_unmapped_result_is_returned_once() {
     let (x, y) = (numbers(&[5, 3]), numbers(&[2]));
     let vmap = Vmap::new().out_dims([None]).chunk_size(2);
     assert_close(&vmap.call(|_| y.exp(), &x).unwrap(), &y.exp().unwrap());
@@ -68,7 +68,7 @@ fn slices_of_different_chunks_get_different_random_numbers() {
 }
 
 #[test]
-fn an_error_in_a_later_chunk_is_the_error() {
+fn an_error_in_a_later_chunk_is_returned() {
     let count = Cell::new(0);
     let f = |row: &Tensor| {
         count.set(count.get() + 1);
@@ -80,7 +80,7 @@ fn an_error_in_a_later_chunk_is_the_error() {
 }
 
 #[test]
-fn the_same_random_numbers_are_those_of_every_chunk() {
+fn all_chunks_use_the_same_random_numbers_with_randomness_same() {
     let x = Tensor::zeros(&[5, 4], DType::F64).unwrap();
     let vmap = Vmap::new().randomness(Randomness::Same).chunk_size(2);
     let draws: [fn(&Tensor) -> Result<Tensor>; 2] = [Tensor::rand_like, |_| Tensor::rand(&[4], DType::F64)];
@@ -89,6 +89,6 @@ fn the_same_random_numbers_are_those_of_every_chunk() {
         for i in 1..5 {
             assert_eq!(slice(&found, i), slice(&found, 0));
         }
-        assert_ne!(slice(&vmap.call(draw, &x).unwrap(), 0), slice(&found, 0), "the next call draws others");
+        assert_ne!(slice(&vmap.call(draw, &x).unwrap(), 0), slice(&found, 0), "the next call draws other numbers");
     }
 }

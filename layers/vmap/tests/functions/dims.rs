@@ -31,26 +31,26 @@ fn each_result_has_its_own_out_dim() {
 }
 
 #[test]
-fn an_out_dim_beyond_the_result_is_refused() {
+fn an_out_dim_out_of_range_is_an_error() {
     let error = Vmap::new().out_dims([Some(2)]).call(Tensor::sum, &numbers(&[4, 2])).unwrap_err();
-    assert_eq!(cause(&error), &VmapError::NoDim { of: "out_dims", position: 0, dim: 2, rank: 1 });
+    assert_eq!(cause(&error), &VmapError::MissingDim { argument: "out_dims", position: 0, dim: 2, rank: 1 });
 }
 
 #[test]
-fn as_many_out_dims_as_results_are_needed() {
+fn a_wrong_number_of_out_dims_is_an_error() {
     let error = Vmap::new().out_dims([Some(0), Some(0)]).call(Tensor::exp, &numbers(&[4, 2])).unwrap_err();
-    assert_eq!(cause(&error), &VmapError::DimCount { of: "out_dims", found: 2, tensors: 1 });
+    assert_eq!(cause(&error), &VmapError::DimCount { argument: "out_dims", found: 2, tensors: 1 });
 }
 
 #[test]
-fn a_result_that_is_the_same_for_all_needs_no_out_dim() {
+fn an_unmapped_result_needs_no_out_dim() {
     let (x, y) = (numbers(&[4, 2]), numbers(&[3]));
     let shared = Vmap::new().out_dims([None]).call(|_| y.exp(), &x).unwrap();
     assert_close(&shared, &y.exp().unwrap());
 }
 
 #[test]
-fn an_input_that_is_not_mapped_is_the_same_for_all() {
+fn an_unmapped_input_is_the_same_for_all_slices() {
     check([(&numbers(&[4, 2]), Some(0)), (&numbers(&[2]), None)], |x| &x[0] * &x[1]);
     check([(&numbers(&[2]), None), (&numbers(&[2, 4]), Some(1))], |x| &x[0] - &x[1]);
 }
@@ -72,7 +72,7 @@ fn tuples_nest_in_inputs_and_in_results() {
 }
 
 #[test]
-fn a_function_takes_and_gives_lists() {
+fn a_function_can_take_and_return_lists() {
     let (x, y) = (numbers(&[4, 2]), numbers(&[4, 3]));
     let f = |rows: &Vec<Tensor>| rows.iter().rev().map(Tensor::exp).collect::<Result<Vec<_>>>();
     let found = vmap(f, &[&x, &y][..]).unwrap();
@@ -81,7 +81,7 @@ fn a_function_takes_and_gives_lists() {
 }
 
 #[test]
-fn a_function_that_gives_nothing_is_mapped_for_what_it_does() {
+fn a_function_without_results_is_run() {
     let x = numbers(&[4, 2]);
     let expected = (&x + 1.0).unwrap();
     let nothing = vmap(
@@ -97,19 +97,19 @@ fn a_function_that_gives_nothing_is_mapped_for_what_it_does() {
 }
 
 #[test]
-fn the_same_tensor_is_mapped_twice() {
+fn one_tensor_can_be_mapped_twice() {
     let x = numbers(&[3, 3]);
     check([(&x, Some(0)), (&x, Some(1))], |x| x[0].dot(&x[1]));
 }
 
 #[test]
-fn a_tensor_without_dimensions_has_no_slices() {
+fn mapping_a_zero_dimensional_tensor_is_an_error() {
     let error = vmap(Tensor::exp, &Tensor::from(1.0)).unwrap_err();
-    assert_eq!(cause(&error), &VmapError::NoDim { of: "in_dims", position: 0, dim: 0, rank: 0 });
+    assert_eq!(cause(&error), &VmapError::MissingDim { argument: "in_dims", position: 0, dim: 0, rank: 0 });
 }
 
 #[test]
-fn a_batch_of_one_is_a_batch() {
+fn a_batch_of_size_one_is_mapped() {
     check([(&numbers(&[1, 3]), Some(0))], |x| x[0].softmax_int(-1, None));
 }
 
@@ -127,7 +127,7 @@ fn slices_without_elements_work() {
 }
 
 #[test]
-fn an_input_itself_comes_back_with_the_batch_where_it_is_asked_for() {
+fn an_input_can_be_returned_with_another_out_dim() {
     let x = numbers(&[4, 2]);
     let back = Vmap::new().in_dims([Some(1)]).call(|column| Ok(column.clone()), &x).unwrap();
     assert_close(&back, &x.t().unwrap());

@@ -53,7 +53,7 @@ fn gradients_of_each_sample_add_up_to_the_gradient_of_the_batch() {
 }
 
 #[test]
-fn gradients_of_each_sample_come_in_chunks() {
+fn gradients_of_each_sample_in_chunks() {
     let (w, x) = (numbers(&[4, 2]), numbers(&[7, 4]));
     let f = |x: &Tensor| grad(|w| loss(w, x), &w);
     assert_close(&Vmap::new().chunk_size(3).call(f, &x).unwrap(), &vmap(f, &x).unwrap());
@@ -73,7 +73,7 @@ fn gradients_of_each_image_through_a_convolution() {
 }
 
 #[test]
-fn gradients_of_rows_of_a_table() {
+fn gradients_of_embedding_rows() {
     let places = Tensor::from([[0_i64, 4], [3, 3], [1, 2]]);
     check([(&numbers(&[5, 2]), None), (&places, Some(0))], |x| {
         grad(|table| aten::embedding!(table, &x[1])?.square()?.sum(), &x[0])
@@ -81,7 +81,7 @@ fn gradients_of_rows_of_a_table() {
 }
 
 #[test]
-fn a_gradient_through_a_map_is_that_through_the_loop() {
+fn the_gradient_through_vmap_equals_that_through_a_loop() {
     let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
     let mapped = grad(|w| vmap(|x| loss(w, x), &x)?.sum(), &w).unwrap();
     let looped = grad(
@@ -96,7 +96,7 @@ fn a_gradient_through_a_map_is_that_through_the_loop() {
 }
 
 #[test]
-fn a_gradient_goes_to_what_is_mapped() {
+fn a_mapped_tensor_gets_a_gradient() {
     let x = numbers(&[6, 4]);
     let through = grad(|x| vmap(|row| row.softmax_int(-1, None)?.square()?.sum(), x)?.sum(), &x).unwrap();
     let plain = grad(|x| x.softmax_int(-1, None)?.square()?.sum(), &x).unwrap();
@@ -104,7 +104,7 @@ fn a_gradient_goes_to_what_is_mapped() {
 }
 
 #[test]
-fn backward_goes_through_a_map() {
+fn backward_goes_through_vmap() {
     let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
     let losses = vmap(|x| loss(&w, x), &x).unwrap();
     assert!(losses.requires_grad());
@@ -113,7 +113,7 @@ fn backward_goes_through_a_map() {
 }
 
 #[test]
-fn a_map_without_recording_records_nothing() {
+fn vmap_under_no_grad_records_nothing() {
     let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
     let _off = guard::no_grad();
     assert!(!vmap(|x| loss(&w, x), &x).unwrap().requires_grad());
@@ -135,7 +135,7 @@ fn second_derivatives_of_each_sample() {
 }
 
 #[test]
-fn a_gradient_of_a_map_of_a_gradient() {
+fn grad_of_vmap_of_grad() {
     let (x, y) = (numbers(&[3]), numbers(&[4]));
     // The function is the sum over y of the derivative of x^2 y^2 with respect to x. It is differentiated with respect to x again.
     let f = |x: &Tensor| vmap(|y| grad(|x| (x * y)?.square()?.sum(), x), &y)?.sum();
@@ -145,7 +145,7 @@ fn a_gradient_of_a_map_of_a_gradient() {
 }
 
 #[test]
-fn values_come_with_the_gradients_of_each_sample() {
+fn value_and_grad_of_each_sample() {
     let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
     let (losses, gradients) = vmap(|x| value_and_grad(|w| loss(w, x), &w), &x).unwrap();
     assert_close(&losses, &vmap(|x| loss(&w, x), &x).unwrap());
@@ -153,7 +153,7 @@ fn values_come_with_the_gradients_of_each_sample() {
 }
 
 #[test]
-fn directions_of_each_sample() {
+fn jvp_of_each_sample() {
     let (x, directions) = (numbers(&[4]), numbers(&[3, 4]));
     let f = |inputs: &[Tensor]| Ok(vec![inputs[0].sin()?]);
     let along = vmap(|direction| Ok(jvp(f, &[&x], &[direction])?.1.remove(0)), &directions).unwrap();
@@ -161,7 +161,7 @@ fn directions_of_each_sample() {
 }
 
 #[test]
-fn dropout_of_each_sample_drops_in_its_gradient() {
+fn the_gradient_of_dropout_uses_the_mask_of_each_sample() {
     let x = Tensor::ones(&[4, 32], DType::F64).unwrap();
     let f = |x: &Tensor| grad(|x| aten::dropout(x, 0.5, true)?.sum(), x);
     let gradients = Vmap::new().randomness(Randomness::Different).call(f, &x).unwrap();
@@ -170,14 +170,14 @@ fn dropout_of_each_sample_drops_in_its_gradient() {
 }
 
 #[test]
-fn an_error_of_a_derivative_leaves_no_level() {
+fn an_error_of_a_derivative_ends_the_level() {
     let error = vmap(|x| grad(Tensor::exp, x), &numbers(&[2, 3])).unwrap_err();
     assert!(!error.to_string().is_empty());
     assert_eq!(dispatch_transform::depth(), 0);
 }
 
 #[test]
-fn a_slice_is_written_on_the_way_to_its_gradient() {
+fn the_gradient_goes_through_in_place_writes_to_a_slice() {
     check([(&numbers(&[3, 4]), Some(0))], |x| {
         grad(
             |x| {
@@ -192,7 +192,7 @@ fn a_slice_is_written_on_the_way_to_its_gradient() {
 }
 
 #[test]
-fn what_a_mapped_function_does_not_record_is_a_constant_outside() {
+fn detached_results_of_a_mapped_function_are_constants() {
     let (w, x) = (numbers(&[3]), numbers(&[4, 3]));
     let unrecorded = |w: &Tensor, row: &Tensor| {
         let _unrecorded = guard::no_grad();
@@ -216,7 +216,7 @@ fn what_a_mapped_function_does_not_record_is_a_constant_outside() {
 }
 
 #[test]
-fn the_gradient_of_each_samples_mean_is_that_of_a_mean_over_its_own_elements() {
+fn the_gradient_of_a_mean_divides_by_the_elements_of_one_sample() {
     let losses: [fn(&Tensor, &Tensor) -> Result<Tensor>; 8] = [
         |x, y| aten::mse_loss(x, y, 1),
         |x, y| aten::huber_loss(x, y, 1, 0.3),

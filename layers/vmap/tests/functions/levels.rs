@@ -8,7 +8,7 @@ use dispatch_vmap::{Vmap, vmap};
 use crate::{assert_close, check, numbers, values};
 
 #[test]
-fn three_levels_are_a_table_of_three_dimensions() {
+fn three_nested_levels_make_three_dimensions() {
     let (x, y, z) = (numbers(&[2]), numbers(&[3]), numbers(&[4]));
     let f = |x: &Tensor| vmap(|y| vmap(|z| (x * y)? + z, &z), &y);
     let found = vmap(f, &x).unwrap();
@@ -17,7 +17,7 @@ fn three_levels_are_a_table_of_three_dimensions() {
 }
 
 #[test]
-fn levels_peel_dimensions_off_in_any_order() {
+fn nested_levels_can_map_any_dimensions() {
     let x = numbers(&[2, 3, 4]);
     let inner = Vmap::new().in_dims([Some(1)]);
     let found = vmap(|x| inner.call(|x| x.cumsum(0), x), &x).unwrap();
@@ -28,14 +28,14 @@ fn levels_peel_dimensions_off_in_any_order() {
 }
 
 #[test]
-fn an_inner_function_captures_what_the_outer_one_maps() {
+fn an_inner_function_can_capture_a_tensor_of_the_outer_level() {
     let (x, y) = (numbers(&[3, 2]), numbers(&[4, 2]));
     check([(&x, Some(0)), (&y, None)], |x| vmap(|row| row.dot(&x[0]), &x[1]));
     check([(&x, Some(0)), (&y, None)], |x| vmap(|row| (row * &x[0])?.softmax_int(-1, None), &x[1]));
 }
 
 #[test]
-fn a_rule_of_products_nests() {
+fn a_batch_rule_of_matrix_products_nests() {
     let (x, y) = (numbers(&[2, 3, 4, 5]), numbers(&[2, 5, 4]));
     check([(&x, Some(0)), (&y, Some(0))], |x| vmap(|matrix| matrix.mm(&x[1]), &x[0]));
 }
@@ -48,7 +48,7 @@ fn an_operator_without_a_rule_loops_over_all_levels() {
 }
 
 #[test]
-fn a_slice_of_an_outer_level_is_written_in_an_inner_one() {
+fn an_inner_level_can_write_to_a_slice_of_the_outer_level() {
     let x = numbers(&[2, 3, 2]);
     let expected = (&x * 2.0).unwrap();
     vmap(|x| vmap(|x| x.clone().mul__scalar(2).map(|()| x.clone()), x), &x).unwrap();
@@ -56,7 +56,7 @@ fn a_slice_of_an_outer_level_is_written_in_an_inner_one() {
 }
 
 #[test]
-fn the_depth_is_that_of_the_function() {
+fn depth_counts_the_levels_of_the_function() {
     assert_eq!(dispatch_transform::depth(), 0);
     let f = |x: &Tensor| {
         assert_eq!(dispatch_transform::depth(), 1);
@@ -73,14 +73,14 @@ fn the_depth_is_that_of_the_function() {
 }
 
 #[test]
-fn a_result_of_an_inner_map_that_is_the_outer_ones_is_repeated() {
+fn an_inner_result_of_the_outer_level_is_expanded() {
     let x = numbers(&[3, 2]);
     let found = vmap(|x| vmap(|_| Ok(x.clone()), &numbers(&[4])), &x).unwrap();
     assert_close(&found, &x.unsqueeze(1).unwrap().expand(&[3, 4, 2]).unwrap());
 }
 
 #[test]
-fn threads_map_each_for_itself() {
+fn threads_have_separate_levels() {
     let threads: Vec<_> = (0..4)
         .map(|i| {
             std::thread::spawn(move || {
@@ -98,7 +98,7 @@ fn threads_map_each_for_itself() {
 }
 
 #[test]
-fn another_thread_is_not_in_the_map_that_started_it() {
+fn a_started_thread_is_at_no_level() {
     let y = numbers(&[3]);
     let f = |x: &Tensor| {
         let y = y.clone();
@@ -121,7 +121,7 @@ fn a_batched_tensor_on_another_thread_is_an_error() {
 }
 
 #[test]
-fn a_tensor_of_an_inner_map_that_is_over_is_one_of_the_outer_map() {
+fn a_tensor_of_an_ended_inner_level_belongs_to_the_outer_level() {
     let x = numbers(&[4, 3]);
     let kept = std::cell::RefCell::new(None);
     let keep = |element: &Tensor| {
@@ -133,7 +133,7 @@ fn a_tensor_of_an_inner_map_that_is_over_is_one_of_the_outer_map() {
 }
 
 #[test]
-fn a_tensor_of_a_map_that_is_over_is_mapped_as_what_it_stands_for() {
+fn a_tensor_of_an_ended_level_is_mapped_as_the_tensor_below() {
     let x = numbers(&[4, 3]);
     let kept = std::cell::RefCell::new(None);
     vmap(|row| kept.replace(Some(row.clone())).map_or_else(|| row.exp(), Ok), &x).unwrap();

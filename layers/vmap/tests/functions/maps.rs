@@ -19,7 +19,7 @@ fn maps_nest() {
 }
 
 #[test]
-fn a_map_of_a_gradient_is_the_gradient_of_each_sample() {
+fn vmap_of_grad_is_the_gradient_of_each_sample() {
     let (w, x) = (numbers(&[3]), numbers(&[5, 3]));
     let loss = |x: &Tensor| {
         grad(
@@ -38,7 +38,7 @@ fn a_map_of_a_gradient_is_the_gradient_of_each_sample() {
 }
 
 #[test]
-fn a_gradient_goes_through_a_map() {
+fn grad_of_vmap_is_the_gradient_of_the_batch() {
     let (w, x) = (numbers(&[3]), numbers(&[5, 3]));
     let through = grad(|w| vmap(|x| x.dot(w)?.sin(), &x)?.sum(), &w).unwrap();
     let plain = grad(|w| x.mv(w)?.sin()?.sum(), &w).unwrap();
@@ -50,7 +50,7 @@ fn a_gradient_goes_through_a_map() {
 }
 
 #[test]
-fn a_map_of_a_pullback_is_a_jacobian() {
+fn vmap_of_a_pullback_is_a_jacobian() {
     let x = numbers(&[3]);
     let (_, pullback) = vjp(|x| Ok(vec![(&x[0] * &x[0])?]), &[&x]).unwrap();
     let jacobian = vmap(|row| pullback.call(&[row]), &Tensor::eye(3, DType::F64).unwrap()).unwrap();
@@ -59,7 +59,7 @@ fn a_map_of_a_pullback_is_a_jacobian() {
 }
 
 #[test]
-fn a_written_argument_is_written_through_and_so_is_a_view_of_it() {
+fn in_place_writes_reach_the_batch_through_views() {
     let x = numbers(&[2, 3]);
     let before = values(&x);
     vmap(
@@ -76,7 +76,7 @@ fn a_written_argument_is_written_through_and_so_is_a_view_of_it() {
 }
 
 #[test]
-fn what_all_slices_share_cannot_be_written_by_each() {
+fn a_write_of_slices_to_an_unmapped_tensor_is_an_error() {
     let (x, shared) = (numbers(&[2, 3]), numbers(&[3]));
     let error = vmap(
         |row| {
@@ -87,11 +87,11 @@ fn what_all_slices_share_cannot_be_written_by_each() {
         &x,
     )
     .unwrap_err();
-    assert!(matches!(cause(&error), VmapError::WrittenByAll { argument, .. } if argument == "self"), "{error}");
+    assert!(matches!(cause(&error), VmapError::WriteToUnbatched { argument, .. } if argument == "self"), "{error}");
 }
 
 #[test]
-fn elements_are_out_of_reach() {
+fn reading_elements_of_a_batched_tensor_is_an_error() {
     let x = numbers(&[2, 3]);
     let error = vmap(|row| Ok(Tensor::from(row.sum()?.item::<f64>()?)), &x).unwrap_err();
     assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
@@ -108,19 +108,19 @@ fn elements_are_out_of_reach() {
 }
 
 #[test]
-fn inputs_that_do_not_fit_are_refused() {
+fn inputs_without_a_common_batch_size_are_an_error() {
     let (x, y) = (numbers(&[2, 3]), numbers(&[3, 3]));
     let both = |vmap: Vmap| vmap.call(|(x, y)| x + y, (&x, &y)).unwrap_err();
     let error = both(Vmap::new());
-    assert_eq!(cause(&error), &VmapError::BatchSizes { expected: 2, position: 1, found: 3 });
+    assert_eq!(cause(&error), &VmapError::BatchSizeMismatch { expected: 2, position: 1, found: 3 });
     let error = both(Vmap::new().in_dims([None, None]));
-    assert_eq!(cause(&error), &VmapError::NothingToMap);
+    assert_eq!(cause(&error), &VmapError::NoMappedInput);
     let error = both(Vmap::new().in_dims([Some(0)]));
-    assert_eq!(cause(&error), &VmapError::DimCount { of: "in_dims", found: 1, tensors: 2 });
+    assert_eq!(cause(&error), &VmapError::DimCount { argument: "in_dims", found: 1, tensors: 2 });
     let error = both(Vmap::new().in_dims([Some(2), None]));
-    assert_eq!(cause(&error), &VmapError::NoDim { of: "in_dims", position: 0, dim: 2, rank: 2 });
+    assert_eq!(cause(&error), &VmapError::MissingDim { argument: "in_dims", position: 0, dim: 2, rank: 2 });
     let error = Vmap::new().out_dims([None]).call(|x| x + 1.0, &x).unwrap_err();
-    assert_eq!(cause(&error), &VmapError::MappedResult { position: 0 });
+    assert_eq!(cause(&error), &VmapError::MappedResultWithoutDim { position: 0 });
     let error = vmap(|x| x + 1.0, &numbers(&[0, 3])).unwrap_err();
     assert_eq!(cause(&error), &VmapError::EmptyBatch);
     let error = Vmap::new().chunk_size(0).call(|x| x + 1.0, &x).unwrap_err();
@@ -131,18 +131,18 @@ fn inputs_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_result_that_is_the_same_for_all_is_repeated() {
+fn an_unmapped_result_is_expanded() {
     let (x, y) = (numbers(&[2, 3]), numbers(&[3]));
     let repeated = vmap(|_| Ok(y.clone()), &x).unwrap();
     assert_eq!((repeated.sizes(), values(&repeated)), (&[2_i64, 3][..], [values(&y), values(&y)].concat()));
 }
 
 #[test]
-fn random_numbers_are_whose_the_caller_says() {
+fn randomness_selects_same_or_different_random_numbers() {
     let x = Tensor::zeros(&[4, 3], DType::F64).unwrap();
     let noisy = |row: &Tensor| row + &Tensor::rand(&[3], DType::F64)?;
     let error = vmap(noisy, &x).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+    assert!(matches!(cause(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
     let rows = |randomness, f: &dyn Fn(&Tensor) -> Result<Tensor>| {
         let result = Vmap::new().randomness(randomness).call(f, &x).unwrap();
         (0..4).map(|i| values(&result.select_int(0, i).unwrap())).collect::<Vec<_>>()
@@ -158,7 +158,7 @@ fn random_numbers_are_whose_the_caller_says() {
 }
 
 #[test]
-fn chunks_give_what_the_whole_gives() {
+fn chunks_give_the_same_result_as_one_run() {
     let x = numbers(&[5, 3, 2]);
     let f = |x: &Tensor| Ok((x.sum_dim_intlist(Some(&[0]), false)?, x.exp()?));
     let whole = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1), Some(1)]);

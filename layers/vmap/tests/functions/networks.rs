@@ -9,7 +9,7 @@ use crate::{assert_close, check, numbers};
 type Function = fn(&[Tensor]) -> Result<Tensor>;
 
 /// Checks a function of an input and a weight with the input, the weight, or both batched.
-fn check_both(input: &[i64], weight: &[i64], f: Function) {
+fn check_mapped_input_and_weight(input: &[i64], weight: &[i64], f: Function) {
     let with_batch = |sizes: &[i64]| numbers(&[&[3], sizes].concat());
     check([(&with_batch(input), Some(0)), (&numbers(weight), None)], f);
     check([(&numbers(input), None), (&with_batch(weight), Some(0))], f);
@@ -18,39 +18,39 @@ fn check_both(input: &[i64], weight: &[i64], f: Function) {
 
 #[test]
 fn a_linear_layer() {
-    check_both(&[2, 4], &[5, 4], |x| aten::linear(&x[0], &x[1], None));
-    check_both(&[4], &[5, 4], |x| aten::linear(&x[0], &x[1], None));
-    check_both(&[4], &[4], |x| aten::linear(&x[0], &Tensor::eye(4, DType::F64)?, Some(&x[1])));
+    check_mapped_input_and_weight(&[2, 4], &[5, 4], |x| aten::linear(&x[0], &x[1], None));
+    check_mapped_input_and_weight(&[4], &[5, 4], |x| aten::linear(&x[0], &x[1], None));
+    check_mapped_input_and_weight(&[4], &[4], |x| aten::linear(&x[0], &Tensor::eye(4, DType::F64)?, Some(&x[1])));
 }
 
 #[test]
 fn products_of_matrices_and_vectors() {
-    check_both(&[2, 4], &[4, 3], |x| x[0].matmul(&x[1]));
-    check_both(&[4], &[4, 3], |x| x[0].matmul(&x[1]));
-    check_both(&[2, 4], &[4], |x| x[0].matmul(&x[1]));
-    check_both(&[4], &[4], |x| x[0].matmul(&x[1]));
-    check_both(&[5, 2, 4], &[4, 3], |x| x[0].matmul(&x[1]));
-    check_both(&[5, 2, 4], &[5, 4, 3], |x| x[0].bmm(&x[1]));
-    check_both(&[4], &[3], |x| x[0].outer(&x[1]));
+    check_mapped_input_and_weight(&[2, 4], &[4, 3], |x| x[0].matmul(&x[1]));
+    check_mapped_input_and_weight(&[4], &[4, 3], |x| x[0].matmul(&x[1]));
+    check_mapped_input_and_weight(&[2, 4], &[4], |x| x[0].matmul(&x[1]));
+    check_mapped_input_and_weight(&[4], &[4], |x| x[0].matmul(&x[1]));
+    check_mapped_input_and_weight(&[5, 2, 4], &[4, 3], |x| x[0].matmul(&x[1]));
+    check_mapped_input_and_weight(&[5, 2, 4], &[5, 4, 3], |x| x[0].bmm(&x[1]));
+    check_mapped_input_and_weight(&[4], &[3], |x| x[0].outer(&x[1]));
 }
 
 #[test]
-fn equations() {
-    check_both(&[2, 4], &[4, 3], |x| aten::einsum("ij,jk->ki", x, None));
-    check_both(&[5, 2, 4], &[5, 4], |x| aten::einsum("bij,bj->bi", x, None));
-    check_both(&[3], &[4], |x| aten::einsum("i,j->ij", x, None));
+fn einsum_equations() {
+    check_mapped_input_and_weight(&[2, 4], &[4, 3], |x| aten::einsum("ij,jk->ki", x, None));
+    check_mapped_input_and_weight(&[5, 2, 4], &[5, 4], |x| aten::einsum("bij,bj->bi", x, None));
+    check_mapped_input_and_weight(&[3], &[4], |x| aten::einsum("i,j->ij", x, None));
 }
 
 #[test]
 fn a_convolution() {
-    check_both(&[2, 2, 5, 5], &[3, 2, 3, 3], |x| aten::conv2d!(&x[0], &x[1], padding = [1, 1]));
-    check_both(&[2, 4, 6], &[4, 2, 3], |x| aten::conv1d!(&x[0], &x[1], stride = [2], groups = 2));
-    check_both(&[2, 5, 5], &[3, 2, 3, 3], |x| aten::conv2d!(&x[0], &x[1]));
+    check_mapped_input_and_weight(&[2, 2, 5, 5], &[3, 2, 3, 3], |x| aten::conv2d!(&x[0], &x[1], padding = [1, 1]));
+    check_mapped_input_and_weight(&[2, 4, 6], &[4, 2, 3], |x| aten::conv1d!(&x[0], &x[1], stride = [2], groups = 2));
+    check_mapped_input_and_weight(&[2, 5, 5], &[3, 2, 3, 3], |x| aten::conv2d!(&x[0], &x[1]));
 }
 
 #[test]
 fn batch_norm_with_running_statistics() {
-    check_both(&[2, 3, 4], &[3], |x| {
+    check_mapped_input_and_weight(&[2, 3, 4], &[3], |x| {
         let (mean, var) = (Tensor::zeros(&[3], DType::F64)?, Tensor::ones(&[3], DType::F64)?);
         aten::batch_norm(&x[0], Some(&x[1]), None, Some(&mean), Some(&var), false, 0.1, 1e-5, false)
     });
@@ -58,17 +58,19 @@ fn batch_norm_with_running_statistics() {
 
 #[test]
 fn batch_norm_with_the_statistics_of_each_slice() {
-    check_both(&[2, 3, 4], &[3], |x| aten::batch_norm(&x[0], Some(&x[1]), None, None, None, true, 0.1, 1e-5, false));
+    check_mapped_input_and_weight(&[2, 3, 4], &[3], |x| {
+        aten::batch_norm(&x[0], Some(&x[1]), None, None, None, true, 0.1, 1e-5, false)
+    });
 }
 
 #[test]
 fn layer_and_group_norm() {
-    check_both(&[2, 4], &[4], |x| aten::layer_norm!(&x[0], [4], weight = Some(&x[1])));
-    check_both(&[2, 4, 3], &[4], |x| aten::group_norm!(&x[0], 2, weight = Some(&x[1])));
+    check_mapped_input_and_weight(&[2, 4], &[4], |x| aten::layer_norm!(&x[0], [4], weight = Some(&x[1])));
+    check_mapped_input_and_weight(&[2, 4, 3], &[4], |x| aten::group_norm!(&x[0], 2, weight = Some(&x[1])));
 }
 
 #[test]
-fn rows_of_a_table() {
+fn embedding_rows() {
     let places = Tensor::from([[0_i64, 4], [3, 3], [1, 2]]);
     check([(&numbers(&[5, 2]), None), (&places, Some(0))], |x| aten::embedding!(&x[0], &x[1]));
     check([(&numbers(&[3, 5, 2]), Some(0)), (&places, Some(0))], |x| aten::embedding!(&x[0], &x[1]));
@@ -77,8 +79,10 @@ fn rows_of_a_table() {
 
 #[test]
 fn attention() {
-    check_both(&[2, 4, 6], &[2, 5, 6], |x| aten::scaled_dot_product_attention!(&x[0], &x[1], &x[1]));
-    check_both(&[2, 4, 6], &[2, 4, 6], |x| aten::scaled_dot_product_attention!(&x[0], &x[1], &x[0], is_causal = true));
+    check_mapped_input_and_weight(&[2, 4, 6], &[2, 5, 6], |x| aten::scaled_dot_product_attention!(&x[0], &x[1], &x[1]));
+    check_mapped_input_and_weight(&[2, 4, 6], &[2, 4, 6], |x| {
+        aten::scaled_dot_product_attention!(&x[0], &x[1], &x[0], is_causal = true)
+    });
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn losses() {
 }
 
 #[test]
-fn an_ensemble_runs_all_its_models_at_once() {
+fn an_ensemble_of_models_is_mapped() {
     let (first, second) = (numbers(&[3, 4, 5]), numbers(&[3, 5, 2]));
     let model = |first: &Tensor, second: &Tensor, x: &Tensor| x.mm(first)?.tanh()?.mm(second)?.softmax_int(-1, None);
     let x = numbers(&[6, 4]);
@@ -111,7 +115,7 @@ fn an_ensemble_runs_all_its_models_at_once() {
 }
 
 #[test]
-fn a_network_with_a_state_is_mapped_over_sequences() {
+fn a_recurrent_network_is_mapped_over_sequences() {
     check([(&numbers(&[3, 5, 2]), Some(0)), (&numbers(&[2, 4]), None), (&numbers(&[4, 4]), None)], |x| {
         let mut state = Tensor::zeros(&[4], DType::F64)?;
         for step in x[0].unbind_int(0)? {

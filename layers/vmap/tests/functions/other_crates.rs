@@ -15,51 +15,51 @@ thread_local! {
 }
 
 /// Returns how often the kernel runs during a function.
-fn calls(f: impl FnOnce()) -> usize {
+fn count_calls(f: impl FnOnce()) -> usize {
     let before = CALLS.get();
     f();
     CALLS.get() - before
 }
 
 /// Subtracts the last element from the first, along the last dimension.
-#[op_def("fall(Tensor self) -> Tensor")]
-pub fn fall(this: &Tensor) -> Result<Tensor>;
+#[op_def("difference(Tensor self) -> Tensor")]
+pub fn difference(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(fall, CPU)]
-fn fall_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(difference, CPU)]
+fn difference_cpu(this: &Tensor) -> Result<Tensor> {
     CALLS.set(CALLS.get() + 1);
     this.select_int(-1, 0)? - this.select_int(-1, -1)?
 }
 
-/// Computes `fall`. It has a batch rule.
-#[op_def("ruled_fall(Tensor self) -> Tensor")]
-pub fn ruled_fall(this: &Tensor) -> Result<Tensor>;
+/// Computes `difference`. It has a batch rule.
+#[op_def("difference_with_rule(Tensor self) -> Tensor")]
+pub fn difference_with_rule(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(ruled_fall, CPU)]
-fn ruled_fall_cpu(this: &Tensor) -> Result<Tensor> {
-    fall_cpu(this)
+#[op_impl(difference_with_rule, CPU)]
+fn difference_with_rule_cpu(this: &Tensor) -> Result<Tensor> {
+    difference_cpu(this)
 }
 
-#[op_vmap(ruled_fall)]
-fn ruled_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
-    Ok(Mapped::in_front(ruled_fall(&this.front()?)?))
+#[op_vmap(difference_with_rule)]
+fn difference_with_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::from_batch_first(difference_with_rule(&this.batch_first()?)?))
 }
 
-/// Computes `fall`. Its batch rule covers only matrices.
-#[op_def("choosy_fall(Tensor self) -> Tensor")]
-pub fn choosy_fall(this: &Tensor) -> Result<Tensor>;
+/// Computes `difference`. Its batch rule covers only matrices.
+#[op_def("difference_with_matrix_rule(Tensor self) -> Tensor")]
+pub fn difference_with_matrix_rule(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(choosy_fall, CPU)]
-fn choosy_fall_cpu(this: &Tensor) -> Result<Tensor> {
-    fall_cpu(this)
+#[op_impl(difference_with_matrix_rule, CPU)]
+fn difference_with_matrix_rule_cpu(this: &Tensor) -> Result<Tensor> {
+    difference_cpu(this)
 }
 
-#[op_vmap(choosy_fall)]
-fn choosy_fall_of_matrices(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
-    if this.rank() != 2 {
+#[op_vmap(difference_with_matrix_rule)]
+fn difference_of_matrices(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
+    if this.slice_rank() != 2 {
         return Ok(None);
     }
-    Ok(Some(Mapped::in_front(choosy_fall(&this.front()?)?)))
+    Ok(Some(Mapped::from_batch_first(difference_with_matrix_rule(&this.batch_first()?)?)))
 }
 
 /// Doubles each element. It has a shape word and no batch rule.
@@ -72,30 +72,30 @@ fn twice_cpu(this: &Tensor) -> Result<Tensor> {
     this + this
 }
 
-/// Computes `fall` for each row. Its kernel calls `vmap`.
-#[op_def("mapped_fall(Tensor self) -> Tensor")]
-pub fn mapped_fall(this: &Tensor) -> Result<Tensor>;
+/// Computes `difference` for each row. Its kernel calls `vmap`.
+#[op_def("mapped_difference(Tensor self) -> Tensor")]
+pub fn mapped_difference(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(mapped_fall, CPU)]
-fn mapped_fall_cpu(this: &Tensor) -> Result<Tensor> {
-    vmap(fall, this)
+#[op_impl(mapped_difference, CPU)]
+fn mapped_difference_cpu(this: &Tensor) -> Result<Tensor> {
+    vmap(difference, this)
 }
 
-/// Computes `fall` of the doubled tensor. It is a composite.
-#[op_def("twice_fall(Tensor self) -> Tensor")]
-pub fn twice_fall(this: &Tensor) -> Result<Tensor> {
-    ruled_fall(&twice(this)?)
+/// Computes `difference` of the doubled tensor. It is a composite.
+#[op_def("doubled_difference(Tensor self) -> Tensor")]
+pub fn doubled_difference(this: &Tensor) -> Result<Tensor> {
+    difference_with_rule(&twice(this)?)
 }
 
-/// Computes `fall` of the doubled tensor. It is a composite with a batch rule, which takes precedence over the decomposition.
-#[op_def("ruled_twice_fall(Tensor self) -> Tensor")]
-pub fn ruled_twice_fall(this: &Tensor) -> Result<Tensor> {
-    ruled_fall(&twice(this)?)
+/// Computes `difference` of the doubled tensor. It is a composite with a batch rule, which takes precedence over the decomposition.
+#[op_def("doubled_difference_with_rule(Tensor self) -> Tensor")]
+pub fn doubled_difference_with_rule(this: &Tensor) -> Result<Tensor> {
+    difference_with_rule(&twice(this)?)
 }
 
-#[op_vmap(ruled_twice_fall)]
-fn ruled_twice_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
-    Ok(Mapped::in_front((ruled_fall_cpu(&this.front()?)? * 2.0)?))
+#[op_vmap(doubled_difference_with_rule)]
+fn doubled_difference_with_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::from_batch_first((difference_with_rule_cpu(&this.batch_first()?)? * 2.0)?))
 }
 
 /// Returns the first element of a tensor, and a list of the last elements of others.
@@ -108,27 +108,27 @@ fn ends_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
 
-/// Computes `fall` of two tensors. The result of a missing argument is missing too.
-#[op_def("both_fall(Tensor self, Tensor? other=None) -> (Tensor, Tensor?)")]
-pub fn both_fall(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)>;
+/// Computes `difference` of two tensors. The result of a missing argument is missing too.
+#[op_def("two_differences(Tensor self, Tensor? other=None) -> (Tensor, Tensor?)")]
+pub fn two_differences(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)>;
 
-#[op_impl(both_fall, CPU)]
-fn both_fall_cpu(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)> {
-    Ok((fall_cpu(this)?, other.map(fall_cpu).transpose()?))
+#[op_impl(two_differences, CPU)]
+fn two_differences_cpu(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor, Option<Tensor>)> {
+    Ok((difference_cpu(this)?, other.map(difference_cpu).transpose()?))
 }
 
-/// Computes `fall`. Its batch rule returns a tensor without the batch dimension, which is an error.
-#[op_def("lost_fall(Tensor self) -> Tensor")]
-pub fn lost_fall(this: &Tensor) -> Result<Tensor>;
+/// Computes `difference`. Its batch rule returns a tensor without the batch dimension, which is an error.
+#[op_def("difference_with_wrong_rule(Tensor self) -> Tensor")]
+pub fn difference_with_wrong_rule(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(lost_fall, CPU)]
-fn lost_fall_cpu(this: &Tensor) -> Result<Tensor> {
-    fall_cpu(this)
+#[op_impl(difference_with_wrong_rule, CPU)]
+fn difference_with_wrong_rule_cpu(this: &Tensor) -> Result<Tensor> {
+    difference_cpu(this)
 }
 
-#[op_vmap(lost_fall)]
-fn lost_fall_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
-    Ok(Mapped::in_front(this.front()?.sum()?))
+#[op_vmap(difference_with_wrong_rule)]
+fn difference_with_wrong_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::from_batch_first(this.batch_first()?.sum()?))
 }
 
 /// Returns the first size. It returns no tensor, so it cannot be batched.
@@ -149,55 +149,55 @@ fn from_second_any(this: &Tensor) -> Result<Tensor> {
     this.narrow(0, 1, this.sizes()[0] - 1)
 }
 
-/// Computes `fall`. Its kernel is boxed.
-#[op_def("boxed_fall(Tensor self) -> Tensor")]
-pub fn boxed_fall(this: &Tensor) -> Result<Tensor>;
+/// Computes `difference`. Its kernel is boxed.
+#[op_def("boxed_difference(Tensor self) -> Tensor")]
+pub fn boxed_difference(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(boxed_fall, CPU, boxed)]
-fn boxed_fall_cpu(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_impl(boxed_difference, CPU, boxed)]
+fn boxed_difference_cpu(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     let this = stack.pop().unwrap().as_tensor().unwrap().clone();
-    stack.push(fall_cpu(&this)?);
+    stack.push(difference_cpu(&this)?);
     Ok(())
 }
 
 #[test]
-fn an_operator_of_somebodys_own_is_called_for_each_slice() {
+fn a_user_operator_without_a_rule_is_called_for_each_slice() {
     let x = numbers(&[4, 3]);
-    assert_eq!(calls(|| drop(vmap(fall, &x).unwrap())), 4);
-    check([(&x, Some(0))], |x| fall(&x[0]));
+    assert_eq!(count_calls(|| drop(vmap(difference, &x).unwrap())), 4);
+    check([(&x, Some(0))], |x| difference(&x[0]));
 }
 
 #[test]
-fn its_rule_is_called_once_for_all_slices() {
+fn a_batch_rule_is_called_once_for_all_slices() {
     let x = numbers(&[4, 3]);
-    assert_eq!(calls(|| drop(vmap(ruled_fall, &x).unwrap())), 1);
-    check([(&x, Some(0))], |x| ruled_fall(&x[0]));
-    check([(&x, Some(1))], |x| ruled_fall(&x[0]));
+    assert_eq!(count_calls(|| drop(vmap(difference_with_rule, &x).unwrap())), 1);
+    check([(&x, Some(0))], |x| difference_with_rule(&x[0]));
+    check([(&x, Some(1))], |x| difference_with_rule(&x[0]));
 }
 
 #[test]
-fn its_rule_is_called_for_all_levels_at_once() {
+fn a_batch_rule_is_called_once_for_nested_levels() {
     let x = numbers(&[4, 3, 2]);
-    assert_eq!(calls(|| drop(vmap(|x| vmap(ruled_fall, x), &x).unwrap())), 1);
+    assert_eq!(count_calls(|| drop(vmap(|x| vmap(difference_with_rule, x), &x).unwrap())), 1);
 }
 
 #[test]
-fn a_rule_that_gives_nothing_leaves_the_call_to_the_loop() {
-    assert_eq!(calls(|| drop(vmap(choosy_fall, &numbers(&[4, 3])).unwrap())), 4);
-    assert_eq!(calls(|| drop(vmap(choosy_fall, &numbers(&[4, 3, 2])).unwrap())), 1);
-    check([(&numbers(&[4, 3]), Some(0))], |x| choosy_fall(&x[0]));
+fn a_rule_that_returns_none_falls_back_to_the_loop() {
+    assert_eq!(count_calls(|| drop(vmap(difference_with_matrix_rule, &numbers(&[4, 3])).unwrap())), 4);
+    assert_eq!(count_calls(|| drop(vmap(difference_with_matrix_rule, &numbers(&[4, 3, 2])).unwrap())), 1);
+    check([(&numbers(&[4, 3]), Some(0))], |x| difference_with_matrix_rule(&x[0]));
 }
 
 #[test]
 fn a_call_without_batched_tensors_is_made_once() {
     let (x, y) = (numbers(&[4, 3]), numbers(&[3]));
-    assert_eq!(calls(|| drop(vmap(|x| x + &fall(&y)?, &x).unwrap())), 1);
+    assert_eq!(count_calls(|| drop(vmap(|x| x + &difference(&y)?, &x).unwrap())), 1);
 }
 
 #[test]
-fn a_shape_word_is_rule_enough() {
+fn an_operator_with_a_shape_word_needs_no_rule() {
     let x = numbers(&[4, 3]);
-    assert_eq!(calls(|| drop(vmap(twice, &x).unwrap())), 1);
+    assert_eq!(count_calls(|| drop(vmap(twice, &x).unwrap())), 1);
     check([(&x, Some(1))], |x| twice(&x[0]));
     let written = numbers(&[4, 3]);
     vmap(|x| twice_(&mut x.clone()).map(|()| x.clone()), &written).unwrap();
@@ -205,15 +205,15 @@ fn a_shape_word_is_rule_enough() {
 }
 
 #[test]
-fn a_composite_comes_apart() {
-    assert_eq!(calls(|| drop(vmap(twice_fall, &numbers(&[4, 3])).unwrap())), 2);
-    check([(&numbers(&[4, 3]), Some(0))], |x| twice_fall(&x[0]));
+fn a_composite_is_decomposed() {
+    assert_eq!(count_calls(|| drop(vmap(doubled_difference, &numbers(&[4, 3])).unwrap())), 2);
+    check([(&numbers(&[4, 3]), Some(0))], |x| doubled_difference(&x[0]));
 }
 
 #[test]
-fn a_composite_with_a_rule_does_not_come_apart() {
-    assert_eq!(calls(|| drop(vmap(ruled_twice_fall, &numbers(&[4, 3])).unwrap())), 1);
-    check([(&numbers(&[4, 3]), Some(0))], |x| ruled_twice_fall(&x[0]));
+fn a_composite_with_a_rule_is_not_decomposed() {
+    assert_eq!(count_calls(|| drop(vmap(doubled_difference_with_rule, &numbers(&[4, 3])).unwrap())), 1);
+    check([(&numbers(&[4, 3]), Some(0))], |x| doubled_difference_with_rule(&x[0]));
 }
 
 #[test]
@@ -226,14 +226,14 @@ fn several_results_and_lists_are_stacked() {
 }
 
 #[test]
-fn what_is_no_tensor_cannot_differ_from_slice_to_slice() {
+fn a_result_that_is_not_a_tensor_is_an_error() {
     let error = vmap(|x| x * size_of_first(x)?, &numbers(&[4, 3])).unwrap_err();
     assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
     assert!(error.to_string().contains("size_of_first"), "{error}");
 }
 
 #[test]
-fn a_view_of_somebodys_own_is_a_view_of_all() {
+fn a_user_view_operator_makes_views_of_the_batch() {
     let x = numbers(&[4, 3]);
     let found = vmap(from_second, &x).unwrap();
     assert!(found.storage().same(x.storage()));
@@ -242,43 +242,43 @@ fn a_view_of_somebodys_own_is_a_view_of_all() {
 
 #[test]
 fn a_boxed_kernel_gets_slices() {
-    assert_eq!(calls(|| drop(vmap(boxed_fall, &numbers(&[4, 3])).unwrap())), 4);
-    check([(&numbers(&[4, 3]), Some(0))], |x| boxed_fall(&x[0]));
+    assert_eq!(count_calls(|| drop(vmap(boxed_difference, &numbers(&[4, 3])).unwrap())), 4);
+    check([(&numbers(&[4, 3]), Some(0))], |x| boxed_difference(&x[0]));
 }
 
 #[test]
-fn a_kernel_that_maps_is_called_for_each_slice() {
-    assert_eq!(calls(|| drop(vmap(mapped_fall, &numbers(&[4, 2, 3])).unwrap())), 8);
-    check([(&numbers(&[4, 2, 3]), Some(0))], |x| mapped_fall(&x[0]));
+fn a_kernel_that_calls_vmap_is_called_for_each_slice() {
+    assert_eq!(count_calls(|| drop(vmap(mapped_difference, &numbers(&[4, 2, 3])).unwrap())), 8);
+    check([(&numbers(&[4, 2, 3]), Some(0))], |x| mapped_difference(&x[0]));
 }
 
 #[test]
-fn a_kernel_that_takes_the_place_of_a_composite_is_called_for_each_slice() {
+fn a_kernel_that_replaces_a_composite_is_called_for_each_slice() {
     let lab = Registrar::new("others");
-    let operator = lab.define("late_fall(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    let late_fall = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
-    let fallen = |key, fall: fn(&Tensor) -> Result<Tensor>| {
-        lab.kernel("late_fall", key, move |_, _, stack| {
+    let operator = lab.define("late_difference(Tensor self) -> Tensor").unwrap().operator().unwrap();
+    let late_difference = |x: &Tensor| Ok(operator.call([x.into()])?.remove(0).as_tensor().unwrap().clone());
+    let register_kernel = |key, difference: fn(&Tensor) -> Result<Tensor>| {
+        lab.kernel("late_difference", key, move |_, _, stack| {
             let Some(Value::Tensor(this)) = stack.pop() else { return Err("no tensor".into()) };
-            stack.push(fall(&this)?);
+            stack.push(difference(&this)?);
             Ok(())
         })
     };
     let x = numbers(&[4, 3]);
     for _ in 0..2 {
-        let composite = fallen(keys::CompositeImplicitAutograd, ruled_fall).unwrap();
-        assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 1);
+        let composite = register_kernel(keys::CompositeImplicitAutograd, difference_with_rule).unwrap();
+        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 1);
         composite.remove();
-        let kernel = fallen(keys::CPU, fall_cpu).unwrap();
-        assert_eq!(calls(|| drop(vmap(late_fall, &x).unwrap())), 4);
+        let kernel = register_kernel(keys::CPU, difference_cpu).unwrap();
+        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 4);
         kernel.remove();
     }
 }
 
 #[test]
-fn a_boxed_call_is_a_call() {
+fn a_boxed_call_is_mapped() {
     check([(&numbers(&[4, 3]), Some(0))], |x| {
-        Ok(ruled_fall::operator().call(vec![x[0].clone().into()])?.remove(0).as_tensor().unwrap().clone())
+        Ok(difference_with_rule::operator().call(vec![x[0].clone().into()])?.remove(0).as_tensor().unwrap().clone())
     });
 }
 
@@ -297,43 +297,49 @@ fn watch(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 }
 
 #[test]
-fn a_boxed_fallback_above_sees_the_call_of_the_function_first() {
+fn a_layer_above_vmap_sees_the_call_of_the_function_first() {
     let x = numbers(&[4, 3]);
     let _watching = guard::include(Watch.into());
-    vmap(ruled_fall, &x).unwrap();
-    assert_eq!(SEEN.with_borrow(|seen| seen.iter().find(|name| name.contains("fall")).cloned()).unwrap(), "ruled_fall");
+    vmap(difference_with_rule, &x).unwrap();
+    assert_eq!(
+        SEEN.with_borrow(|seen| seen.iter().find(|name| name.contains("difference")).cloned()).unwrap(),
+        "difference_with_rule"
+    );
 }
 
 #[test]
-fn a_loop_is_told_of_once_for_each_operator() {
+fn the_loop_warning_is_printed_once_for_each_operator() {
     if std::env::var_os("LOOPS").is_some() {
         for _ in 0..3 {
-            vmap(fall, &numbers(&[4, 3])).unwrap();
-            vmap(boxed_fall, &numbers(&[4, 3])).unwrap();
-            vmap(ruled_fall, &numbers(&[4, 3])).unwrap();
+            vmap(difference, &numbers(&[4, 3])).unwrap();
+            vmap(boxed_difference, &numbers(&[4, 3])).unwrap();
+            vmap(difference_with_rule, &numbers(&[4, 3])).unwrap();
         }
         return;
     }
     let this = std::env::current_exe().unwrap();
-    let test = "other_crates::a_loop_is_told_of_once_for_each_operator";
+    let test = "other_crates::the_loop_warning_is_printed_once_for_each_operator";
     let output = Command::new(this).args([test, "--exact", "--nocapture"]).env("LOOPS", "1").output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     let told: Vec<&str> = told.lines().filter(|line| line.contains("once for each slice")).collect();
     assert_eq!(told.len(), 2, "{told:#?}");
-    assert!(told[0].contains("::fall`") && told[1].contains("::boxed_fall`"), "{told:#?}");
+    assert!(told[0].contains("::difference`") && told[1].contains("::boxed_difference`"), "{told:#?}");
 }
 
 #[test]
-fn an_optional_result_is_there_for_all_slices_or_for_none() {
+fn an_optional_result_is_present_for_all_slices_or_for_none() {
     let (x, y) = (numbers(&[4, 3]), numbers(&[4, 2]));
-    check([(&x, Some(0)), (&y, Some(0))], |x| Ok(both_fall(&x[0], Some(&x[1]))?.1.unwrap()));
-    let alone = |x: &Tensor| both_fall(x, None).map(|(fall, other)| (fall, Vec::from_iter(other)));
+    check([(&x, Some(0)), (&y, Some(0))], |x| Ok(two_differences(&x[0], Some(&x[1]))?.1.unwrap()));
+    let alone = |x: &Tensor| two_differences(x, None).map(|(difference, other)| (difference, Vec::from_iter(other)));
     assert!(vmap(alone, &x).unwrap().1.is_empty());
 }
 
 #[test]
-fn a_rule_that_loses_the_batch_is_told_so() {
-    let error = vmap(lost_fall, &numbers(&[4, 3])).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::Rule { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()), "{error}");
-    assert!(error.to_string().contains("lost_fall"), "{error}");
+fn a_rule_that_returns_a_wrong_batch_dimension_is_an_error() {
+    let error = vmap(difference_with_wrong_rule, &numbers(&[4, 3])).unwrap_err();
+    assert!(
+        matches!(cause(&error), VmapError::RuleBatchDim { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()),
+        "{error}"
+    );
+    assert!(error.to_string().contains("difference_with_wrong_rule"), "{error}");
 }

@@ -35,39 +35,39 @@ fn halves() -> Tensor {
     Tensor::full(&[3, 8], 0.5, DType::F64).unwrap()
 }
 
-fn drawn(randomness: Randomness, draw: Draw) -> Tensor {
+fn draw_mapped(randomness: Randomness, draw: Draw) -> Tensor {
     Vmap::new().randomness(randomness).call(draw, &halves()).unwrap()
 }
 
 #[test]
-fn every_random_operator_is_refused_until_somebody_says_whose_numbers_it_draws() {
+fn every_random_operator_is_an_error_without_randomness() {
     for (name, draw) in DRAWS {
         let error = vmap(draw, &halves()).expect_err(name);
-        assert!(matches!(cause(&error), VmapError::Random { .. }), "{name}: {error}");
+        assert!(matches!(cause(&error), VmapError::RandomnessNotChosen { .. }), "{name}: {error}");
         assert!(error.to_string().contains("randomness"), "{error}");
     }
 }
 
 #[test]
-fn the_same_numbers_are_every_slices() {
+fn randomness_same_gives_all_slices_the_same_numbers() {
     for (name, draw) in DRAWS {
-        let found = drawn(Randomness::Same, draw);
+        let found = draw_mapped(Randomness::Same, draw);
         assert_eq!(slice(&found, 1), slice(&found, 0), "{name}");
         assert_eq!(slice(&found, 2), slice(&found, 0), "{name}");
     }
 }
 
 #[test]
-fn different_numbers_are_each_slices_own() {
+fn randomness_different_gives_each_slice_its_own_numbers() {
     for (name, draw) in DRAWS {
-        let found = drawn(Randomness::Different, draw);
+        let found = draw_mapped(Randomness::Different, draw);
         assert_ne!(slice(&found, 1), slice(&found, 0), "{name}");
         assert_ne!(slice(&found, 2), slice(&found, 1), "{name}");
     }
 }
 
 #[test]
-fn a_second_draw_is_not_the_first_again() {
+fn a_second_draw_differs_from_the_first() {
     for randomness in [Randomness::Same, Randomness::Different] {
         let f = |_: &Tensor| Ok((Tensor::rand(&[8], DType::F64)?, Tensor::rand(&[8], DType::F64)?));
         let (first, second) = Vmap::new().randomness(randomness).call(f, &halves()).unwrap();
@@ -77,18 +77,18 @@ fn a_second_draw_is_not_the_first_again() {
 
 #[test]
 fn dropout_drops_and_scales_each_slice() {
-    let found = drawn(Randomness::Different, |x| aten::dropout(&x.repeat(&[4])?, 0.5, true));
+    let found = draw_mapped(Randomness::Different, |x| aten::dropout(&x.repeat(&[4])?, 0.5, true));
     assert!(values(&found).iter().all(|&x| x == 0.0 || x.to_bits() == 1_f64.to_bits()));
 }
 
 #[test]
-fn dropout_that_is_off_is_not_random() {
+fn dropout_without_training_is_not_random() {
     let found = vmap(|x| aten::dropout(x, 0.5, false), &halves()).unwrap();
     assert_eq!(values(&found), values(&halves()));
 }
 
 #[test]
-fn a_mapped_tensor_is_filled_in_place_with_each_slices_own_numbers() {
+fn an_in_place_draw_fills_each_slice_with_different_numbers() {
     let x = halves();
     let fill = |x: &Tensor| {
         aten::uniform_(&mut x.clone(), 0.0, 1.0, None)?;
@@ -101,19 +101,19 @@ fn a_mapped_tensor_is_filled_in_place_with_each_slices_own_numbers() {
 }
 
 #[test]
-fn what_all_slices_share_is_not_filled_with_different_numbers() {
+fn an_unmapped_tensor_cannot_be_filled_with_different_numbers() {
     let shared = Tensor::zeros(&[8], DType::F64).unwrap();
     let fill = |_: &Tensor| {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
         Ok(shared.clone())
     };
     let error = Vmap::new().randomness(Randomness::Different).call(fill, &halves()).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::WrittenByAll { .. }), "{error}");
+    assert!(matches!(cause(&error), VmapError::WriteToUnbatched { .. }), "{error}");
     assert_eq!(values(&shared), [0.0; 8]);
 }
 
 #[test]
-fn the_same_numbers_go_into_what_all_slices_share() {
+fn an_unmapped_tensor_can_be_filled_with_the_same_numbers() {
     let shared = Tensor::zeros(&[8], DType::F64).unwrap();
     let fill = |_: &Tensor| {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
@@ -128,7 +128,7 @@ fn the_same_numbers_go_into_what_all_slices_share() {
 }
 
 #[test]
-fn a_seed_gives_the_same_numbers_again() {
+fn a_seed_repeats_the_numbers() {
     for randomness in [Randomness::Same, Randomness::Different] {
         let draw = || {
             let generator = Generator::new(Device::CPU, 7);
@@ -140,7 +140,7 @@ fn a_seed_gives_the_same_numbers_again() {
 }
 
 #[test]
-fn an_outer_map_says_whose_the_numbers_of_an_inner_one_are() {
+fn the_outer_level_decides_the_randomness_of_an_inner_one() {
     let table = Tensor::zeros(&[2, 3, 4], DType::F64).unwrap();
     let nested = |outer, inner| {
         let inner = Vmap::new().randomness(inner);
@@ -157,18 +157,18 @@ fn an_outer_map_says_whose_the_numbers_of_an_inner_one_are() {
 }
 
 #[test]
-fn slopes_of_what_all_share_are_each_slices_own() {
+fn rrelu_draws_different_slopes_for_each_slice() {
     let (x, shared) = (halves(), (halves() - 1.0).unwrap());
     let slopes =
         |x: &Tensor| aten::rrelu(&shared, Scalar::from(0.1), Scalar::from(0.9), true, None)? + (x * 0.0)?.sum()?;
     let drawn = Vmap::new().randomness(Randomness::Different).call(slopes, &x).unwrap();
     assert_ne!(slice(&drawn, 0), slice(&drawn, 1));
     let error = vmap(slopes, &x).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+    assert!(matches!(cause(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
 }
 
 #[test]
-fn a_composite_hands_its_numbers_back_in_what_it_writes() {
+fn rrelu_with_noise_writes_the_noise_of_each_slice() {
     let (x, noise) = ((halves() - 1.0).unwrap(), halves());
     let draw = |(x, noise): &(Tensor, Tensor)| {
         aten::rrelu_with_noise(x, &mut noise.clone(), Scalar::from(0.1), Scalar::from(0.9), true, None)

@@ -9,14 +9,14 @@ use dispatch_vmap::{Mapped, Randomness, Vmap, VmapError, vmap};
 use crate::{assert_close, cause, numbers, values};
 
 #[test]
-fn an_element_of_a_batched_tensor_cannot_be_looked_at() {
+fn item_of_a_batched_tensor_is_an_error() {
     let error = vmap(|x| Ok(Tensor::from(x.select_int(0, 0)?.item::<f64>()?)), &numbers(&[2, 3])).unwrap_err();
     assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
-    assert!(error.to_string().contains("where"), "the error says what to do: {error}");
+    assert!(error.to_string().contains("where"), "the error names the remedy: {error}");
 }
 
 #[test]
-fn control_flow_cannot_follow_elements() {
+fn control_flow_on_elements_is_an_error() {
     let f = |x: &Tensor| if aten::is_nonzero(&x.sum()?)? { x.exp() } else { x.neg() };
     let error = vmap(f, &numbers(&[2, 3])).unwrap_err();
     assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
@@ -26,13 +26,13 @@ fn control_flow_cannot_follow_elements() {
 }
 
 #[test]
-fn elements_cannot_be_copied_out() {
+fn copying_elements_to_a_vector_is_an_error() {
     let error = vmap(|x| Ok(Tensor::from_slice(&x.to_vec::<f64>()?)), &numbers(&[2, 3])).unwrap_err();
     assert!(!error.to_string().is_empty());
 }
 
 #[test]
-fn sizes_cannot_follow_elements() {
+fn data_dependent_sizes_are_an_error() {
     let refused: [fn(&Tensor) -> Result<Tensor>; 4] = [
         Tensor::nonzero,
         |x| x.masked_select(&x.gt_scalar(0)?),
@@ -46,14 +46,14 @@ fn sizes_cannot_follow_elements() {
 }
 
 #[test]
-fn elements_of_what_is_not_mapped_can_be_looked_at() {
+fn elements_of_an_unmapped_tensor_can_be_read() {
     let threshold = Tensor::from(0.5);
     let f = |x: &Tensor| if threshold.item::<f64>()? > 0.0 { x.exp() } else { x.neg() };
     assert_close(&vmap(f, &numbers(&[2, 3])).unwrap(), &numbers(&[2, 3]).exp().unwrap());
 }
 
 #[test]
-fn sizes_and_dtypes_can_be_looked_at() {
+fn sizes_and_dtypes_of_a_batched_tensor_can_be_read() {
     let f = |x: &Tensor| {
         assert_eq!((x.sizes(), x.strides(), x.dtype()), (&[3_i64][..], &[1_i64][..], DType::F64));
         x.exp()
@@ -62,7 +62,7 @@ fn sizes_and_dtypes_can_be_looked_at() {
 }
 
 #[test]
-fn an_error_of_an_operator_speaks_of_slices() {
+fn an_error_of_an_operator_names_the_sizes_of_a_slice() {
     let error = vmap(|x| x.reshape(&[17]), &numbers(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
     let error = vmap(|x| x.select_int(1, 0), &numbers(&[2, 3])).unwrap_err();
@@ -70,7 +70,7 @@ fn an_error_of_an_operator_speaks_of_slices() {
 }
 
 #[test]
-fn an_error_of_the_function_is_the_error_and_leaves_no_level() {
+fn an_error_of_the_function_is_returned_and_ends_the_level() {
     let error = vmap(|x| x.mm(x), &numbers(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("mm"), "{error}");
     assert_eq!(dispatch_transform::depth(), 0);
@@ -78,7 +78,7 @@ fn an_error_of_the_function_is_the_error_and_leaves_no_level() {
 }
 
 #[test]
-fn a_panic_leaves_no_level() {
+fn a_panic_ends_the_level() {
     let x = numbers(&[2, 3]);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         vmap(|_| vmap(|_| -> Result<Tensor> { panic!("on purpose") }, &numbers(&[4])), &x)
@@ -89,7 +89,7 @@ fn a_panic_leaves_no_level() {
 }
 
 #[test]
-fn an_error_in_an_inner_map_leaves_the_outer_one() {
+fn an_error_in_an_inner_level_keeps_the_outer_level() {
     let f = |x: &Tensor| {
         assert!(vmap(|_| x.reshape(&[17]), &numbers(&[4])).is_err());
         assert_eq!(dispatch_transform::depth(), 1);
@@ -99,7 +99,7 @@ fn an_error_in_an_inner_map_leaves_the_outer_one() {
 }
 
 #[test]
-fn an_error_below_a_rule_leaves_the_level_in_place() {
+fn an_error_inside_of_a_batch_rule_keeps_the_level() {
     let f = |x: &Tensor| {
         assert!(x.mm(&numbers(&[7, 7])).is_err());
         x.exp()
@@ -108,7 +108,7 @@ fn an_error_below_a_rule_leaves_the_level_in_place() {
 }
 
 #[test]
-fn a_tensor_that_outlives_its_map_is_refused_or_a_batch_and_never_a_slice_of_garbage() {
+fn a_tensor_that_outlives_its_level_is_the_batch() {
     let mut kept = None;
     let (x, slot) = (numbers(&[2, 3]), std::cell::RefCell::new(&mut kept));
     vmap(
@@ -121,22 +121,22 @@ fn a_tensor_that_outlives_its_map_is_refused_or_a_batch_and_never_a_slice_of_gar
     .unwrap();
     let outlived = kept.unwrap();
     let found = outlived.exp().map(|found| (found.sizes().to_vec(), values(&found)));
-    assert_eq!(found.unwrap(), (vec![2, 3], values(&x.exp().unwrap())), "it is what it stands for");
+    assert_eq!(found.unwrap(), (vec![2, 3], values(&x.exp().unwrap())), "it is the tensor below");
 }
 
 #[test]
-fn nothing_of_the_options_is_kept_between_calls() {
+fn options_do_not_affect_later_calls() {
     let different = Vmap::new().randomness(Randomness::Different);
     different.call(Tensor::rand_like, &numbers(&[2, 3])).unwrap();
     let error = vmap(Tensor::rand_like, &numbers(&[2, 3])).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::Random { .. }), "{error}");
+    assert!(matches!(cause(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
 }
 
 #[test]
-fn every_error_says_what_to_do() {
+fn every_error_message_names_the_remedy() {
     let (x, y) = (numbers(&[2, 3]), numbers(&[3, 3]));
     let mismatch = vmap(|(x, y)| x + y, (&x, &y)).unwrap_err();
-    assert!(mismatch.to_string().contains("one size"), "{mismatch}");
+    assert!(mismatch.to_string().contains("the same size"), "{mismatch}");
     let nothing = Vmap::new().in_dims([None]).call(Tensor::exp, &x).unwrap_err();
     assert!(nothing.to_string().contains("in_dims"), "{nothing}");
     let shared = vmap(|row| y.clone().add_(row).map(|()| y.clone()), &x).unwrap_err();
@@ -145,7 +145,7 @@ fn every_error_says_what_to_do() {
 
 /// Each call fails for one slice of these sizes, although a batch of such slices would be a valid argument.
 #[test]
-fn what_a_slice_cannot_be_no_batch_makes_possible() {
+fn a_call_that_is_invalid_for_a_slice_is_invalid_for_a_batch() {
     type Call = fn(&Tensor) -> Result<Tensor>;
     let refused: [(&[i64], Call); 15] = [
         (&[3], |x| x.triu(0)),
@@ -172,7 +172,7 @@ fn what_a_slice_cannot_be_no_batch_makes_possible() {
 }
 
 #[test]
-fn an_index_beyond_a_slice_is_no_place_in_the_next_one() {
+fn an_index_out_of_range_does_not_read_the_next_slice() {
     let (tables, lists) = (numbers(&[2, 3, 2]), Tensor::from([[3_i64, 0], [1, 2]]));
     let error = vmap(|(table, list)| aten::embedding(table, list, -1, false, false), (&tables, &lists)).unwrap_err();
     assert!(error.to_string().contains("index 3"), "{error}");
@@ -183,12 +183,12 @@ fn an_index_beyond_a_slice_is_no_place_in_the_next_one() {
 }
 
 #[test]
-fn what_has_no_dimensions_has_slices_without_dimensions() {
-    assert_eq!(Mapped::in_front(Tensor::from(1.0)).rank(), 0);
+fn the_slice_rank_of_a_zero_dimensional_tensor_is_zero() {
+    assert_eq!(Mapped::from_batch_first(Tensor::from(1.0)).slice_rank(), 0);
 }
 
 #[test]
-fn numbers_that_no_batch_multiplies_are_refused_or_not_looked_at() {
+fn overflowing_arguments_do_not_panic() {
     let (image, weight) = (numbers(&[2, 1, 1, 4]), numbers(&[2, 1, 1, 3]));
     let backward = |image: &Tensor, weight: &Tensor| {
         let grad = image.narrow(2, 0, 2)?;

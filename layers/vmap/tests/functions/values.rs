@@ -12,7 +12,7 @@ fn of(dtype: DType, sizes: &[i64]) -> Tensor {
 }
 
 #[test]
-fn a_slice_without_dimensions_decides_the_kind_of_the_result_and_not_its_dtype() {
+fn zero_dimensional_slices_promote_only_by_category() {
     for (slices, other) in [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::I64, DType::F32)] {
         check([(&of(slices, &[3]), Some(0)), (&of(other, &[2]), None)], |x| &x[0] * &x[1]);
         check([(&of(slices, &[3]), Some(0)), (&of(other, &[3, 2]), Some(0))], |x| &x[1] - &x[0]);
@@ -22,7 +22,7 @@ fn a_slice_without_dimensions_decides_the_kind_of_the_result_and_not_its_dtype()
 }
 
 #[test]
-fn slices_of_different_dtypes_are_promoted_as_any_tensors() {
+fn slices_of_different_dtypes_are_promoted() {
     for (a, b) in
         [(DType::I32, DType::F32), (DType::F32, DType::F64), (DType::Bool, DType::I64), (DType::U8, DType::I8)]
     {
@@ -32,7 +32,7 @@ fn slices_of_different_dtypes_are_promoted_as_any_tensors() {
 }
 
 #[test]
-fn numbers_are_as_weak_as_ever() {
+fn scalars_do_not_change_the_dtype_of_slices() {
     check([(&of(DType::I64, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
     check([(&of(DType::F32, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
     check([(&of(DType::F32, &[3]), Some(0))], |x| &x[0] + 1);
@@ -40,12 +40,12 @@ fn numbers_are_as_weak_as_ever() {
 }
 
 #[test]
-fn division_of_integers_gives_fractions() {
+fn division_of_integer_slices_is_a_float() {
     check([(&of(DType::I64, &[3]), Some(0)), (&Tensor::from([4_i64, 5]), None)], |x| &x[0] / &x[1]);
 }
 
 #[test]
-fn integers_that_become_fractions_keep_their_values() {
+fn large_integers_are_converted_to_float_without_rounding_first() {
     let large = Tensor::from([1000_i64, -70_000, 2_000_000]);
     for dtype in [DType::U8, DType::I16] {
         let other = Tensor::from([4_i64, 5]).to(dtype).unwrap();
@@ -56,7 +56,7 @@ fn integers_that_become_fractions_keep_their_values() {
 }
 
 #[test]
-fn what_all_share_decides_beside_slices_without_dimensions_as_it_does_alone() {
+fn an_unmapped_operand_promotes_as_it_does_for_one_slice() {
     let (small, large) = (Tensor::from([10_i64, 7, 9]).to(DType::U8).unwrap(), Tensor::from(-32768_i64));
     check([(&small, Some(0)), (&large, None)], |x| aten::gcd(&x[0], &x[1]));
     check([(&small, Some(0)), (&large, None)], |x| {
@@ -67,7 +67,7 @@ fn what_all_share_decides_beside_slices_without_dimensions_as_it_does_alone() {
 }
 
 #[test]
-fn comparisons_give_masks_which_choose() {
+fn comparisons_make_masks_for_where() {
     check([(&numbers(&[3, 4]), Some(0))], |x| aten::where_self(&x[0].gt_scalar(0)?, &x[0], &x[0].neg()?));
     check([(&numbers(&[3, 4]), Some(0)), (&numbers(&[4]), None)], |x| {
         aten::where_self(&x[1].gt_scalar(0)?, &x[0], &x[1])
@@ -77,7 +77,7 @@ fn comparisons_give_masks_which_choose() {
 }
 
 #[test]
-fn masks_of_each_slice_fill() {
+fn masked_fill_with_a_mask_for_each_slice() {
     check([(&numbers(&[3, 4]), Some(0)), (&numbers(&[3, 4]), Some(0))], |x| {
         x[0].masked_fill_scalar(&x[1].gt_scalar(0)?, -7)
     });
@@ -86,7 +86,7 @@ fn masks_of_each_slice_fill() {
 }
 
 #[test]
-fn logic_on_masks() {
+fn logical_operators_on_masks() {
     check([(&numbers(&[3, 4]), Some(0))], |x| {
         let (above, below) = (x[0].gt_scalar(-1)?, x[0].lt_scalar(1)?);
         above.logical_and(&below)?.bitwise_or(&above.logical_not()?)?.any()
@@ -94,34 +94,34 @@ fn logic_on_masks() {
 }
 
 #[test]
-fn complex_numbers_in_slices() {
+fn operators_on_complex_slices() {
     let z = |x: &[Tensor]| aten::complex(&x[0], &x[1]);
     check([(&numbers(&[3, 4]), Some(0)), (&numbers(&[3, 4]), Some(0))], |x| (z(x)? * z(x)?)?.real());
     check([(&numbers(&[3, 4]), Some(0)), (&numbers(&[4]), None)], |x| z(x)?.view_as_real()?.select_int(-1, 1));
 }
 
 #[test]
-fn a_slice_is_cast() {
+fn a_slice_can_be_cast() {
     check([(&numbers(&[3, 4]), Some(0))], |x| x[0].to(DType::F32));
     check([(&numbers(&[3, 4]), Some(0)), (&of(DType::I64, &[2]), None)], |x| x[0].type_as(&x[1]));
 }
 
 #[test]
-fn tensors_made_like_a_slice_have_its_sizes() {
+fn like_factories_use_the_sizes_of_a_slice() {
     check([(&numbers(&[3, 4]), Some(0))], |x| x[0].ones_like());
     check([(&numbers(&[3, 4]), Some(0))], |x| x[0].full_like(3)? * &x[0]);
     check([(&numbers(&[3, 4]), Some(0))], |x| x[0].new_full(&[2, 2], 5));
 }
 
 #[test]
-fn tensors_made_in_the_function_are_the_same_for_all() {
+fn tensors_created_in_the_function_are_unmapped() {
     check([(&numbers(&[3, 4]), Some(0))], |x| &x[0] * &Tensor::arange(0..4, DType::F64)?);
     check([(&numbers(&[3, 4]), Some(0))], |x| Tensor::eye(4, DType::F64)?.mv(&x[0]));
     check([(&numbers(&[3, 4]), Some(0))], |x| aten::cat(&[x[0].clone(), Tensor::zeros(&[2], DType::F64)?], 0));
 }
 
 #[test]
-fn the_order_of_each_slice() {
+fn each_slice_is_sorted() {
     check([(&numbers(&[3, 5]), Some(0))], |x| Ok(x[0].sort(-1, true)?.0));
     check([(&numbers(&[3, 5]), Some(0))], |x| Ok(x[0].topk(2, -1, true, true)?.1));
     check([(&numbers(&[5, 3]), Some(1))], |x| x[0].argsort(0, false));
@@ -130,7 +130,7 @@ fn the_order_of_each_slice() {
 }
 
 #[test]
-fn sums_over_named_all_and_no_dimensions() {
+fn sums_over_some_all_and_no_dimensions() {
     let x = numbers(&[3, 4, 2]);
     for dims in [&[0][..], &[-1], &[0, 1]] {
         check([(&x, Some(0))], |x| x[0].sum_dim_intlist(Some(dims), true));
@@ -142,7 +142,7 @@ fn sums_over_named_all_and_no_dimensions() {
 }
 
 #[test]
-fn a_slice_without_dimensions_decides_no_more_in_a_loss() {
+fn zero_dimensional_slices_promote_by_category_in_losses() {
     let losses: [fn(&Tensor, &Tensor) -> Result<Tensor>; 3] = [
         |x, y| aten::mse_loss(x, y, 1),
         |x, y| aten::huber_loss(x, y, 0, 1.0),
@@ -156,7 +156,7 @@ fn a_slice_without_dimensions_decides_no_more_in_a_loss() {
 }
 
 #[test]
-fn what_a_likelihood_ignores_need_not_be_finite() {
+fn ignored_samples_of_nll_loss_can_be_infinite() {
     let scores = Tensor::from([[f64::NEG_INFINITY, -1.0], [f64::INFINITY, -2.0]]);
     let classes = Tensor::from([[1_i64, -100], [-100, 1]]);
     let weight = Tensor::from([f64::INFINITY, 2.0]);
@@ -170,7 +170,7 @@ fn what_a_likelihood_ignores_need_not_be_finite() {
 }
 
 #[test]
-fn truth_over_no_dimensions_is_that_of_each_element() {
+fn any_and_all_over_no_dimensions_are_elementwise() {
     let x = numbers(&[3, 2, 4]);
     check([(&x, Some(0))], |x| aten::any_dims(&x[0], Some(&[]), false));
     check([(&x, Some(1))], |x| aten::all_dims(&x[0], Some(&[]), true));
@@ -178,7 +178,7 @@ fn truth_over_no_dimensions_is_that_of_each_element() {
 }
 
 #[test]
-fn in_the_middle_of_nothing_there_is_no_number() {
+fn the_median_of_an_empty_slice_is_nan() {
     let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), &Tensor::zeros(&[3, 0], DType::F64).unwrap()).unwrap();
     for found in [found.0, found.1] {
         assert!(found.to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()) && found.sizes() == [3]);
@@ -186,13 +186,13 @@ fn in_the_middle_of_nothing_there_is_no_number() {
 }
 
 #[test]
-fn a_format_of_volumes_is_a_slices() {
+fn a_channels_last_3d_format_applies_to_a_slice() {
     let x = numbers(&[3, 2, 2, 2, 2, 2]);
     check([(&x, Some(0))], |x| aten::contiguous(&x[0], MemoryFormat::ChannelsLast3d));
 }
 
 #[test]
-fn a_mask_without_dimensions_and_places_from_the_end_are_a_slices() {
+fn zero_dimensional_masks_and_negative_indices_apply_to_a_slice() {
     let x = numbers(&[3, 4, 2]);
     check([(&x, Some(0))], |x| aten::index(&x[0], &[Some(Tensor::from(true))]));
     check([(&x, Some(0)), (&Tensor::from([[-1_i64, 0], [-4, 3], [1, -2]]), Some(0))], |x| {

@@ -36,7 +36,7 @@ fn several_views_of_one_slice() {
 }
 
 #[test]
-fn a_slice_is_indexed_as_any_tensor() {
+fn a_slice_can_be_indexed() {
     check([(&numbers(&[3, 4, 5]), Some(0))], |x| x[0].i((1.., ..3)));
     check([(&numbers(&[3, 4, 5]), Some(1))], |x| x[0].i((.., -1)));
     check([(&numbers(&[3, 4, 5]), Some(0))], |x| x[0].i([3, 0, 0]));
@@ -70,7 +70,7 @@ fn a_write_is_seen_through_all_views_made_before_it() {
 }
 
 #[test]
-fn what_is_not_mapped_is_written_with_what_is_not_mapped() {
+fn unmapped_tensors_can_be_written_to_unmapped_tensors() {
     let (x, y) = (numbers(&[3, 2]), numbers(&[2]));
     let expected = (&y + 1.0).unwrap();
     let found = vmap(
@@ -86,7 +86,7 @@ fn what_is_not_mapped_is_written_with_what_is_not_mapped() {
 }
 
 #[test]
-fn every_form_that_writes_refuses_what_all_slices_share() {
+fn every_writing_form_rejects_an_unmapped_target() {
     let x = numbers(&[3, 2]);
     let refused: [fn(&mut Tensor, &Tensor) -> Result<()>; 5] = [
         |shared, x| shared.copy_(x, false),
@@ -99,13 +99,13 @@ fn every_form_that_writes_refuses_what_all_slices_share() {
         let shared = numbers(&[2]);
         let f = |x: &Tensor| write(&mut shared.clone(), x).map(|()| shared.clone());
         let error = vmap(f, &x).unwrap_err();
-        assert!(matches!(cause(&error), VmapError::WrittenByAll { .. }), "{error}");
+        assert!(matches!(cause(&error), VmapError::WriteToUnbatched { .. }), "{error}");
         assert_eq!(values(&shared), values(&numbers(&[2])), "nothing was written");
     }
 }
 
 #[test]
-fn what_a_slice_made_of_its_own_can_be_written() {
+fn a_tensor_computed_from_a_slice_can_be_written_to() {
     check([(&numbers(&[3, 2]), Some(0))], |x| {
         let mut own = x[0].zeros_like()?;
         own.copy_(&x[0], false)?;
@@ -121,7 +121,7 @@ fn what_a_slice_made_of_its_own_can_be_written() {
 }
 
 #[test]
-fn a_write_broadcasts_what_is_not_mapped() {
+fn a_write_broadcasts_an_unmapped_source() {
     let (x, y) = (numbers(&[3, 2]), numbers(&[2]));
     let expected = (&x * &y).unwrap();
     vmap(|x| x.clone().mul_(&y).map(|()| x.clone()), &x).unwrap();
@@ -129,7 +129,7 @@ fn a_write_broadcasts_what_is_not_mapped() {
 }
 
 #[test]
-fn a_write_of_other_sizes_is_refused() {
+fn a_write_of_other_sizes_is_an_error() {
     let x = numbers(&[3, 2]);
     let error = vmap(|x| x.clone().add_(&numbers(&[4, 2])).map(|()| x.clone()), &x).unwrap_err();
     assert!(!error.to_string().is_empty());
@@ -137,7 +137,7 @@ fn a_write_of_other_sizes_is_refused() {
 }
 
 #[test]
-fn a_mapped_view_is_written_where_it_lies() {
+fn a_write_to_a_strided_input_keeps_its_strides() {
     let whole = numbers(&[3, 4]);
     let column = whole.select_int(1, 2).unwrap();
     vmap(|x| x.clone().fill__scalar(9).map(|()| x.clone()), &column).unwrap();
@@ -146,7 +146,7 @@ fn a_mapped_view_is_written_where_it_lies() {
 }
 
 #[test]
-fn elements_are_put_at_each_slices_places() {
+fn index_put_uses_the_indices_of_each_slice() {
     let at = Tensor::from([[0_i64, 2], [1, 1], [2, 0]]);
     check([(&numbers(&[3, 3]), Some(0)), (&at, Some(0)), (&numbers(&[3, 2]), Some(0))], |x| {
         x[0].scatter_src(0, &x[1], &x[2])
@@ -154,7 +154,7 @@ fn elements_are_put_at_each_slices_places() {
 }
 
 #[test]
-fn an_out_tensor_of_all_slices_is_filled() {
+fn an_out_tensor_is_filled_for_all_slices() {
     let (x, out) = (numbers(&[3, 2]), numbers(&[2, 3]));
     let write = |(x, out): &(Tensor, Tensor)| x.sin_out(&mut out.clone()).map(|()| out.clone());
     Vmap::new().in_dims([Some(0), Some(1)]).call(write, (&x, &out)).unwrap();

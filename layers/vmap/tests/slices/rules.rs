@@ -2,78 +2,101 @@
 
 use super::*;
 
-fn i(values: &[i64]) -> Given {
-    v(values.to_vec())
+fn i(values: &[i64]) -> TestArgument {
+    value(values.to_vec())
 }
 
-fn mask(values: &[bool]) -> Given {
-    v(values.to_vec())
+fn mask(values: &[bool]) -> TestArgument {
+    value(values.to_vec())
 }
 
 #[test]
 fn pooling() {
-    let _slow = slow(Slow::Refuse);
-    for image in [x(&[2, 3, 6, 6]), x(&[3, 6, 6])] {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    for image in [tensor(&[2, 3, 6, 6]), tensor(&[3, 6, 6])] {
         check(aten::_adaptive_avg_pool2d::operator(), [image.clone(), i(&[3, 2])]);
         check(aten::adaptive_max_pool2d::operator(), [image.clone(), i(&[3, 2])]);
-        let given = [image.clone(), i(&[2, 2]), i(&[]), i(&[1, 1]), v(false), v(true), none()];
+        let given = [image.clone(), i(&[2, 2]), i(&[]), i(&[1, 1]), value(false), value(true), none()];
         check(aten::avg_pool2d::operator(), given);
-        let given = [image, i(&[3, 3]), i(&[2, 2]), i(&[1, 1]), i(&[1, 1]), v(false)];
+        let given = [image, i(&[3, 3]), i(&[2, 2]), i(&[1, 1]), i(&[1, 1]), value(false)];
         check(aten::max_pool2d_with_indices::operator(), given);
     }
-    check(aten::_adaptive_avg_pool2d_backward::operator(), [x(&[2, 3, 3, 2]), x(&[2, 3, 6, 6])]);
-    let given = [x(&[2, 3, 3, 3]), x(&[2, 3, 6, 6]), i(&[2, 2]), i(&[2, 2]), i(&[0, 0]), v(false), v(true), none()];
+    check(aten::_adaptive_avg_pool2d_backward::operator(), [tensor(&[2, 3, 3, 2]), tensor(&[2, 3, 6, 6])]);
+    let given = [
+        tensor(&[2, 3, 3, 3]),
+        tensor(&[2, 3, 6, 6]),
+        i(&[2, 2]),
+        i(&[2, 2]),
+        i(&[0, 0]),
+        value(false),
+        value(true),
+        none(),
+    ];
     check(aten::avg_pool2d_backward::operator(), given);
-    let (grad, image, places) = (x(&[2, 3, 3, 3]), x(&[2, 3, 6, 6]), at(&[2, 3, 3, 3], 36));
-    let given = [grad, image, i(&[2, 2]), i(&[2, 2]), i(&[0, 0]), i(&[1, 1]), v(false), places];
+    let (grad, image, places) = (tensor(&[2, 3, 3, 3]), tensor(&[2, 3, 6, 6]), index_tensor(&[2, 3, 3, 3], 36));
+    let given = [grad, image, i(&[2, 2]), i(&[2, 2]), i(&[0, 0]), i(&[1, 1]), value(false), places];
     check(aten::max_pool2d_with_indices_backward::operator(), given);
-    check(aten::max_unpool2d::operator(), [x(&[2, 1, 2]), at(&[2, 1, 2], 8), i(&[2, 4])]);
-    let given = [x(&[2, 2, 4, 4, 4]), i(&[2, 2, 2]), i(&[]), i(&[0, 0, 0]), v(false), v(true), none()];
+    check(aten::max_unpool2d::operator(), [tensor(&[2, 1, 2]), index_tensor(&[2, 1, 2], 8), i(&[2, 4])]);
+    let given = [tensor(&[2, 2, 4, 4, 4]), i(&[2, 2, 2]), i(&[]), i(&[0, 0, 0]), value(false), value(true), none()];
     check(aten::avg_pool3d::operator(), given);
 }
 
 #[test]
-fn images_of_other_sizes() {
-    let _slow = slow(Slow::Refuse);
-    check(aten::upsample_nearest2d::operator(), [x(&[2, 3, 4, 4]), i(&[6, 8]), none(), none()]);
-    check(aten::upsample_bilinear2d::operator(), [x(&[2, 3, 4, 4]), i(&[6, 8]), v(true), none(), none()]);
-    let given = [x(&[2, 3, 6, 8]), i(&[6, 8]), i(&[2, 3, 4, 4]), v(false), none(), none()];
+fn image_operators() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check(aten::upsample_nearest2d::operator(), [tensor(&[2, 3, 4, 4]), i(&[6, 8]), none(), none()]);
+    check(aten::upsample_bilinear2d::operator(), [tensor(&[2, 3, 4, 4]), i(&[6, 8]), value(true), none(), none()]);
+    let given = [tensor(&[2, 3, 6, 8]), i(&[6, 8]), i(&[2, 3, 4, 4]), value(false), none(), none()];
     check(aten::upsample_bicubic2d_backward::operator(), given);
-    check(aten::upsample_linear1d::operator(), [x(&[2, 3, 4]), i(&[6]), v(false), none()]);
-    for lines in [x(&[2, 3, 4]), x(&[3, 4])] {
+    check(aten::upsample_linear1d::operator(), [tensor(&[2, 3, 4]), i(&[6]), value(false), none()]);
+    for lines in [tensor(&[2, 3, 4]), tensor(&[3, 4])] {
         check(aten::reflection_pad1d::operator(), [lines.clone(), i(&[1, 2])]);
         check(aten::replication_pad1d::operator(), [lines, i(&[1, 2])]);
     }
-    check(aten::reflection_pad2d_backward::operator(), [x(&[2, 3, 6, 5]), x(&[2, 3, 4, 4]), i(&[1, 0, 1, 1])]);
-    let given = [x(&[2, 3, 4, 4]), x(&[2, 5, 5, 2]), v(0_i64), v(0_i64), v(false)];
+    check(
+        aten::reflection_pad2d_backward::operator(),
+        [tensor(&[2, 3, 6, 5]), tensor(&[2, 3, 4, 4]), i(&[1, 0, 1, 1])],
+    );
+    let given = [tensor(&[2, 3, 4, 4]), tensor(&[2, 5, 5, 2]), value(0_i64), value(0_i64), value(false)];
     check(aten::grid_sampler_2d::operator(), given);
-    let given = [x(&[2, 3, 4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
+    let given = [tensor(&[2, 3, 4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
     check(aten::im2col::operator(), given);
-    let given = [x(&[2, 12, 9]), i(&[4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
+    let given = [tensor(&[2, 12, 9]), i(&[4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
     check(aten::col2im::operator(), given);
-    check(aten::pixel_shuffle::operator(), [x(&[2, 8, 2, 3]), v(2_i64)]);
-    check(aten::pixel_unshuffle::operator(), [x(&[2, 4, 6]), v(2_i64)]);
+    check(aten::pixel_shuffle::operator(), [tensor(&[2, 8, 2, 3]), value(2_i64)]);
+    check(aten::pixel_unshuffle::operator(), [tensor(&[2, 4, 6]), value(2_i64)]);
 }
 
 #[test]
 fn norms() {
-    let _slow = slow(Slow::Refuse);
-    for (weight, bias) in [(x(&[4]), x(&[4])), (x(&[4]), none()), (none(), none())] {
-        let given = [x(&[2, 3, 4]), i(&[4]), weight.clone(), bias.clone(), v(1e-5)];
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    for (weight, bias) in [(tensor(&[4]), tensor(&[4])), (tensor(&[4]), none()), (none(), none())] {
+        let given = [tensor(&[2, 3, 4]), i(&[4]), weight.clone(), bias.clone(), value(1e-5)];
         check(aten::native_layer_norm::operator(), given);
-        let given = [x(&[2, 4, 3]), weight.clone(), bias.clone(), v(2_i64), v(4_i64), v(3_i64), v(2_i64), v(1e-5)];
+        let given = [
+            tensor(&[2, 4, 3]),
+            weight.clone(),
+            bias.clone(),
+            value(2_i64),
+            value(4_i64),
+            value(3_i64),
+            value(2_i64),
+            value(1e-5),
+        ];
         check(aten::native_group_norm::operator(), given);
-        let given = [x(&[2, 4, 3]), weight.clone(), bias.clone(), none(), none(), v(true), v(0.1), v(1e-5)];
+        let given =
+            [tensor(&[2, 4, 3]), weight.clone(), bias.clone(), none(), none(), value(true), value(0.1), value(1e-5)];
         check(aten::native_batch_norm::operator(), given);
-        let given = [x(&[2, 4, 3]), weight, bias, x(&[4]), x(&[4]), v(false), v(0.1), v(1e-5)];
+        let given =
+            [tensor(&[2, 4, 3]), weight, bias, tensor(&[4]), tensor(&[4]), value(false), value(0.1), value(1e-5)];
         check(aten::native_batch_norm::operator(), given);
     }
 }
 
 #[test]
-fn norms_of_few_bits_are_rounded_once() {
-    let _slow = slow(Slow::Refuse);
-    let all = |sizes: &[i64], dtype: DType| numbers(sizes).to(dtype).unwrap();
+fn norms_in_half_precision_are_rounded_once() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    let all = |sizes: &[i64], dtype: DType| distinct_tensor(sizes).to(dtype).unwrap();
     let f32 = |tensor: &Tensor| (tensor.dtype(), tensor.to(DType::F32).unwrap().to_vec::<f32>().unwrap());
     for (dtype, of_weights) in
         [(DType::F16, DType::F16), (DType::BF16, DType::BF16), (DType::BF16, DType::F32), (DType::F64, DType::F64)]
@@ -99,9 +122,9 @@ fn norms_of_few_bits_are_rounded_once() {
 }
 
 #[test]
-fn gradients_of_norms_of_few_bits_are_rounded_once() {
-    let _slow = slow(Slow::Refuse);
-    let all = |sizes: &[i64]| numbers(sizes).to(DType::BF16).unwrap();
+fn gradients_of_norms_in_half_precision_are_rounded_once() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    let all = |sizes: &[i64]| distinct_tensor(sizes).to(DType::BF16).unwrap();
     let (grad, x, weight) = (all(&[3, 40, 12]), all(&[3, 40, 12]), all(&[3, 12]));
     let back = |(grad, x, weight): &(Tensor, Tensor, Tensor)| {
         let (_, mean, rstd) = aten::native_layer_norm(x, &[12], Some(weight), None, 1e-5)?;
@@ -124,47 +147,79 @@ fn gradients_of_norms_of_few_bits_are_rounded_once() {
 
 #[test]
 fn gradients_of_norms() {
-    let _slow = slow(Slow::Refuse);
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let all = || mask(&[true; 3]);
-    let given = [x(&[2, 4]), x(&[2, 4]), i(&[4]), x(&[2, 1]), x(&[2, 1]), x(&[4]), x(&[4]), all()];
+    let given = [
+        tensor(&[2, 4]),
+        tensor(&[2, 4]),
+        i(&[4]),
+        tensor(&[2, 1]),
+        tensor(&[2, 1]),
+        tensor(&[4]),
+        tensor(&[4]),
+        all(),
+    ];
     check(aten::native_layer_norm_backward::operator(), given);
-    let given = [x(&[2, 4, 3]), x(&[2, 4, 3]), x(&[4]), none(), none(), x(&[4]), x(&[4]), v(true), v(1e-5), all()];
+    let given = [
+        tensor(&[2, 4, 3]),
+        tensor(&[2, 4, 3]),
+        tensor(&[4]),
+        none(),
+        none(),
+        tensor(&[4]),
+        tensor(&[4]),
+        value(true),
+        value(1e-5),
+        all(),
+    ];
     check(aten::native_batch_norm_backward::operator(), given);
 }
 
 #[test]
-fn attention_in_blocks() {
-    let _slow = slow(Slow::Refuse);
+fn flash_attention() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let operator = aten::_scaled_dot_product_flash_attention_for_cpu::operator();
-    let heads = || x(&[2, 2, 3, 4]);
-    check(operator, [heads(), heads(), heads(), v(0.0), v(true), none(), none()]);
-    for products in [x(&[3, 3]), x(&[2, 2, 3, 3]), x(&[1, 2, 3, 3])] {
-        check(operator, [heads(), heads(), heads(), v(0.0), v(false), products, none()]);
+    let heads = || tensor(&[2, 2, 3, 4]);
+    check(operator, [heads(), heads(), heads(), value(0.0), value(true), none(), none()]);
+    for products in [tensor(&[3, 3]), tensor(&[2, 2, 3, 3]), tensor(&[1, 2, 3, 3])] {
+        check(operator, [heads(), heads(), heads(), value(0.0), value(false), products, none()]);
     }
 }
 
 #[test]
-fn places_that_indices_list() {
-    let _slow = slow(Slow::Refuse);
-    check(aten::embedding::operator(), [x(&[5, 2]), at(&[4], 5), v(-1_i64), v(false), v(false)]);
-    let given = [x(&[4, 2]), at(&[4], 5), v(5_i64), v(3_i64), v(false)];
+fn indexing_operators() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check(
+        aten::embedding::operator(),
+        [tensor(&[5, 2]), index_tensor(&[4], 5), value(-1_i64), value(false), value(false)],
+    );
+    let given = [tensor(&[4, 2]), index_tensor(&[4], 5), value(5_i64), value(3_i64), value(false)];
     check(aten::embedding_dense_backward::operator(), given);
-    check(aten::index_select::operator(), [x(&[4, 3]), v(0_i64), at(&[5], 4)]);
-    check(aten::index_select::operator(), [x(&[4, 3]), v(-1_i64), at(&[5], 3)]);
-    check(aten::index_add::operator(), [x(&[4, 3]), v(0_i64), at(&[5], 4), x(&[5, 3]), v(2_i64)]);
-    check(aten::index_copy::operator(), [x(&[4, 3]), v(1_i64), at(&[2], 3), x(&[4, 2])]);
-    check(aten::index_fill_int_scalar::operator(), [x(&[4, 3]), v(1_i64), at(&[2], 3), v(9_i64)]);
-    check(aten::gather::operator(), [x(&[4, 2]), v(0_i64), at(&[3, 2], 4), v(false)]);
-    check(aten::scatter_reduce_two::operator(), [x(&[4, 2]), v(0_i64), at(&[3, 2], 4), x(&[3, 2]), v("sum"), v(true)]);
+    check(aten::index_select::operator(), [tensor(&[4, 3]), value(0_i64), index_tensor(&[5], 4)]);
+    check(aten::index_select::operator(), [tensor(&[4, 3]), value(-1_i64), index_tensor(&[5], 3)]);
+    check(
+        aten::index_add::operator(),
+        [tensor(&[4, 3]), value(0_i64), index_tensor(&[5], 4), tensor(&[5, 3]), value(2_i64)],
+    );
+    check(aten::index_copy::operator(), [tensor(&[4, 3]), value(1_i64), index_tensor(&[2], 3), tensor(&[4, 2])]);
+    check(
+        aten::index_fill_int_scalar::operator(),
+        [tensor(&[4, 3]), value(1_i64), index_tensor(&[2], 3), value(9_i64)],
+    );
+    check(aten::gather::operator(), [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), value(false)]);
+    check(
+        aten::scatter_reduce_two::operator(),
+        [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), tensor(&[3, 2]), value("sum"), value(true)],
+    );
 }
 
 /// Checks an indexing operator with index tensors at two of three positions, the tensor and indices batched or not.
-fn indexed(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
+fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
     let sizes = [4, 3, 5];
     let tensors = [
-        numbers(&with_batch(&sizes, dims[0].map(|_| 0))),
-        super::places(&with_batch(&[2, 1], dims[1].map(|_| 0)), 3),
-        super::places(&with_batch(&[3], dims[2].map(|_| 0)), 3),
+        distinct_tensor(&with_batch(&sizes, dims[0].map(|_| 0))),
+        index_elements(&with_batch(&[2, 1], dims[1].map(|_| 0)), 3),
+        index_elements(&with_batch(&[3], dims[2].map(|_| 0)), 3),
     ];
     let call = |tensors: &[Tensor]| {
         let mut given = tensors[1..].iter().cloned();
@@ -185,8 +240,8 @@ fn indexed(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Opti
 }
 
 #[test]
-fn indices_side_by_side_and_apart_mapped_and_not() {
-    let _slow = slow(Slow::Refuse);
+fn index_with_adjacent_and_separated_indices() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let patterns = [[true, true, false], [false, true, true], [true, false, true], [false, true, false]];
     for places in patterns {
         for choice in 1..8 {
@@ -194,140 +249,159 @@ fn indices_side_by_side_and_apart_mapped_and_not() {
             if places.iter().filter(|&&here| here).count() == 1 && dims == [None, None, Some(0)] {
                 continue;
             }
-            indexed(places, dims, aten::index);
-            indexed(places, dims, |this, indices| {
+            check_indexing(places, dims, aten::index);
+            check_indexing(places, dims, |this, indices| {
                 let value = aten::index(this, indices)?.neg()?;
                 aten::index_put(this, indices, &value, true)
             });
-            indexed(places, dims, |this, indices| aten::index_put(this, indices, &Tensor::from(7.0), false));
+            check_indexing(places, dims, |this, indices| aten::index_put(this, indices, &Tensor::from(7.0), false));
         }
     }
 }
 
 #[test]
 fn losses() {
-    let _slow = slow(Slow::Refuse);
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for reduction in 0..3_i64 {
-        let (scores, classes) = (|| x(&[4, 5]), || at(&[4], 5));
-        for weight in [none(), x(&[5])] {
-            let given = [scores(), classes(), weight.clone(), v(reduction), v(3_i64)];
+        let (scores, classes) = (|| tensor(&[4, 5]), || index_tensor(&[4], 5));
+        for weight in [none(), tensor(&[5])] {
+            let given = [scores(), classes(), weight.clone(), value(reduction), value(3_i64)];
             check(aten::nll_loss_forward::operator(), given);
-            let given = [x(&[5]), at(&[], 5), weight.clone(), v(reduction), v(-100_i64)];
+            let given = [tensor(&[5]), index_tensor(&[], 5), weight.clone(), value(reduction), value(-100_i64)];
             check(aten::nll_loss_forward::operator(), given);
-            let given = [x(&[2, 5, 2, 2]), at(&[2, 2, 2], 5), weight.clone(), v(reduction), v(3_i64)];
+            let given =
+                [tensor(&[2, 5, 2, 2]), index_tensor(&[2, 2, 2], 5), weight.clone(), value(reduction), value(3_i64)];
             check(aten::nll_loss2d_forward::operator(), given);
-            let grad = if reduction == 0 { x(&[4]) } else { x(&[]) };
-            let given = [grad, scores(), classes(), weight, v(reduction), v(3_i64), x(&[])];
+            let grad = if reduction == 0 { tensor(&[4]) } else { tensor(&[]) };
+            let given = [grad, scores(), classes(), weight, value(reduction), value(3_i64), tensor(&[])];
             check(aten::nll_loss_backward::operator(), given);
         }
-        check(aten::mse_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction)]);
-        check(aten::mse_loss::operator(), [x(&[]), x(&[]), v(reduction)]);
-        check(aten::huber_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
-        check(aten::smooth_l1_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction), v(1.0)]);
-        check(aten::soft_margin_loss::operator(), [x(&[2, 3]), x(&[2, 3]), v(reduction)]);
-        let given = [x(&[2, 3]), x(&[2, 3]), none(), x(&[3]), v(reduction)];
+        check(aten::mse_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction)]);
+        check(aten::mse_loss::operator(), [tensor(&[]), tensor(&[]), value(reduction)]);
+        check(aten::huber_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction), value(1.0)]);
+        check(aten::smooth_l1_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction), value(1.0)]);
+        check(aten::soft_margin_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction)]);
+        let given = [tensor(&[2, 3]), tensor(&[2, 3]), none(), tensor(&[3]), value(reduction)];
         check(aten::binary_cross_entropy_with_logits::operator(), given);
     }
 }
 
 #[test]
-fn tensors_made_like_others() {
-    let _slow = slow(Slow::Refuse);
+fn like_factories() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let plain = || [none(), none(), none(), none()];
-    check(aten::zeros_like::operator(), [vec![x(&[2, 3])], plain().to_vec(), vec![none()]].concat());
-    check(aten::ones_like::operator(), [vec![x(&[])], plain().to_vec(), vec![none()]].concat());
-    check(aten::full_like::operator(), [vec![x(&[2, 3]), v(2_i64)], plain().to_vec(), vec![none()]].concat());
-    check(aten::new_zeros::operator(), [vec![x(&[2, 3]), i(&[4])], plain().to_vec()].concat());
-    check(aten::new_full::operator(), [vec![x(&[2, 3]), i(&[4]), v(3_i64)], plain().to_vec()].concat());
-    let cast = [x(&[2, 3]), v(DType::F32), none(), none(), none(), v(false), none()];
+    check(aten::zeros_like::operator(), [vec![tensor(&[2, 3])], plain().to_vec(), vec![none()]].concat());
+    check(aten::ones_like::operator(), [vec![tensor(&[])], plain().to_vec(), vec![none()]].concat());
+    check(aten::full_like::operator(), [vec![tensor(&[2, 3]), value(2_i64)], plain().to_vec(), vec![none()]].concat());
+    check(aten::new_zeros::operator(), [vec![tensor(&[2, 3]), i(&[4])], plain().to_vec()].concat());
+    check(aten::new_full::operator(), [vec![tensor(&[2, 3]), i(&[4]), value(3_i64)], plain().to_vec()].concat());
+    let cast = [tensor(&[2, 3]), value(DType::F32), none(), none(), none(), value(false), none()];
     check(aten::_to_copy::operator(), cast);
 }
 
 #[test]
-fn parts_of_a_whole() {
-    let _slow = slow(Slow::Refuse);
-    check(aten::select_backward::operator(), [x(&[2]), i(&[2, 3]), v(1_i64), v(2_i64)]);
-    check(aten::slice_backward::operator(), [x(&[2, 2]), i(&[2, 4]), v(-1_i64), v(0_i64), v(4_i64), v(2_i64)]);
-    check(aten::diagonal_backward::operator(), [x(&[2]), i(&[2, 3]), v(1_i64), v(0_i64), v(1_i64)]);
-    check(aten::select_scatter::operator(), [x(&[2, 3]), x(&[2]), v(1_i64), v(0_i64)]);
-    check(aten::slice_scatter::operator(), [x(&[2, 4]), x(&[2, 2]), v(1_i64), v(1_i64), v(3_i64), v(1_i64)]);
-    check(aten::diagonal_scatter::operator(), [x(&[2, 3]), x(&[2]), v(0_i64), v(0_i64), v(1_i64)]);
-    check(aten::copy::operator(), [x(&[2, 3]), x(&[3]), v(false)]);
-    check(aten::repeat::operator(), [x(&[2, 3]), i(&[2, 1, 3])]);
-    check(aten::diag_embed::operator(), [x(&[2, 3]), v(1_i64), v(-1_i64), v(0_i64)]);
+fn scatter_operators_of_views() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check(aten::select_backward::operator(), [tensor(&[2]), i(&[2, 3]), value(1_i64), value(2_i64)]);
+    check(
+        aten::slice_backward::operator(),
+        [tensor(&[2, 2]), i(&[2, 4]), value(-1_i64), value(0_i64), value(4_i64), value(2_i64)],
+    );
+    check(aten::diagonal_backward::operator(), [tensor(&[2]), i(&[2, 3]), value(1_i64), value(0_i64), value(1_i64)]);
+    check(aten::select_scatter::operator(), [tensor(&[2, 3]), tensor(&[2]), value(1_i64), value(0_i64)]);
+    check(
+        aten::slice_scatter::operator(),
+        [tensor(&[2, 4]), tensor(&[2, 2]), value(1_i64), value(1_i64), value(3_i64), value(1_i64)],
+    );
+    check(
+        aten::diagonal_scatter::operator(),
+        [tensor(&[2, 3]), tensor(&[2]), value(0_i64), value(0_i64), value(1_i64)],
+    );
+    check(aten::copy::operator(), [tensor(&[2, 3]), tensor(&[3]), value(false)]);
+    check(aten::repeat::operator(), [tensor(&[2, 3]), i(&[2, 1, 3])]);
+    check(aten::diag_embed::operator(), [tensor(&[2, 3]), value(1_i64), value(-1_i64), value(0_i64)]);
 }
 
 #[test]
-fn what_is_left_of_slices() {
-    let _slow = slow(Slow::Refuse);
+fn reductions_with_and_without_keepdim() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for keepdim in [false, true] {
-        check(aten::argmax::operator(), [x(&[2, 4]), none(), v(keepdim)]);
-        check(aten::argmin::operator(), [x(&[]), none(), v(keepdim)]);
-        check(aten::aminmax::operator(), [x(&[2, 4]), none(), v(keepdim)]);
-        check(aten::aminmax::operator(), [x(&[2, 4]), v(-1_i64), v(keepdim)]);
-        check(aten::var_mean_correction::operator(), [x(&[2, 4]), i(&[1]), none(), v(keepdim)]);
-        check(aten::std_mean_correction::operator(), [x(&[2, 4]), none(), none(), v(keepdim)]);
+        check(aten::argmax::operator(), [tensor(&[2, 4]), none(), value(keepdim)]);
+        check(aten::argmin::operator(), [tensor(&[]), none(), value(keepdim)]);
+        check(aten::aminmax::operator(), [tensor(&[2, 4]), none(), value(keepdim)]);
+        check(aten::aminmax::operator(), [tensor(&[2, 4]), value(-1_i64), value(keepdim)]);
+        check(aten::var_mean_correction::operator(), [tensor(&[2, 4]), i(&[1]), none(), value(keepdim)]);
+        check(aten::std_mean_correction::operator(), [tensor(&[2, 4]), none(), none(), value(keepdim)]);
     }
-    check(aten::nanmedian::operator(), [x(&[2, 4])]);
+    check(aten::nanmedian::operator(), [tensor(&[2, 4])]);
 }
 
 #[test]
-fn elements_that_meet_though_no_word_says_so() {
-    let _slow = slow(Slow::Refuse);
-    check(aten::div_tensor_mode::operator(), [x(&[2, 4]), x(&[4]), v("floor")]);
-    check(aten::log_sigmoid_forward::operator(), [x(&[2, 4])]);
-    check(aten::frexp::operator(), [x(&[2, 4])]);
-    check(aten::glu::operator(), [x(&[2, 4]), v(-1_i64)]);
-    check(aten::glu_jvp::operator(), [x(&[2, 2]), x(&[2, 4]), x(&[2, 4]), v(-1_i64)]);
+fn elementwise_operators_without_a_shape_word() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check(aten::div_tensor_mode::operator(), [tensor(&[2, 4]), tensor(&[4]), value("floor")]);
+    check(aten::log_sigmoid_forward::operator(), [tensor(&[2, 4])]);
+    check(aten::frexp::operator(), [tensor(&[2, 4])]);
+    check(aten::glu::operator(), [tensor(&[2, 4]), value(-1_i64)]);
+    check(aten::glu_jvp::operator(), [tensor(&[2, 2]), tensor(&[2, 4]), tensor(&[2, 4]), value(-1_i64)]);
 }
 
 #[test]
-fn gradients_that_nobody_asked_for() {
-    let _slow = slow(Slow::Refuse);
+fn gradients_that_are_not_requested() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for asked in [[true, true, false], [false, true, true], [true, false, false], [false, false, true]] {
-        let rest = [i(&[4]), i(&[1]), i(&[0]), i(&[1]), v(false), i(&[0]), v(1_i64), mask(&asked)];
-        let given = [vec![x(&[2, 4, 3]), x(&[2, 2, 5]), x(&[4, 2, 3])], rest.to_vec()].concat();
+        let rest = [i(&[4]), i(&[1]), i(&[0]), i(&[1]), value(false), i(&[0]), value(1_i64), mask(&asked)];
+        let given = [vec![tensor(&[2, 4, 3]), tensor(&[2, 2, 5]), tensor(&[4, 2, 3])], rest.to_vec()].concat();
         check(aten::convolution_backward::operator(), given);
-        let (grad, input, statistics) = (x(&[2, 4]), x(&[2, 4]), x(&[2, 1]));
-        let given = [grad, input, i(&[4]), statistics.clone(), statistics, x(&[4]), x(&[4]), mask(&asked)];
+        let (grad, input, statistics) = (tensor(&[2, 4]), tensor(&[2, 4]), tensor(&[2, 1]));
+        let given = [grad, input, i(&[4]), statistics.clone(), statistics, tensor(&[4]), tensor(&[4]), mask(&asked)];
         check(aten::native_layer_norm_backward::operator(), given);
     }
-    let given = [x(&[2, 4]), x(&[2, 4]), i(&[4]), x(&[2, 1]), x(&[2, 1]), none(), none(), mask(&[true, false, false])];
+    let given = [
+        tensor(&[2, 4]),
+        tensor(&[2, 4]),
+        i(&[4]),
+        tensor(&[2, 1]),
+        tensor(&[2, 1]),
+        none(),
+        none(),
+        mask(&[true, false, false]),
+    ];
     check(aten::native_layer_norm_backward::operator(), given);
 }
 
 #[test]
 fn slices_of_one_element() {
-    let _slow = slow(Slow::Refuse);
-    check(aten::stack::operator(), [Given::List(vec![vec![], vec![]]), v(0_i64)]);
-    check(aten::cumsum::operator(), [x(&[]), v(-1_i64), none()]);
-    check(aten::softmax_int::operator(), [x(&[]), v(0_i64), none()]);
-    check(aten::sort::operator(), [x(&[]), v(0_i64), v(true)]);
-    check(aten::topk::operator(), [x(&[]), v(1_i64), v(0_i64), v(true), v(true)]);
-    check(aten::gather::operator(), [x(&[]), v(0_i64), at(&[], 1), v(false)]);
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check(aten::stack::operator(), [TestArgument::List(vec![vec![], vec![]]), value(0_i64)]);
+    check(aten::cumsum::operator(), [tensor(&[]), value(-1_i64), none()]);
+    check(aten::softmax_int::operator(), [tensor(&[]), value(0_i64), none()]);
+    check(aten::sort::operator(), [tensor(&[]), value(0_i64), value(true)]);
+    check(aten::topk::operator(), [tensor(&[]), value(1_i64), value(0_i64), value(true), value(true)]);
+    check(aten::gather::operator(), [tensor(&[]), value(0_i64), index_tensor(&[], 1), value(false)]);
     for keepdim in [false, true] {
-        check(aten::sum_dim_intlist::operator(), [x(&[]), i(&[0]), v(keepdim), none()]);
-        check(aten::amax::operator(), [x(&[]), i(&[]), v(keepdim)]);
-        check(aten::mean_dim::operator(), [x(&[]), none(), v(keepdim), none()]);
-        check(aten::prod_dim_int::operator(), [x(&[]), v(-1_i64), v(keepdim), none()]);
-        check(aten::var_correction::operator(), [x(&[]), none(), v(0_i64), v(keepdim)]);
-        check(aten::argmax::operator(), [x(&[]), v(0_i64), v(keepdim)]);
-        check(aten::max_dim::operator(), [x(&[]), v(0_i64), v(keepdim)]);
+        check(aten::sum_dim_intlist::operator(), [tensor(&[]), i(&[0]), value(keepdim), none()]);
+        check(aten::amax::operator(), [tensor(&[]), i(&[]), value(keepdim)]);
+        check(aten::mean_dim::operator(), [tensor(&[]), none(), value(keepdim), none()]);
+        check(aten::prod_dim_int::operator(), [tensor(&[]), value(-1_i64), value(keepdim), none()]);
+        check(aten::var_correction::operator(), [tensor(&[]), none(), value(0_i64), value(keepdim)]);
+        check(aten::argmax::operator(), [tensor(&[]), value(0_i64), value(keepdim)]);
+        check(aten::max_dim::operator(), [tensor(&[]), value(0_i64), value(keepdim)]);
     }
 }
 
 #[test]
-fn products_that_are_added_to_something() {
-    let _slow = slow(Slow::Refuse);
-    let factors = [v(2_i64), v(3_i64)];
-    let added = |given: [Given; 3]| [&given[..], &factors].concat();
-    for this in [x(&[2, 5]), x(&[5]), x(&[])] {
-        check(aten::addmm::operator(), added([this.clone(), x(&[2, 3]), x(&[3, 5])]));
-        check(aten::addbmm::operator(), added([this.clone(), x(&[4, 2, 3]), x(&[4, 3, 5])]));
-        check(aten::baddbmm::operator(), added([this, x(&[4, 2, 3]), x(&[4, 3, 5])]));
+fn products_with_a_summand() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    let factors = [value(2_i64), value(3_i64)];
+    let added = |given: [TestArgument; 3]| [&given[..], &factors].concat();
+    for this in [tensor(&[2, 5]), tensor(&[5]), tensor(&[])] {
+        check(aten::addmm::operator(), added([this.clone(), tensor(&[2, 3]), tensor(&[3, 5])]));
+        check(aten::addbmm::operator(), added([this.clone(), tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
+        check(aten::baddbmm::operator(), added([this, tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
     }
-    check(aten::baddbmm::operator(), added([x(&[4, 1, 5]), x(&[4, 2, 3]), x(&[4, 3, 5])]));
-    for this in [x(&[2]), x(&[1]), x(&[])] {
-        check(aten::addmv::operator(), added([this, x(&[2, 3]), x(&[3])]));
+    check(aten::baddbmm::operator(), added([tensor(&[4, 1, 5]), tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
+    for this in [tensor(&[2]), tensor(&[1]), tensor(&[])] {
+        check(aten::addmv::operator(), added([this, tensor(&[2, 3]), tensor(&[3])]));
     }
 }

@@ -22,8 +22,8 @@ fn gelu_tanh_second_derivative(x: &Tensor) -> Result<Tensor> {
     let square = (x * x)?;
     let tanh = (((&square * CUBIC)? + 1)? * (x * SCALE)?)?.tanh()?;
     let slope = (((&square * (3.0 * CUBIC))? + 1)? * SCALE)?;
-    let bend = (x * (3.0 * CUBIC * SCALE))?;
-    let inner = (&slope + (x * (bend - (&tanh * slope.square()?)?)?)?)?;
+    let second_derivative = (x * (3.0 * CUBIC * SCALE))?;
+    let inner = (&slope + (x * (second_derivative - (&tanh * slope.square()?)?)?)?)?;
     (1 - tanh.square()?)? * inner
 }
 
@@ -47,8 +47,8 @@ derivatives! {
         silu(grad, this),
         {
             let sigmoid = this.sigmoid()?;
-            let bend = (((1 - (&sigmoid * 2)?)? * this)? + 2)?;
-            aten::sigmoid_backward(&(grad * conj(grad_output)?)?, &sigmoid)? * conj(&bend)?
+            let second_derivative = (((1 - (&sigmoid * 2)?)? * this)? + 2)?;
+            aten::sigmoid_backward(&(grad * conj(grad_output)?)?, &sigmoid)? * conj(&second_derivative)?
         };
     mish(grad, this) => aten::mish_backward(grad, this);
     mish_backward(grad, grad_output, this) =>
@@ -56,8 +56,8 @@ derivatives! {
         {
             let (sigmoid, tanh) = (this.sigmoid()?, this.softplus(1, 20)?.tanh()?);
             let slope = aten::tanh_backward(&sigmoid, &tanh)?;
-            let bend = (1 - (&sigmoid * ((&tanh * 2)? + 1)?)?)?;
-            ((grad * grad_output)? * slope)? * ((bend * this)? + 2)?
+            let second_derivative = (1 - (&sigmoid * ((&tanh * 2)? + 1)?)?)?;
+            ((grad * grad_output)? * slope)? * ((second_derivative * this)? + 2)?
         };
     elu(grad, this; alpha: Scalar, scale: Scalar, input_scale: Scalar) =>
         aten::elu_backward(grad, alpha, scale, input_scale, false, this);
@@ -65,12 +65,12 @@ derivatives! {
         aten::elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result),
         {
             let both = ((grad * grad_output)? * input_scale)?;
-            let bend = if is_result {
+            let second_derivative = if is_result {
                 both
             } else {
                 aten::elu_backward(&both, alpha, scale, input_scale, false, self_or_result)?
             };
-            aten::where_scalarother(&self_or_result.lt_scalar(0)?, &bend, 0.into())
+            aten::where_scalarother(&self_or_result.lt_scalar(0)?, &second_derivative, 0.into())
         };
     hardswish(grad, this) => aten::hardswish_backward(grad, this);
     hardswish_backward(grad, grad_output, this) =>
@@ -84,8 +84,8 @@ derivatives! {
         aten::softplus_backward(grad, this, beta, threshold),
         {
             let scaled = (this * beta)?;
-            let bend = aten::sigmoid_backward(&((grad * grad_output)? * beta)?, &scaled.sigmoid()?)?;
-            bend.masked_fill_scalar(&scaled.gt_scalar(threshold)?, 0)
+            let second_derivative = aten::sigmoid_backward(&((grad * grad_output)? * beta)?, &scaled.sigmoid()?)?;
+            second_derivative.masked_fill_scalar(&scaled.gt_scalar(threshold)?, 0)
         };
     log_sigmoid_forward(grad, this, buffer), not_differentiable(buffer) =>
         aten::log_sigmoid_backward(grad, this, buffer);
@@ -104,7 +104,7 @@ fn leaky_relu_backward(grad: &Tensor, this: &Tensor, negative_slope: Scalar) -> 
 }
 
 /// Defines the derivatives of piecewise linear functions, whose second derivative is zero.
-macro_rules! straight_pieces {
+macro_rules! piecewise_linear_derivatives {
     ($($function:ident $backward:ident($($bound:ident),*);)*) => {$(
         derivatives! {
             $function(grad, this; $($bound: Scalar),*) => aten::$backward(grad, this $(, $bound)*);
@@ -117,7 +117,7 @@ macro_rules! straight_pieces {
     )*};
 }
 
-straight_pieces! {
+piecewise_linear_derivatives! {
     threshold threshold_backward(threshold);
     hardtanh hardtanh_backward(min_val, max_val);
     hardsigmoid hardsigmoid_backward();

@@ -4,11 +4,11 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::formulas::unknown;
+use crate::formulas::no_formula;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// Returns `grad` times the conjugate of `factor`, or `grad` itself if the factor is one.
-pub(crate) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
+pub(crate) fn scale_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     match factor {
         Scalar::Complex(factor) => grad * factor.conj(),
         factor if factor.to_f64() == Some(1.0) => Ok(grad.clone()),
@@ -17,8 +17,8 @@ pub(crate) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
 }
 
 /// Returns the negative of [`scaled`].
-fn scaled_away(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
-    scaled(grad, factor)?.neg()
+fn scale_and_negate(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
+    scale_gradient(grad, factor)?.neg()
 }
 
 /// Returns the density of a gamma distribution: the derivative of `igamma` with respect to `x`.
@@ -27,26 +27,26 @@ fn gamma_density(shape: &Tensor, x: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns the reciprocal of `x^2 + y^2`, and zero if both are zero.
-fn inverse_square(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn inverse_sum_of_squares(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let square = ((x * x)? + (y * y)?)?;
     square.reciprocal()?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
 }
 
 derivatives! {
-    add(grad; alpha: Scalar) => Ok(grad.clone()), scaled(grad, alpha);
-    sub(grad; alpha: Scalar) => Ok(grad.clone()), scaled_away(grad, alpha);
-    rsub(grad; alpha: Scalar) => scaled_away(grad, alpha), Ok(grad.clone());
+    add(grad; alpha: Scalar) => Ok(grad.clone()), scale_gradient(grad, alpha);
+    sub(grad; alpha: Scalar) => Ok(grad.clone()), scale_and_negate(grad, alpha);
+    rsub(grad; alpha: Scalar) => scale_and_negate(grad, alpha), Ok(grad.clone());
     mul(grad, this, other) => grad * conj(other)?, grad * conj(this)?;
     addcmul(grad, tensor1, tensor2; value: Scalar) =>
-        Ok(grad.clone()), scaled(grad, value)? * conj(tensor2)?, scaled(grad, value)? * conj(tensor1)?;
+        Ok(grad.clone()), scale_gradient(grad, value)? * conj(tensor2)?, scale_gradient(grad, value)? * conj(tensor1)?;
     addcdiv(grad, tensor1, tensor2; value: Scalar) =>
         Ok(grad.clone()),
-        scaled(grad, value)? / conj(tensor2)?,
-        scaled_away(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?;
+        scale_gradient(grad, value)? / conj(tensor2)?,
+        scale_and_negate(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?;
     lerp(grad, this, end, weight) => grad * conj(&(1 - weight)?)?, grad * conj(weight)?, grad * conj(&(end - this)?)?;
     hypot(grad, this, other, result) => grad * (this / result)?, grad * (other / result)?;
     atan2(grad, this, other) =>
-        grad * (other * inverse_square(this, other)?)?, grad * (this * inverse_square(this, other)?)?.neg()?;
+        grad * (other * inverse_sum_of_squares(this, other)?)?, grad * (this * inverse_sum_of_squares(this, other)?)?.neg()?;
     logaddexp(grad, this, other) =>
         grad / conj(&((other - this)?.exp()? + 1)?)?, grad / conj(&((this - other)?.exp()? + 1)?)?;
     logaddexp2(grad, this, other) => grad / ((other - this)?.exp2()? + 1)?, grad / ((this - other)?.exp2()? + 1)?;
@@ -56,8 +56,8 @@ derivatives! {
             grad.xlogy(other)?.masked_fill_scalar(&nothing, 0)
         },
         grad * (this / other)?;
-    igamma(grad, this, other) => unknown::<aten::igamma>(), grad * gamma_density(this, other)?;
-    igammac(grad, this, other) => unknown::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
+    igamma(grad, this, other) => no_formula::<aten::igamma>(), grad * gamma_density(this, other)?;
+    igammac(grad, this, other) => no_formula::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
 }
 
 #[op_grad(aten::nextafter)]

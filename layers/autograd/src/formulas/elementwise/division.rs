@@ -5,15 +5,15 @@ use dispatch_runtime::prelude::*;
 
 use crate::complex::{conj, real};
 
-fn of_dividend(grad: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn dividend_gradient(grad: &Tensor, other: &Tensor) -> Result<Tensor> {
     grad / conj(other)?
 }
 
-fn of_divisor(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor> {
     (grad * conj(&((this / other)? / other)?)?)?.neg()
 }
 
-fn of_base(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
+fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
     let slope = (exponent * this.pow_tensor_tensor(&(exponent - 1)?)?)?;
     (grad * conj(&slope)?)?.masked_fill_scalar(&exponent.eq_scalar(0)?, 0)
 }
@@ -21,7 +21,7 @@ fn of_base(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
 /// Returns the gradient of a power's exponent. It is zero if the base is zero and the exponent's real part is not negative.
 ///
 /// The power is computed again and not saved: this gradient is rarely requested, and an in-place power stays possible.
-fn of_exponent(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
+fn pow_exponent_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
     let result = this.pow_tensor_tensor(exponent)?;
     let flat = this.eq_scalar(0)?.logical_and(&real(exponent)?.ge_scalar(0)?)?;
     let slope = (&result * this.to(result.dtype())?.log()?)?;
@@ -29,17 +29,17 @@ fn of_exponent(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor
 }
 
 derivatives! {
-    div(grad, this, other) => of_dividend(grad, other), of_divisor(grad, this, other);
+    div(grad, this, other) => dividend_gradient(grad, other), divisor_gradient(grad, this, other);
     remainder(grad, this, other) =>
         Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("floor"))?)?.neg();
     fmod(grad, this, other) => Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?.neg();
     // A rounded quotient has gradient zero.
     div_tensor_mode(grad, this, other; rounding_mode: Option<&str>) =>
-        if rounding_mode.is_none() { of_dividend(grad, other) } else { grad.zeros_like() },
-        if rounding_mode.is_none() { of_divisor(grad, this, other) } else { grad.zeros_like() };
+        if rounding_mode.is_none() { dividend_gradient(grad, other) } else { grad.zeros_like() },
+        if rounding_mode.is_none() { divisor_gradient(grad, this, other) } else { grad.zeros_like() };
     div__tensor_mode(grad, this, other; rounding_mode: Option<&str>) =>
-        if rounding_mode.is_none() { of_dividend(grad, other) } else { grad.zeros_like() },
-        if rounding_mode.is_none() { of_divisor(grad, this, other) } else { grad.zeros_like() };
-    pow_tensor_tensor(grad, this, exponent) => of_base(grad, this, exponent), of_exponent(grad, this, exponent);
-    pow_(grad, this, exponent) => of_base(grad, this, exponent), of_exponent(grad, this, exponent);
+        if rounding_mode.is_none() { dividend_gradient(grad, other) } else { grad.zeros_like() },
+        if rounding_mode.is_none() { divisor_gradient(grad, this, other) } else { grad.zeros_like() };
+    pow_tensor_tensor(grad, this, exponent) => pow_base_gradient(grad, this, exponent), pow_exponent_gradient(grad, this, exponent);
+    pow_(grad, this, exponent) => pow_base_gradient(grad, this, exponent), pow_exponent_gradient(grad, this, exponent);
 }

@@ -23,8 +23,8 @@ fn glu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor, dim: i64) ->
         move || {
             let (of_gated, of_gate, gated, sigmoid) = all()?;
             let by_gated = aten::sigmoid_backward(&(&of_gate * grad_output)?, &sigmoid)?;
-            let bend = ((1 - (&sigmoid * 2)?)? * (of_gate * gated)?)?;
-            let by_gate = aten::sigmoid_backward(&(grad_output * (of_gated + bend)?)?, &sigmoid)?;
+            let second_derivative = ((1 - (&sigmoid * 2)?)? * (of_gate * gated)?)?;
+            let by_gate = aten::sigmoid_backward(&(grad_output * (of_gated + second_derivative)?)?, &sigmoid)?;
             aten::cat(&[by_gated, by_gate], dim)
         },
     )

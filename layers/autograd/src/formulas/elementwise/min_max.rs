@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use crate::{Gradient, op_grad};
 
 /// Returns the gradient of one operand of a minimum or maximum: half if the operands are equal, zero if the other was selected.
-fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
+fn operand_gradient(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
     aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
 }
 
@@ -15,12 +15,12 @@ fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
 }
 
 /// Returns the gradient of a tensor clamped by one bound. `below` is true for a lower bound.
-fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
+fn clamped_gradient(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
     if bound.is_number() {
         let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
         return aten::where_scalarother(&inside, grad, 0.into());
     }
-    share(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
+    operand_gradient(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
 }
 
 derivatives! {
@@ -29,18 +29,18 @@ derivatives! {
     masked_fill(grad, mask), not_differentiable(mask) =>
         grad.masked_fill_scalar(mask, 0), aten::where_scalarother(mask, grad, 0.into());
     maximum(grad, this, other) =>
-        share(grad, &this.eq(other)?, &this.lt(other)?), share(grad, &this.eq(other)?, &this.gt(other)?);
+        operand_gradient(grad, &this.eq(other)?, &this.lt(other)?), operand_gradient(grad, &this.eq(other)?, &this.gt(other)?);
     minimum(grad, this, other) =>
-        share(grad, &this.eq(other)?, &this.gt(other)?), share(grad, &this.eq(other)?, &this.lt(other)?);
+        operand_gradient(grad, &this.eq(other)?, &this.gt(other)?), operand_gradient(grad, &this.eq(other)?, &this.lt(other)?);
     fmax(grad, this, other) =>
-        share(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
-        share(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?);
+        operand_gradient(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        operand_gradient(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?);
     fmin(grad, this, other) =>
-        share(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
-        share(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?);
-    clamp_min_tensor(grad, this, min) => of_bounded(grad, this, min, true), share(grad, &this.eq(min)?, &this.gt(min)?);
+        operand_gradient(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        operand_gradient(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?);
+    clamp_min_tensor(grad, this, min) => clamped_gradient(grad, this, min, true), operand_gradient(grad, &this.eq(min)?, &this.gt(min)?);
     clamp_max_tensor(grad, this, max) =>
-        of_bounded(grad, this, max, false), share(grad, &this.eq(max)?, &this.lt(max)?);
+        clamped_gradient(grad, this, max, false), operand_gradient(grad, &this.eq(max)?, &this.lt(max)?);
 }
 
 /// Gradients of `clamp`. If an element equals a scalar bound, its gradient is zero. If it equals a tensor bound, element and bound get half
@@ -51,21 +51,21 @@ fn clamp(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient)
         move || match (min, max) {
             (Some(min), Some(max)) if !min.is_number() => {
                 let on_bound = this.eq(min)?.logical_or(&this.eq(max)?)?.logical_and(&min.lt(max)?)?;
-                share(grad, &on_bound, &this.lt(min)?.logical_or(&this.gt(max)?)?)
+                operand_gradient(grad, &on_bound, &this.lt(min)?.logical_or(&this.gt(max)?)?)
             }
             (min, max) => {
-                let above = min.map(|min| of_bounded(grad, this, min, true)).transpose()?;
+                let above = min.map(|min| clamped_gradient(grad, this, min, true)).transpose()?;
                 let grad = above.as_ref().unwrap_or(grad);
-                max.map_or_else(|| Ok(grad.clone()), |max| of_bounded(grad, this, max, false))
+                max.map_or_else(|| Ok(grad.clone()), |max| clamped_gradient(grad, this, max, false))
             }
         },
         move || match (min, max) {
             (Some(min), Some(max)) => {
                 let none =
                     this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
-                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan([this, min, max])?, 0)
+                operand_gradient(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan([this, min, max])?, 0)
             }
-            (Some(min), None) => share(grad, &this.eq(min)?, &this.gt(min)?),
+            (Some(min), None) => operand_gradient(grad, &this.eq(min)?, &this.gt(min)?),
             (None, _) => grad.zeros_like(),
         },
         move || match (min, max) {
@@ -73,9 +73,9 @@ fn clamp(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient)
                 let crossed = min.gt(max)?;
                 let on_bound = this.eq(max)?.logical_and(&min.lt(max)?)?;
                 let all = this.gt(max)?.logical_or(&crossed)?;
-                share(grad, &on_bound, &on_bound.logical_or(&all)?.logical_not()?)
+                operand_gradient(grad, &on_bound, &on_bound.logical_or(&all)?.logical_not()?)
             }
-            (None, Some(max)) => share(grad, &this.eq(max)?, &this.lt(max)?),
+            (None, Some(max)) => operand_gradient(grad, &this.eq(max)?, &this.lt(max)?),
             (_, None) => grad.zeros_like(),
         },
     )

@@ -8,7 +8,7 @@ use crate::{Outline, not_differentiable};
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 
 /// Returns the gradient of a source that was written to slices. The source may have no dimensions, and broadcasts.
-fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
+fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
     if source.rank() == 0 {
         return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);
     }
@@ -57,11 +57,11 @@ derivatives! {
             grad.masked_fill_scalar(&elsewhere, 0)?.sum()
         };
     index_copy(grad; dim: i64, index: &Tensor, source: &Outline), not_differentiable(index) =>
-        grad.index_fill_int_scalar(dim, index, 0), of_source(grad, dim, index, source);
+        grad.index_fill_int_scalar(dim, index, 0), source_gradient(grad, dim, index, source);
     index_add(grad; dim: i64, index: &Tensor, source: &Outline, alpha: Scalar), not_differentiable(index) =>
-        Ok(grad.clone()), of_source(grad, dim, index, source)? * alpha;
+        Ok(grad.clone()), source_gradient(grad, dim, index, source)? * alpha;
     masked_select(grad; this: &Outline, mask: &Tensor), not_differentiable(mask) =>
-        aten::masked_select_backward(grad, &this.stand_in()?, mask);
+        aten::masked_select_backward(grad, &this.placeholder()?, mask);
     masked_scatter(grad, mask; source: &Outline), not_differentiable(mask) =>
         grad.masked_fill_scalar(mask, 0),
         {

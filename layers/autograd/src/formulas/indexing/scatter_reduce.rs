@@ -7,32 +7,32 @@ use dispatch_runtime::prelude::*;
 use crate::op_grad;
 
 /// How the elements of a source are mapped to positions of the target.
-pub(super) trait ScatterKind {
+pub(super) trait ScatterIndex {
     /// Returns, for each element of the source, the element of `tensor` at its position.
-    fn pick(&self, tensor: &Tensor) -> Result<Tensor>;
+    fn gather(&self, tensor: &Tensor) -> Result<Tensor>;
 
     /// Adds each element of the source to its position.
-    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
+    fn scatter_add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
 
     /// Calls the reduction operator of this kind.
     fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
 
     /// Fills all targeted positions with zeros.
-    fn clear(&self, tensor: &Tensor) -> Result<Tensor>;
+    fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor>;
 }
 
 /// A mapping with one index per source element (`scatter_reduce`).
-pub(super) struct Gathered<'a> {
+pub(super) struct ElementIndex<'a> {
     pub(super) dim: i64,
     pub(super) index: &'a Tensor,
 }
 
-impl ScatterKind for Gathered<'_> {
-    fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
+impl ScatterIndex for ElementIndex<'_> {
+    fn gather(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.gather(self.dim, self.index)
     }
 
-    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
+    fn scatter_add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
         to.scatter_add(self.dim, self.index, source)
     }
 
@@ -40,23 +40,23 @@ impl ScatterKind for Gathered<'_> {
         aten::scatter_reduce_two(this, self.dim, self.index, source, name, include_self)
     }
 
-    fn clear(&self, tensor: &Tensor) -> Result<Tensor> {
+    fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.scatter_value(self.dim, self.index, 0)
     }
 }
 
 /// A mapping with one index per slice along a dimension (`index_reduce`).
-struct Indexed<'a> {
+struct SliceIndex<'a> {
     dim: i64,
     index: &'a Tensor,
 }
 
-impl ScatterKind for Indexed<'_> {
-    fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
+impl ScatterIndex for SliceIndex<'_> {
+    fn gather(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.index_select(self.dim, self.index)
     }
 
-    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
+    fn scatter_add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
         to.index_add(self.dim, self.index, source)
     }
 
@@ -64,25 +64,25 @@ impl ScatterKind for Indexed<'_> {
         aten::index_reduce(this, self.dim, self.index, source, name, include_self)
     }
 
-    fn clear(&self, tensor: &Tensor) -> Result<Tensor> {
+    fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.index_fill_int_scalar(self.dim, self.index, 0)
     }
 }
 
 #[op_grad(aten::index_reduce, not_differentiable(index))]
 fn index_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
-    let reduction = Reduction { kind: Indexed { dim, index }, name: reduce, include_self };
+    let reduction = ScatterReduction { index: SliceIndex { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, source, result)
 }
 
 /// A reduction of source elements into positions of a tensor.
-pub(super) struct Reduction<'a, K> {
-    pub(super) kind: K,
+pub(super) struct ScatterReduction<'a, K> {
+    pub(super) index: K,
     pub(super) name: &'a str,
     pub(super) include_self: bool,
 }
 
-impl<K: ScatterKind> Reduction<'_, K> {
+impl<K: ScatterIndex> ScatterReduction<'_, K> {
     /// Returns the gradients of the tensor before the reduction and of the source.
     pub(super) fn gradients(
         &self,
@@ -92,40 +92,52 @@ impl<K: ScatterKind> Reduction<'_, K> {
         result: &Tensor,
     ) -> Result<(Tensor, Tensor)> {
         let (before, of_source) = match self.name {
-            "sum" => (grad.clone(), self.kind.pick(grad)?),
-            "mean" => self.of_mean(grad, source)?,
-            "prod" => self.of_product(grad, this, source, result)?,
-            "amax" | "amin" => self.of_extremum(grad, this, source, result)?,
+            "sum" => (grad.clone(), self.index.gather(grad)?),
+            "mean" => self.mean_gradients(grad, source)?,
+            "prod" => self.product_gradients(grad, this, source, result)?,
+            "amax" | "amin" => self.extremum_gradients(grad, this, source, result)?,
             other => {
                 return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
             }
         };
-        Ok((if self.include_self { before } else { self.kind.clear(&before)? }, of_source))
+        Ok((if self.include_self { before } else { self.index.fill_zeros(&before)? }, of_source))
     }
 
-    fn of_mean(&self, grad: &Tensor, source: &Tensor) -> Result<(Tensor, Tensor)> {
+    fn mean_gradients(&self, grad: &Tensor, source: &Tensor) -> Result<(Tensor, Tensor)> {
         let own = if self.include_self { grad.ones_like()? } else { grad.zeros_like()? };
-        let count = self.kind.add(&own, &source.ones_like()?)?.clamp_min(1)?;
-        Ok(((grad / &count)?, (self.kind.pick(grad)? / self.kind.pick(&count)?)?))
+        let count = self.index.scatter_add(&own, &source.ones_like()?)?.clamp_min(1)?;
+        Ok(((grad / &count)?, (self.index.gather(grad)? / self.index.gather(&count)?)?))
     }
 
     /// Returns the gradients of a product. Each factor is divided out of the result. If it is the only zero of its product, the product is
     /// computed again without it.
-    fn of_product(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
+    fn product_gradients(
+        &self,
+        grad: &Tensor,
+        this: &Tensor,
+        source: &Tensor,
+        result: &Tensor,
+    ) -> Result<(Tensor, Tensor)> {
         let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
-        let before = ((grad * self.kind.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
+        let before = ((grad * self.index.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
         let zero = source.eq_scalar(0)?;
-        let zeros = self.kind.pick(&self.kind.add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
+        let zeros = self.index.gather(&self.index.scatter_add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
         let single = zero.logical_and(&zeros.eq_scalar(1)?)?;
-        let others = self.kind.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
-        let divided = (self.kind.pick(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
-        Ok((before, aten::where_self(&single, &self.kind.pick(&(grad * others)?)?, &divided)?))
+        let others = self.index.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
+        let divided = (self.index.gather(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
+        Ok((before, aten::where_self(&single, &self.index.gather(&(grad * others)?)?, &divided)?))
     }
 
-    fn of_extremum(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
+    fn extremum_gradients(
+        &self,
+        grad: &Tensor,
+        this: &Tensor,
+        source: &Tensor,
+        result: &Tensor,
+    ) -> Result<(Tensor, Tensor)> {
         let own = this.eq(result)?.to(grad.dtype())?;
-        let reaches = source.eq(&self.kind.pick(result)?)?.to(grad.dtype())?;
-        let share = (grad / self.kind.add(&own, &reaches)?)?;
-        Ok(((own * &share)?, (reaches * self.kind.pick(&share)?)?))
+        let is_extreme = source.eq(&self.index.gather(result)?)?.to(grad.dtype())?;
+        let share = (grad / self.index.scatter_add(&own, &is_extreme)?)?;
+        Ok(((own * &share)?, (is_extreme * self.index.gather(&share)?)?))
     }
 }

@@ -5,34 +5,34 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-fn turned(tensor: &Tensor) -> Result<Tensor> {
+fn transpose(tensor: &Tensor) -> Result<Tensor> {
     tensor.transpose_int(-2, -1)
 }
 
 derivatives! {
     _cdist_forward(grad, x1, x2; p: f64, result: &Tensor) =>
         aten::_cdist_backward(grad, x1, x2, p, result),
-        aten::_cdist_backward(&turned(grad)?, x2, x1, p, &turned(result)?);
+        aten::_cdist_backward(&transpose(grad)?, x2, x1, p, &transpose(result)?);
     _pdist_forward(grad, this; p: f64, result: &Tensor) => aten::_pdist_backward(grad, this, p, result);
 }
 
 #[op_grad(aten::_cdist_backward)]
 fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
-    let apart = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
-    let second_order = SecondOrder::new(&grad0.unsqueeze(-2)?, grad, &apart, cdist, p)?;
-    let of_x1 = second_order.apart.sum_dim_intlist(Some(&[-2]), false)?;
-    let of_x2 = second_order.apart.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
+    let difference = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
+    let second_order = SecondOrder::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
+    let of_x1 = second_order.difference.sum_dim_intlist(Some(&[-2]), false)?;
+    let of_x2 = second_order.difference.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
     Ok((second_order.grad, of_x1, of_x2, second_order.distance))
 }
 
 #[op_grad(aten::_euclidean_dist)]
-fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
+fn euclidean_distance(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
     // The distance of equal points has gradient zero.
     let ratio = move || (grad / result)?.masked_fill_scalar(&result.eq_scalar(0)?, 0);
-    let pulled = |ratio: &Tensor, near: &Tensor, far: &Tensor| {
+    let point_gradient = |ratio: &Tensor, near: &Tensor, far: &Tensor| {
         (near * ratio.sum_dim_intlist(Some(&[-1]), true)?)? - ratio.matmul(far)?
     };
-    (move || pulled(&ratio()?, x1, x2), move || pulled(&turned(&ratio()?)?, x2, x1))
+    (move || point_gradient(&ratio()?, x1, x2), move || point_gradient(&transpose(&ratio()?)?, x2, x1))
 }
 
 #[op_grad(aten::_pdist_backward)]
@@ -41,42 +41,42 @@ fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradien
     let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
     let second_order = SecondOrder::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
-    let of_first = this.zeros_like()?.index_add(0, &first, &second_order.apart)?;
-    Ok((second_order.grad, of_first.index_add(0, &second, &second_order.apart.neg()?)?, second_order.distance))
+    let of_first = this.zeros_like()?.index_add(0, &first, &second_order.difference)?;
+    Ok((second_order.grad, of_first.index_add(0, &second, &second_order.difference.neg()?)?, second_order.distance))
 }
 
 /// The second-order gradients of distances: of the incoming gradient, of each difference, and of the distances.
 struct SecondOrder {
     grad: Tensor,
-    apart: Tensor,
+    difference: Tensor,
     distance: Tensor,
 }
 
 impl SecondOrder {
     /// Computes the second-order gradients. `outer` is the difference of the gradients that arrived for the two points.
-    fn new(outer: &Tensor, grad: &Tensor, apart: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
-        let (sign, size) = (apart.sign()?, apart.abs()?);
-        let straight = |slope: &Tensor| {
-            let grad = inner(outer, slope)?;
-            Ok(Self { grad, apart: apart.zeros_like()?, distance: distance.zeros_like()? })
+    fn new(outer: &Tensor, grad: &Tensor, difference: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
+        let (sign, size) = (difference.sign()?, difference.abs()?);
+        let without_curvature = |slope: &Tensor| {
+            let grad = inner_product(outer, slope)?;
+            Ok(Self { grad, difference: difference.zeros_like()?, distance: distance.zeros_like()? })
         };
         if p == 0.0 {
-            return straight(&apart.zeros_like()?);
+            return without_curvature(&difference.zeros_like()?);
         }
         if p == f64::INFINITY {
-            return straight(&sign.masked_fill_scalar(&size.ne(&distance.unsqueeze(-1)?)?, 0)?);
+            return without_curvature(&sign.masked_fill_scalar(&size.ne(&distance.unsqueeze(-1)?)?, 0)?);
         }
         // The distance of equal points has gradient zero.
-        let nowhere = distance.eq_scalar(0)?;
-        let far = distance.masked_fill_scalar(&nowhere, 1)?;
-        let (share, level) = ((size / far.unsqueeze(-1)?)?, apart.eq_scalar(0)?);
+        let is_zero = distance.eq_scalar(0)?;
+        let far = distance.masked_fill_scalar(&is_zero, 1)?;
+        let (share, level) = ((size / far.unsqueeze(-1)?)?, difference.eq_scalar(0)?);
         let slope = (sign * share.pow_tensor_scalar(p - 1.0)?)?.masked_fill_scalar(&level, 0)?;
-        let even = if p < 2.0 { level } else { nowhere.unsqueeze(-1)? };
-        let bend = share.pow_tensor_scalar(p - 2.0)?.masked_fill_scalar(&even, 0)?;
-        let of_grad = inner(outer, &slope)?;
+        let even = if p < 2.0 { level } else { is_zero.unsqueeze(-1)? };
+        let second_derivative = share.pow_tensor_scalar(p - 2.0)?.masked_fill_scalar(&even, 0)?;
+        let of_grad = inner_product(outer, &slope)?;
         let by_distance = ((grad * (p - 1.0))? / far)?;
         Ok(Self {
-            apart: ((outer * bend)? * by_distance.unsqueeze(-1)?)?,
+            difference: ((outer * second_derivative)? * by_distance.unsqueeze(-1)?)?,
             distance: (&of_grad * by_distance)?.neg()?,
             grad: of_grad,
         })
@@ -84,6 +84,6 @@ impl SecondOrder {
 }
 
 /// Returns the inner products along the last dimension.
-fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+fn inner_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     (a * b)?.sum_dim_intlist(Some(&[-1]), false)
 }

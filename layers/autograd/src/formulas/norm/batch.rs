@@ -3,13 +3,13 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, Three, mask, wanted};
-use crate::formulas::missing;
+use super::normalized::{Normalized, ThreeGradients, request_mask, requested};
+use crate::formulas::no_formula_error;
 use crate::{Gradient, op_grad};
 
 /// Defines the derivatives of the variants of batch normalization. Each row lists the arguments between the weight and `eps`, then the
 /// running statistics and whether the call trains.
-macro_rules! batch_norms {
+macro_rules! batch_norm_derivatives {
     ($(
         $operator:ident($($argument:ident: $ty:ty),*), not_differentiable($($fixed:ident),*) =>
             $running:expr, $trains:expr;
@@ -25,12 +25,12 @@ macro_rules! batch_norms {
             result2: &Tensor,
             needs: &[bool],
         ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-            back(grad, input, weight, $running, [result1, result2], $trains, eps, needs)
+            batch_norm_gradients(grad, input, weight, $running, [result1, result2], $trains, eps, needs)
         }
     )*};
 }
 
-batch_norms! {
+batch_norm_derivatives! {
     native_batch_norm(running_mean: Option<&Tensor>, running_var: Option<&Tensor>, training: bool),
         not_differentiable(running_mean, running_var, result1, result2) => [running_mean, running_var], training;
     _native_batch_norm_legit(running_mean: &Tensor, running_var: &Tensor, training: bool),
@@ -42,8 +42,8 @@ batch_norms! {
 }
 
 /// Returns the gradients of input, weight and bias, computed with the running statistics or with those of the batch.
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn back(
+#[expect(clippy::too_many_arguments, reason = "the operators have these arguments")]
+fn batch_norm_gradients(
     grad: &Tensor,
     input: &Tensor,
     weight: Option<&Tensor>,
@@ -52,8 +52,8 @@ fn back(
     training: bool,
     eps: f64,
     needs: &[bool],
-) -> Result<Three> {
-    let mask = mask(needs);
+) -> Result<ThreeGradients> {
+    let mask = request_mask(needs);
     let (mean, invstd) = (Some(mean), Some(invstd));
     let all = aten::native_batch_norm_backward(
         grad,
@@ -67,7 +67,7 @@ fn back(
         eps,
         &mask,
     )?;
-    Ok(wanted(all, mask))
+    Ok(requested(all, mask))
 }
 
 #[op_grad(aten::native_batch_norm_backward, not_differentiable(running_mean, running_var, save_mean, save_invstd))]
@@ -86,7 +86,7 @@ fn batch_norm_backward(
     };
     let invstd = if train { save_invstd.cloned() } else { running_var.map(|var| (var + eps)?.rsqrt()).transpose()? };
     let (Some(mean), Some(invstd)) = (if train { save_mean } else { running_mean }, invstd) else {
-        return Err(missing::<aten::native_batch_norm_backward>());
+        return Err(no_formula_error::<aten::native_batch_norm_backward>());
     };
     let dims = if train { &but_channels[..] } else { &[] };
     let normal = Normalized::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;

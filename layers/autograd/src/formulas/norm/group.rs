@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, mask, wanted};
-use crate::formulas::reduction::sums::sum_of;
+use super::normalized::{Normalized, request_mask, requested};
+use crate::formulas::reduction::sums::sum_optional;
 use crate::{Gradient, op_grad};
 
 /// The returned mean and reciprocal deviation of each group are differentiable too.
@@ -18,16 +18,16 @@ fn group_norm(
     needs: &[bool],
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    let mask = mask(needs);
+    let mask = request_mask(needs);
     let all = aten::native_group_norm_backward(grad0, input, result1, result2, weight, N, C, HxW, group, &mask)?;
-    let (mut of_input, of_weight, of_bias) = wanted(all, mask);
+    let (mut of_input, of_weight, of_bias) = requested(all, mask);
     if mask[0] && (grad1.is_some() || grad2.is_some()) {
-        let groups = Groups { n: N, c: C, inner: HxW, group };
+        let groups = GroupSizes { n: N, c: C, inner: HxW, group };
         let normal = groups.normalized(input, result1, result2)?;
-        let of_mean = grad1.map(|grad| normal.of_mean(&groups.statistic(grad)?)).transpose()?;
-        let of_invstd = grad2.map(|grad| normal.of_invstd(&groups.statistic(grad)?)).transpose()?;
-        let statistics = sum_of(of_mean, of_invstd)?.map(|grad| grad.reshape(input.sizes())).transpose()?;
-        of_input = sum_of(of_input, statistics)?;
+        let of_mean = grad1.map(|grad| normal.mean_gradient(&groups.reshape_statistic(grad)?)).transpose()?;
+        let of_invstd = grad2.map(|grad| normal.invstd_gradient(&groups.reshape_statistic(grad)?)).transpose()?;
+        let statistics = sum_optional(of_mean, of_invstd)?.map(|grad| grad.reshape(input.sizes())).transpose()?;
+        of_input = sum_optional(of_input, statistics)?;
     }
     Ok((of_input, of_weight, of_bias))
 }
@@ -39,40 +39,45 @@ fn group_norm_backward(
     grad2: Option<&Tensor>,
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    let groups = Groups { n: N, c: C, inner: HxW, group };
+    let groups = GroupSizes { n: N, c: C, inner: HxW, group };
     let normal = groups.normalized(input, mean, rstd)?;
-    let weight = weight.map(|weight| groups.channels(weight)).transpose()?;
-    let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.channels(grad)).transpose();
-    let outer = [grad0.map(|grad| groups.elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
-    let second = normal.second_order(&groups.elements(grad_out)?, weight.as_ref(), outer)?;
+    let weight = weight.map(|weight| groups.reshape_channels(weight)).transpose()?;
+    let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.reshape_channels(grad)).transpose();
+    let outer = [grad0.map(|grad| groups.reshape_elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
+    let second = normal.second_order(&groups.reshape_elements(grad_out)?, weight.as_ref(), outer)?;
     let of_weight = move || second.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
     Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
 }
 
 /// The sizes of a group normalization.
 #[derive(Clone, Copy)]
-struct Groups {
+struct GroupSizes {
     n: i64,
     c: i64,
     inner: i64,
     group: i64,
 }
 
-impl Groups {
+impl GroupSizes {
     /// Reshapes a tensor to batch, group, channel in the group, and position in the channel.
-    fn elements(self, tensor: &Tensor) -> Result<Tensor> {
+    fn reshape_elements(self, tensor: &Tensor) -> Result<Tensor> {
         tensor.reshape(&[self.n, self.group, self.c / self.group, self.inner])
     }
 
-    fn statistic(self, tensor: &Tensor) -> Result<Tensor> {
+    fn reshape_statistic(self, tensor: &Tensor) -> Result<Tensor> {
         tensor.reshape(&[self.n, self.group, 1, 1])
     }
 
-    fn channels(self, tensor: &Tensor) -> Result<Tensor> {
+    fn reshape_channels(self, tensor: &Tensor) -> Result<Tensor> {
         tensor.reshape(&[1, self.group, self.c / self.group, 1])
     }
 
     fn normalized(self, input: &Tensor, mean: &Tensor, invstd: &Tensor) -> Result<Normalized> {
-        Normalized::new(&self.elements(input)?, &self.statistic(mean)?, &self.statistic(invstd)?, &[2, 3])
+        Normalized::new(
+            &self.reshape_elements(input)?,
+            &self.reshape_statistic(mean)?,
+            &self.reshape_statistic(invstd)?,
+            &[2, 3],
+        )
     }
 }

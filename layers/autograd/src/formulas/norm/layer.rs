@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, mask, wanted};
+use super::normalized::{Normalized, request_mask, requested};
 use crate::{Gradient, op_grad};
 
 #[op_grad(aten::native_layer_norm, not_differentiable(result1, result2))]
@@ -13,9 +13,9 @@ fn layer_norm(
     needs: &[bool],
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    let mask = mask(needs);
+    let mask = request_mask(needs);
     let all = aten::native_layer_norm_backward(grad, input, normalized_shape, result1, result2, weight, bias, &mask)?;
-    Ok(wanted(all, mask))
+    Ok(requested(all, mask))
 }
 
 #[op_grad(aten::native_layer_norm_backward, not_differentiable(mean, rstd))]

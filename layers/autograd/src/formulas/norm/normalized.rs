@@ -3,17 +3,17 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::sums::count;
+use crate::formulas::reduction::sums::reduced_count;
 
-pub(super) type Three = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
+pub(super) type ThreeGradients = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 
 /// Returns those of three gradients that the mask requests.
-pub(super) fn wanted((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> Three {
+pub(super) fn requested((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> ThreeGradients {
     (mask[0].then_some(first), mask[1].then_some(second), mask[2].then_some(third))
 }
 
 /// Returns which of three gradients are requested.
-pub(super) fn mask(needs: &[bool]) -> [bool; 3] {
+pub(super) fn request_mask(needs: &[bool]) -> [bool; 3] {
     std::array::from_fn(|at| needs.get(at) == Some(&true))
 }
 
@@ -42,12 +42,12 @@ impl Normalized {
         of.mean_dim(Some(&self.dims), true)
     }
 
-    fn count(&self) -> Result<i64> {
-        count(self.elements.sizes(), &self.dims)
+    fn reduced_count(&self) -> Result<i64> {
+        reduced_count(self.elements.sizes(), &self.dims)
     }
 
     /// Returns the gradient of the input, given the gradient of the normalized elements. This map is its own transpose.
-    fn back(&self, grad: &Tensor) -> Result<Tensor> {
+    fn input_gradient(&self, grad: &Tensor) -> Result<Tensor> {
         if self.dims.is_empty() {
             return grad * &self.invstd;
         }
@@ -55,12 +55,12 @@ impl Normalized {
         ((grad - self.mean(grad)?)? - along)? * &self.invstd
     }
 
-    pub(super) fn of_mean(&self, grad: &Tensor) -> Result<Tensor> {
-        (grad / self.count()?)?.expand(self.elements.sizes())
+    pub(super) fn mean_gradient(&self, grad: &Tensor) -> Result<Tensor> {
+        (grad / self.reduced_count()?)?.expand(self.elements.sizes())
     }
 
-    pub(super) fn of_invstd(&self, grad: &Tensor) -> Result<Tensor> {
-        ((grad * self.invstd.square()?)? * (&self.elements / self.count()?)?)?.neg()
+    pub(super) fn invstd_gradient(&self, grad: &Tensor) -> Result<Tensor> {
+        ((grad * self.invstd.square()?)? * (&self.elements / self.reduced_count()?)?)?.neg()
     }
 
     /// Returns the second-order gradients for a gradient `grad` of the weighted elements, given gradients of the first-order gradients of
@@ -75,21 +75,21 @@ impl Normalized {
         let by_weight = |tensor: &Tensor| weight.map_or_else(|| Ok(tensor.clone()), |weight| tensor * weight);
         let mut result = SecondOrder { grad: zeros()?, input: zeros()?, weight: zeros()? };
         if let Some(outer) = &of_input {
-            let (inner, back) = (by_weight(grad)?, self.back(outer)?);
+            let (inner, back) = (by_weight(grad)?, self.input_gradient(outer)?);
             result.grad = (result.grad + by_weight(&back)?)?;
             result.weight = (result.weight + (grad * &back)?)?;
             if !self.dims.is_empty() {
                 let (a, b) = (self.mean(&(outer * &self.elements)?)?, self.mean(&(&inner * &self.elements)?)?);
                 let product =
                     ((self.mean(&(outer * &inner)?)? - (self.mean(outer)? * self.mean(&inner)?)?)? - (&a * &b)?)?;
-                let of_scale = ((&self.elements * product)? * self.invstd.square()?)?;
-                let of_elements = (((b * &back)? + (a * self.back(&inner)?)?)? * &self.invstd)?;
-                result.input = (result.input - (of_scale + of_elements)?)?;
+                let scale_gradient = ((&self.elements * product)? * self.invstd.square()?)?;
+                let element_gradient = (((b * &back)? + (a * self.input_gradient(&inner)?)?)? * &self.invstd)?;
+                result.input = (result.input - (scale_gradient + element_gradient)?)?;
             }
         }
         if let Some(outer) = &of_weight {
             result.grad = (result.grad + (outer * &self.elements)?)?;
-            result.input = (result.input + self.back(&(grad * outer)?)?)?;
+            result.input = (result.input + self.input_gradient(&(grad * outer)?)?)?;
         }
         if let Some(outer) = &of_bias {
             result.grad = (result.grad + outer)?;

@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use crate::{Gradient, Outline, op_grad};
 
 /// Returns the sum along a dimension, which is kept.
-fn along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
+fn sum_along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     tensor.sum_dim_intlist(Some(&[dim]), true)
 }
 
@@ -26,8 +26,8 @@ fn softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
         move || aten::_softmax_backward_data(&grad()?, output, dim, input_dtype),
         move || {
             let grad = grad()?;
-            let both = (&grad * (grad_output - along(&(grad_output * output)?, dim)?)?)?;
-            both - (grad_output * along(&(grad * output)?, dim)?)?
+            let product = (&grad * (grad_output - sum_along(&(grad_output * output)?, dim)?)?)?;
+            product - (grad_output * sum_along(&(grad * output)?, dim)?)?
         },
     )
 }
@@ -38,8 +38,8 @@ fn log_softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient)
     (
         move || {
             let grad = grad()?;
-            &grad - along(&(&grad * output.exp()?)?, dim)?
+            &grad - sum_along(&(&grad * output.exp()?)?, dim)?
         },
-        move || ((along(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
+        move || ((sum_along(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
     )
 }

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::wrap_dim;
 
-use super::sums::restored;
+use super::sums::restore_dims;
 use crate::complex::{conj, real};
 use crate::op_grad;
 
@@ -12,8 +12,8 @@ use crate::op_grad;
 #[expect(clippy::float_cmp, reason = "these orders are exact")]
 fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
     let dims = dim.unwrap_or_default();
-    let grad = restored(grad, this.sizes(), dims, keepdim)?;
-    let norm = restored(result, this.sizes(), dims, keepdim)?;
+    let grad = restore_dims(grad, this.sizes(), dims, keepdim)?;
+    let norm = restore_dims(result, this.sizes(), dims, keepdim)?;
     let ord = ord.to_f64().unwrap_or(f64::NAN);
     if ord == 0.0 {
         return this.zeros_like();

@@ -8,19 +8,19 @@ use crate::complex::conj;
 use crate::{Outline, op_grad};
 
 /// Runs a scan from the end of a dimension.
-fn backwards(tensor: &Tensor, dim: i64, scan: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+fn reverse_scan(tensor: &Tensor, dim: i64, scan: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     if tensor.sizes().is_empty() {
         return scan(tensor);
     }
     scan(&tensor.flip(&[dim])?)?.flip(&[dim])
 }
 
-fn sum_from_here(tensor: &Tensor, dim: i64) -> Result<Tensor> {
-    backwards(tensor, dim, |tensor| tensor.cumsum(dim))
+fn reverse_cumsum(tensor: &Tensor, dim: i64) -> Result<Tensor> {
+    reverse_scan(tensor, dim, |tensor| tensor.cumsum(dim))
 }
 
 derivatives! {
-    cumsum(grad; dim: i64) => sum_from_here(grad, dim);
+    cumsum(grad; dim: i64) => reverse_cumsum(grad, dim);
     cummax(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
     cummin(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
@@ -32,19 +32,19 @@ derivatives! {
 #[op_grad(aten::cumprod)]
 fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
     if guard::is_grad_enabled() && !this.sizes().is_empty() {
-        return cumprod_by_parts(grad, this, dim);
+        return cumprod_gradient_without_division(grad, this, dim);
     }
     let zero = this.eq_scalar(0)?;
     let zeros = zero.cumsum(dim)?;
     let first = zero.logical_and(&zeros.eq_scalar(1)?)?;
     let without = this.masked_fill_scalar(&first, 1)?;
-    let of_first = sum_from_here(&(grad * conj(&without.cumprod(dim)?)?)?, dim)?;
-    let of_others = (sum_from_here(&(grad * conj(result)?)?, dim)? / conj(&this.masked_fill_scalar(&zero, 1)?)?)?;
+    let of_first = reverse_cumsum(&(grad * conj(&without.cumprod(dim)?)?)?, dim)?;
+    let of_others = (reverse_cumsum(&(grad * conj(result)?)?, dim)? / conj(&this.masked_fill_scalar(&zero, 1)?)?)?;
     aten::where_self(&first, &of_first, &of_others.masked_fill_scalar(&zeros.gt_scalar(0)?, 0)?)
 }
 
 /// Returns the gradient of `cumprod` without a division, so that it is differentiable even at zeros. It takes one product per element.
-fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
+fn cumprod_gradient_without_division(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
     let length = aten::size_int(this, dim)?;
     if this.geometry().count() == 0 {
         return Ok(grad.clone());
@@ -66,15 +66,15 @@ fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Resu
     // finite number, because infinity would make its own gradient NaN.
     if this.dtype().is_complex() {
         // The logarithm of a complex number includes its sign.
-        let from_here = backwards(&(conj(grad)?.log()? - result)?, dim, |terms| terms.logcumsumexp(dim))?;
-        return conj(&(from_here + this)?.exp()?);
+        let reversed = reverse_scan(&(conj(grad)?.log()? - result)?, dim, |terms| terms.logcumsumexp(dim))?;
+        return conj(&(reversed + this)?.exp()?);
     }
     let of_zero = if this.dtype() == DType::F64 { f64::MIN } else { f32::MIN.into() };
     let of = |grad: &Tensor| {
-        let none = grad.le_scalar(0)?;
-        let logarithm = grad.masked_fill_scalar(&none, 1)?.log()?.masked_fill_scalar(&none, of_zero)?;
-        let from_here = backwards(&(logarithm - result)?, dim, |terms| terms.logcumsumexp(dim))?;
-        (from_here + this)?.exp()
+        let not_positive = grad.le_scalar(0)?;
+        let logarithm = grad.masked_fill_scalar(&not_positive, 1)?.log()?.masked_fill_scalar(&not_positive, of_zero)?;
+        let reversed = reverse_scan(&(logarithm - result)?, dim, |terms| terms.logcumsumexp(dim))?;
+        (reversed + this)?.exp()
     };
     of(grad)? - of(&(-grad)?)?
 }

@@ -8,7 +8,7 @@ use crate::complex::conj;
 use crate::{Outline, not_differentiable};
 
 /// Returns the reduced dimensions. An empty list reduces all.
-fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
+fn reduced_dims(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
     let rank = sizes.len();
     if dims.is_empty() {
         return Ok((0..rank).collect());
@@ -18,25 +18,25 @@ fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
 }
 
 /// Reshapes the result of a reduction so that each removed dimension has size one again.
-pub(crate) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
+pub(crate) fn restore_dims(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
     if keepdim || sizes.is_empty() {
         return Ok(reduced_to.clone());
     }
     let mut sizes = Dims::from_slice(sizes);
-    for dim in reduced(&sizes, dims)? {
+    for dim in reduced_dims(&sizes, dims)? {
         sizes[dim] = 1;
     }
     reduced_to.reshape(&sizes)
 }
 
 /// Returns the number of elements in each reduced sum.
-pub(crate) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
-    let reduced: Dims = reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
+pub(crate) fn reduced_count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
+    let reduced: Dims = reduced_dims(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
     Ok(dispatch_runtime::element_count(&reduced))
 }
 
-pub(crate) fn of_mean(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
-    (restored(grad, sizes, dims, keepdim)? / count(sizes, dims)?)?.expand(sizes)
+pub(crate) fn mean_gradient(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    (restore_dims(grad, sizes, dims, keepdim)? / reduced_count(sizes, dims)?)?.expand(sizes)
 }
 
 /// Returns, for each element, the product of all others along the dimension: of those before it times those after it. It divides by no
@@ -56,26 +56,26 @@ fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
 derivatives! {
     sum(grad; this: &Outline) => grad.expand(this.sizes());
     sum_dim_intlist(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
-        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
+        restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
     nansum(grad, this; dim: Option<&[i64]>, keepdim: bool) =>
-        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
+        restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
     mean(grad; this: &Outline) => (grad / this.count())?.expand(this.sizes());
     mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
-        of_mean(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
+        mean_gradient(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
     prod(grad, this) => {
         let flat = this.reshape(&[-1])?;
         (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
     };
     prod_dim_int(grad, this; dim: i64, keepdim: bool) =>
-        restored(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
+        restore_dims(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
     logsumexp(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => {
-        let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
-        restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
+        let share = (this - restore_dims(result, this.sizes(), dim, keepdim)?)?.exp()?;
+        restore_dims(grad, this.sizes(), dim, keepdim)? * conj(&share)?
     };
 }
 
 /// Returns the sum of two gradients, or the only one that is present.
-pub(crate) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
+pub(crate) fn sum_optional(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
     match (first, second) {
         (Some(first), Some(second)) => (first + second).map(Some),
         (one, other) => Ok(one.or(other)),

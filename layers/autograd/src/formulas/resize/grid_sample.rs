@@ -7,10 +7,10 @@ use aten::prelude::*;
 use aten::{GridSamplePlan, Interpolation, PaddingMode};
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::sums::sum_of;
+use crate::formulas::reduction::sums::sum_optional;
 use crate::op_grad;
 
-macro_rules! samplers {
+macro_rules! grid_samplers {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_grad(aten::$name)]
         fn $name(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>)> {
@@ -25,71 +25,71 @@ macro_rules! samplers {
             grad1: Option<&Tensor>,
             _: ...
         ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-            let (mut seen, mut of_input, mut of_grid) = (None, None, None);
+            let (mut output, mut of_input, mut of_grid) = (None, None, None);
             if let Some(image) = grad0.filter(|_| output_mask[0]) {
                 let modes = (interpolation_mode, padding_mode);
-                seen = Some(aten::$name(image, grid, modes.0, modes.1, align_corners)?);
+                output = Some(aten::$name(image, grid, modes.0, modes.1, align_corners)?);
                 let mask = [false, true];
                 of_grid = Some(aten::$backward(grad_output, image, grid, modes.0, modes.1, align_corners, &mask)?.1);
             }
             if let Some(shift) = grad1.filter(|_| output_mask[1]) {
                 let plan = aten::$name::plan(input, grid, interpolation_mode, padding_mode, align_corners)?;
-                let moved = Moved::new(&plan.value, grad_output, input, grid, shift)?;
-                seen = sum_of(seen, Some(moved.seen))?;
-                of_input = Some(moved.image);
-                of_grid = sum_of(of_grid, Some(moved.grid))?;
+                let derivative = GridDerivative::new(&plan.value, grad_output, input, grid, shift)?;
+                output = sum_optional(output, Some(derivative.output))?;
+                of_input = Some(derivative.image);
+                of_grid = sum_optional(of_grid, Some(derivative.grid))?;
             }
-            Ok((seen, of_input, of_grid))
+            Ok((output, of_input, of_grid))
         }
     )*};
 }
 
-samplers! {
+grid_samplers! {
     grid_sampler_2d grid_sampler_2d_backward;
     grid_sampler_3d grid_sampler_3d_backward;
 }
 
 /// The directional derivative of the sampled output along a shift of the grid, and its gradients for the image and for the grid.
-struct Moved {
-    seen: Tensor,
+struct GridDerivative {
+    output: Tensor,
     image: Tensor,
     grid: Tensor,
 }
 
-impl Moved {
-    fn new(sampling: &GridSamplePlan, above: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
+impl GridDerivative {
+    fn new(sampling: &GridSamplePlan, grad_output: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
         let sizes = &input.sizes()[2..];
         // Coordinates need more precision than elements.
         let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let flat = |elements: &Tensor| elements.to(dtype)?.flatten_using_ints(2, -1);
-        let (image, slopes) = (flat(input)?, flat(above)?);
-        let (coordinates, shifts) = (by_dimension(&grid.to(dtype)?)?, by_dimension(&shift.to(dtype)?)?);
+        let (image, slopes) = (flat(input)?, flat(grad_output)?);
+        let (coordinates, shifts) = (split_coordinates(&grid.to(dtype)?)?, split_coordinates(&shift.to(dtype)?)?);
         let mut every = vec![Vec::new()];
         for (coordinate, &size) in coordinates.iter().zip(sizes) {
-            let taps = Side::new(sampling, size).taps(coordinate)?;
+            let taps = ImageDim::new(sampling, size).taps(coordinate)?;
             let with = |some: &Vec<Tap>, tap: &Tap| some.iter().chain([tap]).cloned().collect();
             every = every.iter().flat_map(|some| taps.iter().map(move |tap| with(some, tap))).collect();
         }
-        let (mut seen, mut of_image) = (slopes.zeros_like()?, image.zeros_like()?);
+        let (mut output, mut of_image) = (slopes.zeros_like()?, image.zeros_like()?);
         let mut of_grid = shifts.iter().map(Tensor::zeros_like).collect::<Result<Vec<Tensor>>>()?;
         for taps in every {
-            let mut at = taps[0].at.clone();
+            let mut index = taps[0].index.clone();
             for (tap, &size) in taps.iter().zip(sizes).skip(1) {
-                at = ((at * size)? + &tap.at)?;
+                index = ((index * size)? + &tap.index)?;
             }
-            let at = at.expand(slopes.sizes())?;
-            let element = image.gather(2, &at)?;
-            let weight = moved_weight(&taps, &shifts, None)?;
-            seen = (seen + (&element * &weight)?)?;
-            of_image = of_image.scatter_add(2, &at, &(&slopes * weight)?)?;
+            let index = index.expand(slopes.sizes())?;
+            let element = image.gather(2, &index)?;
+            let weight = weight_derivative(&taps, &shifts, None)?;
+            output = (output + (&element * &weight)?)?;
+            of_image = of_image.scatter_add(2, &index, &(&slopes * weight)?)?;
             let element = (element * &slopes)?.sum_dim_intlist(Some(&[1]), true)?;
             for (dim, to) in of_grid.iter_mut().enumerate() {
-                *to = (&*to + (&element * moved_weight(&taps, &shifts, Some(dim))?)?)?;
+                *to = (&*to + (&element * weight_derivative(&taps, &shifts, Some(dim))?)?)?;
             }
         }
         of_grid.reverse();
         Ok(Self {
-            seen: seen.reshape(above.sizes())?,
+            output: output.reshape(grad_output.sizes())?,
             image: of_image.reshape(input.sizes())?,
             grid: aten::stack(&of_grid, -1)?.reshape(grid.sizes())?,
         })
@@ -97,14 +97,14 @@ impl Moved {
 }
 
 /// Returns the coordinates of a grid, one tensor per dimension of the image, flattened to one channel.
-fn by_dimension(grid: &Tensor) -> Result<Vec<Tensor>> {
+fn split_coordinates(grid: &Tensor) -> Result<Vec<Tensor>> {
     let sizes = grid.sizes();
-    let places = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
-    grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, places])).collect()
+    let positions = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
+    grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, positions])).collect()
 }
 
 /// Returns the directional derivative of an element's weight along the shifts, or its derivative along one dimension.
-fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
+fn weight_derivative(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
     let mut sum = None;
     for (moved, shift) in shifts.iter().enumerate() {
         let mut product = shift.clone();
@@ -112,7 +112,7 @@ fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result
             let order = usize::from(dim == moved) + usize::from(along == Some(dim));
             product = (product * &tap.weight[order])?;
         }
-        sum = sum_of(sum, Some(product))?;
+        sum = sum_optional(sum, Some(product))?;
     }
     sum.map_or_else(|| taps[0].weight[0].zeros_like(), Ok)
 }
@@ -121,19 +121,19 @@ fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result
 /// image.
 #[derive(Clone)]
 struct Tap {
-    at: Tensor,
+    index: Tensor,
     weight: [Tensor; 3],
 }
 
 /// One dimension of an image: its size, and the linear map from grid coordinates (-1 to 1) to positions.
-struct Side<'a> {
+struct ImageDim<'a> {
     sampling: &'a GridSamplePlan,
     size: f64,
     start: f64,
     span: f64,
 }
 
-impl<'a> Side<'a> {
+impl<'a> ImageDim<'a> {
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
     fn new(sampling: &'a GridSamplePlan, size: i64) -> Self {
         let size = size as f64;
@@ -146,31 +146,36 @@ impl<'a> Side<'a> {
         let (between, scale) = (self.sampling.interpolation, self.span / 2.0);
         let position = (((coordinate + 1)? * scale)? + self.start)?;
         // A cubic curve is not clipped at the border: the indices of its elements are.
-        let goes_on = between == Interpolation::Cubic;
-        let (position, sign) = if goes_on { (position.clone(), position.ones_like()?) } else { self.kept(&position)? };
+        let is_cubic = between == Interpolation::Cubic;
+        let (position, sign) =
+            if is_cubic { (position.clone(), position.ones_like()?) } else { self.apply_padding(&position)? };
         let first = if between == Interpolation::Nearest { position.round()? } else { position.floor()? };
-        let (behind, stretch) = ((position - &first)?, (sign * scale)?);
-        let taps = curves(between).iter().zip(if goes_on { -1.. } else { 0.. }).map(|(curve, offset): (_, i64)| {
-            let mut at = (&first + offset)?;
-            if goes_on {
-                at = self.kept(&at)?.0;
-            }
-            // Negated, so that NaN counts as outside of the image.
-            let beside = at.ge_scalar(0)?.logical_and(&at.lt_scalar(self.size)?)?.logical_not()?;
-            let inside = |weight: Tensor| weight.masked_fill_scalar(&beside, 0);
-            let slope = derivative(curve);
-            let weight = [
-                inside(polynomial(curve, &behind)?)?,
-                inside((polynomial(&slope, &behind)? * &stretch)?)?,
-                inside((polynomial(&derivative(&slope), &behind)? * stretch.square()?)?)?,
-            ];
-            Ok(Tap { at: at.masked_fill_scalar(&beside, 0)?.to(DType::I64)?, weight })
-        });
+        let (offset_in_cell, stretch) = ((position - &first)?, (sign * scale)?);
+        let taps = weight_polynomials(between).iter().zip(if is_cubic { -1.. } else { 0.. }).map(
+            |(coefficients, offset): (_, i64)| {
+                let mut index = (&first + offset)?;
+                if is_cubic {
+                    index = self.apply_padding(&index)?.0;
+                }
+                // Negated, so that NaN counts as outside of the image.
+                let outside = index.ge_scalar(0)?.logical_and(&index.lt_scalar(self.size)?)?.logical_not()?;
+                let inside = |weight: Tensor| weight.masked_fill_scalar(&outside, 0);
+                let slope = polynomial_derivative(coefficients);
+                let weight = [
+                    inside(evaluate_polynomial(coefficients, &offset_in_cell)?)?,
+                    inside((evaluate_polynomial(&slope, &offset_in_cell)? * &stretch)?)?,
+                    inside(
+                        (evaluate_polynomial(&polynomial_derivative(&slope), &offset_in_cell)? * stretch.square()?)?,
+                    )?,
+                ];
+                Ok(Tap { index: index.masked_fill_scalar(&outside, 0)?.to(DType::I64)?, weight })
+            },
+        );
         taps.collect()
     }
 
     /// Clips or mirrors positions into the image according to the padding mode. Also returns the derivative of the new positions.
-    fn kept(&self, position: &Tensor) -> Result<(Tensor, Tensor)> {
+    fn apply_padding(&self, position: &Tensor) -> Result<(Tensor, Tensor)> {
         let (start, span, last, one) = (self.start, self.span, self.size - 1.0, position.ones_like()?);
         let (position, sign) = match self.sampling.padding_mode {
             PaddingMode::Zeros => return Ok((position.clone(), one)),
@@ -178,8 +183,8 @@ impl<'a> Side<'a> {
                 let far = (position - start)?.abs()?;
                 let (rest, turned) = (far.fmod_scalar(span)?, (&far / span)?.floor()?.fmod_scalar(2)?.ne_scalar(0)?);
                 let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
-                let back = turned.logical_xor(&position.lt_scalar(start)?)?;
-                (mirrored, aten::where_self(&back, &one.neg()?, &one)?)
+                let is_reversed = turned.logical_xor(&position.lt_scalar(start)?)?;
+                (mirrored, aten::where_self(&is_reversed, &one.neg()?, &one)?)
             }
             PaddingMode::Border | PaddingMode::Reflection => (position.clone(), one),
         };
@@ -189,7 +194,7 @@ impl<'a> Side<'a> {
 }
 
 /// Returns the weight polynomial of each sampled element: the coefficients of all powers of the offset from the first element.
-fn curves(between: Interpolation) -> &'static [&'static [f64]] {
+fn weight_polynomials(between: Interpolation) -> &'static [&'static [f64]] {
     const A: f64 = -0.75;
     match between {
         Interpolation::Nearest => &[&[1.0]],
@@ -203,10 +208,10 @@ fn curves(between: Interpolation) -> &'static [&'static [f64]] {
     }
 }
 
-fn polynomial(coefficients: &[f64], x: &Tensor) -> Result<Tensor> {
+fn evaluate_polynomial(coefficients: &[f64], x: &Tensor) -> Result<Tensor> {
     coefficients.iter().rev().fold(x.zeros_like(), |sum, coefficient| (sum? * x)? + *coefficient)
 }
 
-fn derivative(coefficients: &[f64]) -> Vec<f64> {
+fn polynomial_derivative(coefficients: &[f64]) -> Vec<f64> {
     coefficients.iter().zip(0..).skip(1).map(|(coefficient, power)| coefficient * f64::from(power)).collect()
 }

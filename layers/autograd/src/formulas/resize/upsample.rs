@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::Outline;
 
-macro_rules! upsamples {
+macro_rules! upsample_derivatives {
     ($($upsample:ident $backward:ident [$($align:ident)?] [$($scale:ident)+];)*) => { derivatives! {$(
         $upsample(grad; this: &Outline, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
             aten::$backward(grad, output_size, this.sizes(), $($align,)? $($scale),+);
@@ -13,7 +13,7 @@ macro_rules! upsamples {
     )*} };
 }
 
-upsamples! {
+upsample_derivatives! {
     upsample_nearest1d upsample_nearest1d_backward [] [scales];
     upsample_nearest2d upsample_nearest2d_backward [] [scales_h scales_w];
     upsample_nearest3d upsample_nearest3d_backward [] [scales_d scales_h scales_w];

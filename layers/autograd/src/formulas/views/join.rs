@@ -76,14 +76,14 @@ fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> 
     let parts = tensors.iter().map(|tensor| {
         let at = wrap_dim("dim", dim, tensor.rank())?;
         let (outer, inner) = tensor.sizes().split_at(at);
-        let behind = dispatch_runtime::element_count(&inner[1..]);
+        let inner_count = dispatch_runtime::element_count(&inner[1..]);
         let padded = inner[0].unsigned_abs().div_ceil(num_chunks.unsigned_abs());
-        let length = i64::try_from(padded).unwrap_or(i64::MAX).saturating_mul(behind);
-        let place = i64::try_from(at).unwrap_or(0);
-        let part = grad.narrow(place + 1, start, length)?;
+        let length = i64::try_from(padded).unwrap_or(i64::MAX).saturating_mul(inner_count);
+        let dim_index = i64::try_from(at).unwrap_or(0);
+        let part = grad.narrow(dim_index + 1, start, length)?;
         start = start.saturating_add(length);
         let sizes: Vec<i64> = outer.iter().copied().chain([-1]).chain(inner[1..].iter().copied()).collect();
-        part.reshape(&sizes)?.narrow(place, 0, inner[0])
+        part.reshape(&sizes)?.narrow(dim_index, 0, inner[0])
     });
     parts.collect()
 }

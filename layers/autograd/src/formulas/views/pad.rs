@@ -9,14 +9,14 @@ derivatives! {
         aten::constant_pad_nd(grad, &pad.iter().map(|size| -size).collect::<Vec<_>>(), 0.into());
 }
 
-macro_rules! pads {
+macro_rules! pad_derivatives {
     ($($pad:ident $backward:ident)*) => { derivatives! {$(
-        $pad(grad; this: &Outline, padding: &[i64]) => aten::$backward(grad, &this.stand_in()?, padding);
+        $pad(grad; this: &Outline, padding: &[i64]) => aten::$backward(grad, &this.placeholder()?, padding);
         $backward(grad; padding: &[i64]), not_differentiable(this) => aten::$pad(grad, padding);
     )*} };
 }
 
-pads! {
+pad_derivatives! {
     reflection_pad1d reflection_pad1d_backward
     reflection_pad2d reflection_pad2d_backward
     reflection_pad3d reflection_pad3d_backward

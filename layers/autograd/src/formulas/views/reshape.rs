@@ -4,26 +4,32 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
-use crate::graph::views::scattered;
+use crate::graph::views::scatter_view_gradient;
 use crate::{Outline, not_differentiable};
 
 // A view of another dtype reinterprets the bytes, which has no derivative.
 not_differentiable!(aten::detach, aten::view_dtype);
 
-macro_rules! in_sizes_of_before {
+macro_rules! reshape_gradients {
     ($($operator:ident)*) => { derivatives! { $($operator(grad; this: &Outline) => grad.reshape(this.sizes());)* } };
 }
 
-in_sizes_of_before! {
+reshape_gradients! {
     view _unsafe_view _reshape_alias
     squeeze squeeze_dim squeeze_dims unsqueeze
     squeeze_ squeeze__dim squeeze__dims unsqueeze_
 }
 
-fn shown(grad: &Tensor, this: &Outline, size: &[i64], stride: &[i64], offset: Option<i64>) -> Result<Tensor> {
+fn as_strided_gradient(
+    grad: &Tensor,
+    this: &Outline,
+    size: &[i64],
+    stride: &[i64],
+    offset: Option<i64>,
+) -> Result<Tensor> {
     let geometry = Geometry::strided(size, stride, offset.unwrap_or_else(|| this.geometry().offset()))
         .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;
-    scattered(this, &this.with(geometry), grad)
+    scatter_view_gradient(this, &this.with_geometry(geometry), grad)
 }
 
 derivatives! {
@@ -32,18 +38,18 @@ derivatives! {
     expand(grad) => Ok(grad.clone());
     lift_fresh(grad) => Ok(grad.clone());
     permute(grad; dims: &[i64]) => {
-        let mut back = Dims::from_elem(0, dims.len());
+        let mut inverse = Dims::from_elem(0, dims.len());
         for (&dim, at) in dims.iter().zip(0..) {
-            back[wrap_dim("dims", dim, dims.len())?] = at;
+            inverse[wrap_dim("dims", dim, dims.len())?] = at;
         }
-        grad.permute(&back)
+        grad.permute(&inverse)
     };
     transpose_int(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
     transpose_(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
     t(grad) => grad.t();
     t_(grad) => grad.t();
     as_strided(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
-        shown(grad, this, size, stride, storage_offset);
+        as_strided_gradient(grad, this, size, stride, storage_offset);
     as_strided_(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
-        shown(grad, this, size, stride, storage_offset);
+        as_strided_gradient(grad, this, size, stride, storage_offset);
 }

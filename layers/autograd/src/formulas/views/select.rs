@@ -21,25 +21,30 @@ derivatives! {
     unfold_backward(grad; dim: i64, size: i64, step: i64) => aten::unfold(grad, dim, size, step);
 }
 
-fn even(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
+fn split_gradient(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
     let whole = this.sizes()[wrap_dim("dim", dim, this.rank())?];
     let sizes = (0..).map(|part: i64| split_size.min(whole.saturating_sub(part.saturating_mul(split_size))));
-    together(grads, this, sizes, dim)
+    concat_gradients(grads, this, sizes, dim)
 }
 
 /// Concatenates the gradients of parts that have these lengths along a dimension.
-fn together(grads: &[Option<Tensor>], this: &Outline, lengths: impl Iterator<Item = i64>, dim: i64) -> Result<Tensor> {
+fn concat_gradients(
+    grads: &[Option<Tensor>],
+    this: &Outline,
+    lengths: impl Iterator<Item = i64>,
+    dim: i64,
+) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.rank())?;
     let mut sizes = Dims::from_slice(this.sizes());
     let mut parts = Vec::with_capacity(grads.len());
     for (grad, length) in grads.iter().zip(lengths) {
         sizes[at] = length;
-        parts.push(or_zeros(grad.as_ref(), &sizes, this)?);
+        parts.push(gradient_or_zeros(grad.as_ref(), &sizes, this)?);
     }
     aten::cat(&parts, dim)
 }
 
-fn or_zeros(grad: Option<&Tensor>, sizes: &[i64], like: &Outline) -> Result<Tensor> {
+fn gradient_or_zeros(grad: Option<&Tensor>, sizes: &[i64], like: &Outline) -> Result<Tensor> {
     grad.map_or_else(|| Tensor::zeros(sizes, (like.dtype(), like.device())), |grad| Ok(grad.clone()))
 }
 
@@ -47,14 +52,14 @@ derivatives! {
     unbind_int(; grads: &[Option<Tensor>], this: &Outline, dim: i64) => {
         let mut sizes = Dims::from_slice(this.sizes());
         sizes.remove(wrap_dim("dim", dim, this.rank())?);
-        let parts = grads.iter().map(|grad| or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
+        let parts = grads.iter().map(|grad| gradient_or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
         aten::stack(&parts, dim)
     };
-    split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) => even(grads, this, split_size, dim);
+    split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) => split_gradient(grads, this, split_size, dim);
     unsafe_split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) =>
-        even(grads, this, split_size, dim);
+        split_gradient(grads, this, split_size, dim);
     split_with_sizes(; grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) =>
-        together(grads, this, split_sizes.iter().copied(), dim);
+        concat_gradients(grads, this, split_sizes.iter().copied(), dim);
     unsafe_split_with_sizes(; grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) =>
-        together(grads, this, split_sizes.iter().copied(), dim);
+        concat_gradients(grads, this, split_sizes.iter().copied(), dim);
 }
