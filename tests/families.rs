@@ -21,7 +21,7 @@ fn an_operator_that_is_left_out_is_reported_with_its_feature() {
             Ok(_) => assert!(is_on, "{name} is there without `{feature}`"),
             Err(error) => {
                 let expected = format!(
-                    "no operator is called `{name}`; the feature `{feature}` brings it: turn it on in Cargo.toml"
+                    "no operator is called `{name}`; the Cargo feature `{feature}` adds it: turn it on in Cargo.toml"
                 );
                 assert!(!is_on && error.to_string() == expected, "{error}");
             }

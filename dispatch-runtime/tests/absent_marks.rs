@@ -83,7 +83,7 @@ fn the_first_mark_brings_a_fallback_back_into_tables_that_were_in_use() {
     let plain = x(Tracer);
     given(&plain).unwrap();
     assert_eq!((seen(), boxed_call(&plain)), (0, 0));
-    let before = given::operator().destination(plain.keys());
+    let before = given::operator().kernel_id(plain.keys());
 
     let marked = x(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
@@ -91,7 +91,7 @@ fn the_first_mark_brings_a_fallback_back_into_tables_that_were_in_use() {
     assert_eq!((seen(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
     given(&plain).unwrap();
     assert_eq!(seen(), 0, "a typed call still passes over it");
-    assert!(before.is_some() && given::operator().destination(plain.keys()) == before);
+    assert!(before.is_some() && given::operator().kernel_id(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
     assert_eq!(boxed_call(&plain), 1, "a mark that was seen is not forgotten");
@@ -102,7 +102,7 @@ fn a_tie_to_a_base_is_a_mark_too() {
     let base = x(Negative);
     assert_eq!(boxed_call(&base), 0);
     let mut view = base.restride(base.geometry().clone()).unwrap();
-    assert!(view.tie_to(&base));
+    assert!(view.make_view_of(&base));
     given(&view).unwrap();
     assert_eq!((seen(), boxed_call(&base)), (1, 1));
 }
@@ -146,7 +146,7 @@ fn an_account_names_the_kernel_that_runs() {
     let account = |marks| given::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
     let winner = |marks| account(marks).winner.map(|winner| winner.kernel);
     assert_eq!(winner(None), Some("given_cpu"));
-    assert!(account(None).masked.has(Tracer));
+    assert!(account(None).skipped.has(Tracer));
     assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace"));
 }
 

@@ -23,7 +23,7 @@ fn every_bound_of_a_number_has_words() {
         ends(&BadArgument::number("n", 5, bound), words);
     }
     ends(
-        &BadArgument::word("mode", "up", &["left", "right", "both"]),
+        &BadArgument::keyword("mode", "up", &["left", "right", "both"]),
         "is `up`, but must be `left`, `right` or `both`",
     );
     ends(&BadArgument::value("path", "[0, 1]", "a tree"), "is [0, 1], but must be a tree");
@@ -43,8 +43,8 @@ fn sizes_are_whole_or_of_one_dimension_or_a_count() {
     let one = BadArgument::size("a", &found, 1, 6).like_dim("b", 0);
     ends(&one, "but must have 6 in dimension 1, as `b` has in dimension 0");
     ends(&BadArgument::size("a", &found, 0, Expected::MultipleOf(3)), "must have a multiple of 3 in dimension 0");
-    ends(&BadArgument::count("a", &found, 1), "must have 1 element");
-    ends(&BadArgument::count("a", &found, 6..), "must have at least 6 elements");
+    ends(&BadArgument::element_count("a", &found, 1), "must have 1 element");
+    ends(&BadArgument::element_count("a", &found, 6..), "must have at least 6 elements");
     ends(&BadArgument::sizes("a", &found, Sizes::from("square matrices")), "must have square matrices");
 }
 
@@ -56,10 +56,10 @@ fn dtypes_are_one_a_list_a_class_or_those_that_hold_another() {
         (DTypes::Floating, "must be floating"),
         (DTypes::Integral, "must be integral"),
         (DTypes::Real, "must be real"),
-        (DTypes::Numbers, "must be numbers"),
+        (DTypes::Numeric, "must be numeric"),
         (DTypes::FloatingOrComplex, "must be floating or complex"),
-        (DTypes::Holding(DType::F64), "must be able to hold float64"),
-        (DTypes::from("numbers with a sign"), "must be numbers with a sign"),
+        (DTypes::CastableFrom(DType::F64), "must be able to hold float64"),
+        (DTypes::from("numbers with a sign"), "must be numeric with a sign"),
     ];
     for (dtypes, words) in all {
         ends(&BadArgument::dtype("a", DType::Bool, dtypes), words);

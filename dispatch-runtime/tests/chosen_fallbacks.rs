@@ -95,7 +95,7 @@ fn dumps_and_accounts_show_it_where_it_serves_and_nowhere_else() {
     assert_eq!((account.key, account.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
     let account = plain::operator().explain(&[x().into(), x().into()]);
     assert_eq!((account.key, account.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
-    assert!(account.masked.has(keys::ADInplaceOrView));
+    assert!(account.skipped.has(keys::ADInplaceOrView));
 }
 
 #[test]

@@ -198,8 +198,8 @@ fn a_second_fallback_for_a_key_is_refused_and_names_both() {
 fn what_is_refused_for_its_name_or_key_leaves_nothing_behind() {
     let lab = Registrar::new("nothing");
     assert!(matches!(lab.define("other::op() -> int").unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
-    assert!(matches!(lab.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::Schema { .. }));
-    assert!(matches!(lab.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    assert!(matches!(lab.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::SchemaSyntax { .. }));
+    assert!(matches!(lab.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnsupportedSchema { .. }));
     assert!(matches!(lab.fallthrough("other::op", CPU).unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
     for key in [Quantized, Sparse, SparseCsr, NestedTensor] {
         assert!(matches!(lab.fallthrough("op", key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");

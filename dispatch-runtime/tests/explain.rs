@@ -56,12 +56,12 @@ fn an_explanation_says_who_brought_what_and_who_lost() {
   mask   -> {}
   rest   -> {CPU, ADInplaceOrView, AutogradCPU, AutocastCPU}
   guards -> plus {BackendSelect, ADInplaceOrView}, minus {ADInplaceOrView, AutocastCPU}    entered at explain.rs:_
-  left   -> AutogradCPU
+  key    -> AutogradCPU
   runs Autograd `blend_autograd` (explain.rs:_): autograd kernel
-  not  CPU `blend_cpu` (explain.rs:_): comes after AutogradCPU
+  not  CPU `blend_cpu` (explain.rs:_): is below AutogradCPU
   not  CUDA `blend_elsewhere` (explain.rs:_): the call does not have this key
   not  SparseCPU `blend_elsewhere` (explain.rs:_): the call does not have this key
-  not  CompositeExplicitAutograd `blend_anywhere` (explain.rs:_): does not stand for AutogradCPU"
+  not  CompositeExplicitAutograd `blend_anywhere` (explain.rs:_): does not cover AutogradCPU"
     );
 }
 
@@ -109,8 +109,8 @@ no kernel of `explain::blend` for NestedTensorCPU
   mask   -> {}
   rest   -> {}
   guards -> plus {BackendSelect, ADInplaceOrView}
-  passed -> {BackendSelect, ADInplaceOrView}    nothing to do there
-  left   -> NestedTensorCPU
+  skips  -> {BackendSelect, ADInplaceOrView}    nothing to do there
+  key    -> NestedTensorCPU
 
   kernels: CPU (explain.rs:_), CUDA (explain.rs:_), SparseCPU (explain.rs:_), Autograd (explain.rs:_), \
 CompositeExplicitAutograd (explain.rs:_)
@@ -159,7 +159,7 @@ fn kernels_with_conditions_are_candidates_in_the_order_in_which_they_are_asked()
     assert_eq!(
         account(&tensor),
         "  \
-runs the first that fits of: kernel
+runs the first whose condition holds: kernel
     CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
     CPU `fit_scalar` (explain.rs:_) when this.sizes().is_empty()
   not  Meta `fit_elsewhere` (explain.rs:_): the call does not have this key
@@ -176,7 +176,7 @@ fn the_error_where_none_fits_names_the_conditions_of_its_own_key() {
     assert_eq!(
         without_lines(&error),
         "\
-no kernel of `explain::fit` for CPU is fit for this call; each asks for something else:
+no kernel of `explain::fit` for CPU accepts this call, because no condition holds:
   when this.sizes().len() > 2    explain.rs:_
   when this.sizes().is_empty()    explain.rs:_"
     );

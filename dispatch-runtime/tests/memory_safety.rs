@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use dispatch_runtime::__private::{Definition, Head, Own, Record, Sig, Signature, TableRef};
+use dispatch_runtime::__private::{Definition, Owned, Record, Sig, Signature, TableHeader, TableRef};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
     Backend, BadArgument, Buffer, ErrorKind, Geometry, KernelRecord, KeySet, Location, MemoryFormat, Operator,
@@ -53,7 +53,7 @@ fn a_backend_that_gives_too_little_memory_or_that_of_another_backend_is_named() 
     for wrong in [Storage::new(Bytes(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
         let (found, available) = (wrong.device(), wrong.size());
         let error = make(wrong).unwrap_err();
-        let ErrorKind::WrongStorage { size: 16, .. } = error.kind() else { panic!("{error}") };
+        let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
         let words = error.to_string();
         assert!(
             words.contains("asked for 16 bytes") && words.contains(&format!("gave {available} bytes on {found}")),
@@ -151,7 +151,7 @@ mod other {
     pub(super) enum Taken {}
 
     pub(super) static OPERATOR: Operator = {
-        static UNBOUND: Head = Head::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow);
+        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow_path);
         let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "taken", overload: "" },
             signature: "(int self) -> int",
@@ -159,9 +159,9 @@ mod other {
             location: Location::new("other.rs", 1),
             arguments: 1,
             tensor_results: u8::MAX,
-            carriers: 0,
+            key_arguments: 0,
             aliasing: false,
-            viewing: false,
+            returns_views: false,
             device: None,
             shape: None,
             plan: None,
@@ -175,7 +175,7 @@ mod other {
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 
-    type Integer = Sig<(Own<i64>,), i64>;
+    type Integer = Sig<(Owned<i64>,), i64>;
 
     // SAFETY: the operator is always the same, and has no types.
     unsafe impl Operation for Taken {

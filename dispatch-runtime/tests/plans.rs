@@ -277,7 +277,7 @@ fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert_eq!(values(&short), [7]);
     let floats = Tensor::from_slice(&[0.5_f32; 4]);
     let error = mirror_out(&floats, &mut numbers(&[0; 4])).unwrap_err().to_string();
-    assert!(error.contains("able to hold float32, as the result is"), "{error}");
+    assert!(error.contains("able to hold float32, as the result has this dtype"), "{error}");
     let mut part = x.restride(Geometry::strided(&[4], &[0], 0).unwrap()).unwrap();
     assert!(refusal(&mut part).contains("`out`"));
     let shifted = numbers(&[1, 2, 3, 4, 5]);

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Change, Error, ErrorKind, Key, Operator, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback, guard,
-    listen, registrations_for,
+    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback,
+    guard, on_operator_event, registrations_for,
 };
 
 fn lab() -> Registrar {
@@ -120,7 +120,7 @@ fn backend_selection_sees_calls_without_tensors_and_hands_them_on() {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
     assert_eq!(ask(operator, Value::None).unwrap(), "made");
-    // Calls without a backend skip a layer that is multiplied by backend.
+    // Calls without a backend skip a per-backend layer.
     let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
     drop(answer("factory", AutogradCUDA, "recorded"));
     assert_eq!(ask(operator, Value::None).unwrap(), "made");
@@ -213,7 +213,7 @@ fn a_call_without_tensors_whose_kernel_falls_through_is_refused() {
 fn listeners_hear_of_operators_and_may_call_them() {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = heard.clone();
-    let listening = listen(move |change, operator| {
+    let listening = on_operator_event(move |change, operator| {
         if operator.name().base == "heard" {
             let result = if operator.call([Value::None]).is_ok() { "answers" } else { "does not answer" };
             log.lock().unwrap().push(format!("{change:?}, {result}"));
@@ -227,7 +227,7 @@ fn listeners_hear_of_operators_and_may_call_them() {
     drop(lab().define("heard(Tensor? x) -> str").unwrap());
     assert_eq!(
         *heard.lock().unwrap(),
-        [format!("{:?}, answers", Change::Defined), format!("{:?}, does not answer", Change::Removed)]
+        [format!("{:?}, answers", OperatorEvent::Defined), format!("{:?}, does not answer", OperatorEvent::Removed)]
     );
 }
 
@@ -279,7 +279,7 @@ fn sixty_five_arguments_are_one_too_many() {
         let arguments: Vec<String> = (0..count).map(|i| format!("Tensor? x{i}")).collect();
         format!("{name}({}) -> str", arguments.join(", "))
     };
-    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnsupportedSchema { .. }));
     let operator = lab().define(&schema("wide", 64)).unwrap().operator().unwrap();
     drop(lab().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
@@ -337,7 +337,7 @@ fn a_registrar_takes_only_names_that_a_schema_can_spell() {
     for namespace in ["my lab", "", "a::b", "def"] {
         let registrar = Registrar::new(namespace);
         let error = registrar.define("f(Tensor x) -> ()").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::UnfitNamespace { .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::InvalidNamespace { .. }), "{error}");
         assert!(registrar.kernel("f", CPU, |_, _, _| Ok(())).is_err());
     }
     let registrar = Registrar::new("spelled");
@@ -390,6 +390,6 @@ fn a_definition_that_comes_again_from_its_line_is_the_same_operator() {
 #[test]
 fn a_list_of_lists_of_tensors_is_no_argument() {
     let error = lab().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::UnfitSchema { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::UnsupportedSchema { .. }), "{error}");
     assert!(lab().define("nested_numbers(int[][] lists) -> int").is_ok());
 }

@@ -8,7 +8,8 @@ use std::thread;
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Change, Error, ErrorKind, KeySet, Operator, Registrar, Registration, Stack, Value, fallback, guard, listen, verify,
+    Error, ErrorKind, KeySet, Operator, OperatorEvent, Registrar, Registration, Stack, Value, fallback, guard,
+    on_operator_event, verify,
 };
 
 const THREADS: usize = 8;
@@ -323,8 +324,8 @@ fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
 #[test]
 fn a_listener_that_panics_leaves_the_registry_usable() {
     let _alone = all_operators();
-    let listening = listen(|change, operator| {
-        assert!(change == Change::Removed || operator.name().base != "unheard", "inside");
+    let listening = on_operator_event(|change, operator| {
+        assert!(change == OperatorEvent::Removed || operator.name().base != "unheard", "inside");
     });
     let lab = Registrar::new("threads");
     assert!(catch_unwind(|| lab.define("unheard() -> int")).is_err());

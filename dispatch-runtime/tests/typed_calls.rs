@@ -97,7 +97,7 @@ thread_local! {
 
 #[op_fallback(Audit)]
 fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.args(op))));
+    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 

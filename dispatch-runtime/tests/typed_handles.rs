@@ -74,7 +74,7 @@ fn a_function_of_another_type_is_refused_with_both_types() {
     let error = plain::operator().typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `fn(&Tensor) -> Result<Tensor, Error>`"
+        "the function of `handles::plain` has the type `fn(&Tensor, i64) -> Result<i64>`, not `fn(&Tensor) -> Result<Tensor, Error>`"
     );
     assert!(plain::operator().typed::<fn(&Tensor, i32) -> Result<i64>>().is_err());
     assert!(plain::operator().typed::<fn(&mut Tensor, i64) -> Result<i64>>().is_err());
@@ -143,7 +143,7 @@ fn a_typed_closure_of_other_types_is_refused() {
     let error = Registrar::new("handles").typed_kernel("plain", keys::Meta, kernel).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `dyn "),
+        text.starts_with("the function of `handles::plain` has the type `fn(&Tensor, i64) -> Result<i64>`, not `dyn "),
         "{text}"
     );
 }

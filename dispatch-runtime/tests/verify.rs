@@ -1,14 +1,14 @@
 //! Tests of a program with one example of each finding of `verify`. Only calls of the operators concerned fail.
 #![expect(unsafe_code, reason = "operators that are written by hand")]
 
-use dispatch_runtime::__private::{Definition, Head, Record, Sig, Signature};
+use dispatch_runtime::__private::{Definition, Record, Sig, Signature, TableHeader};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    ErrorKind, FallbackRecord, Finding, KernelRecord, Landing, Location, Name, Registrar, UserKey, fallback, listen,
-    register, verify,
+    ErrorKind, FallbackRecord, Finding, InsertionPoint, KernelRecord, Location, Name, Registrar, UserKey, fallback,
+    on_operator_event, register, verify,
 };
 
 /// An operator with two kernels for one key.
@@ -109,7 +109,7 @@ macro_rules! made_by_hand {
 made_by_hand! {
     UserKey::backend("NNP", Location::new(file!(), line!()));
     UserKey::backend("Nnp", Location::new(file!(), line!()));
-    UserKey::layer("Tracer", Landing::Autograd, Location::new(file!(), line!()));
+    UserKey::layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
 }
 
 #[op_fallback(Tracer)]
@@ -256,7 +256,7 @@ unsafe impl Operation for Late {
 
 /// Makes another definition of a name, which is callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
-    static UNBOUND: Head = Head::unbound(None, Sig::<(), ()>::ADAPTERS.slow);
+    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::ADAPTERS.slow_path);
     // SAFETY: the definition has no types.
     unsafe {
         Operator::new(
@@ -268,9 +268,9 @@ fn late_definition(name: Name<'static>) -> Operator {
                 location: HERE,
                 arguments: 0,
                 tensor_results: u8::MAX,
-                carriers: 0,
+                key_arguments: 0,
                 aliasing: false,
-                viewing: false,
+                returns_views: false,
                 device: None,
                 shape: None,
                 plan: None,
@@ -343,7 +343,7 @@ fn a_definition_that_is_registered_late_clashes() {
     assert!(operator.call([]).is_ok());
     let heard = Arc::new(AtomicUsize::new(0));
     let second: &'static Operator = Box::leak(Box::new(late_definition(operator.name())));
-    let listening = listen({
+    let listening = on_operator_event({
         let heard = heard.clone();
         move |_, operator| _ = heard.fetch_add(usize::from(operator == second), Ordering::Relaxed)
     });

@@ -73,7 +73,7 @@ impl Convert for Tensor {
     fn item<N: Item>(&self) -> Result<N> {
         let wanted = N::Element::DTYPE;
         if self.geometry().count() != 1 {
-            return Err(BadArgument::count("self", self.sizes(), 1).into());
+            return Err(BadArgument::element_count("self", self.sizes(), 1).into());
         }
         if !self.dtype().can_cast(wanted) {
             return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
@@ -90,6 +90,6 @@ impl Convert for Tensor {
         }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
-        first.map(N::of).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
+        first.map(N::of).ok_or_else(|| BadArgument::element_count("self", self.sizes(), 1).into())
     }
 }

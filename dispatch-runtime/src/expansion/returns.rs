@@ -14,30 +14,30 @@ use crate::operator::{Operation, Operator};
 )]
 pub trait Returns<O, T> {
     /// Returns the kernel's result as a `Result`.
-    fn returned(self) -> Result<T>;
+    fn into_result(self) -> Result<T>;
 }
 
 impl<O, T> Returns<O, T> for T {
     #[inline(always)]
-    fn returned(self) -> Result<T> {
+    fn into_result(self) -> Result<T> {
         Ok(self)
     }
 }
 
 impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
     #[inline(always)]
-    fn returned(self) -> Result<T> {
+    fn into_result(self) -> Result<T> {
         match self {
             Ok(value) => Ok(value),
-            Err(error) => Err(failed::<O>(error.into())),
+            Err(error) => Err(error_in_operator::<O>(error.into())),
         }
     }
 }
 
 /// An error type of kernels: any type that `?` converts to the runtime's error.
 #[diagnostic::on_unimplemented(
-    message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
-    label = "turn it into one: `.map_err(Error::kernel)`"
+    message = "a kernel of operator `{O}` returns an error of type `{Self}`, which does not convert to `dispatch_runtime::Error`",
+    label = "convert it: `.map_err(Error::kernel)`"
 )]
 pub trait KernelError<O>: Into<Error> {}
 
@@ -48,7 +48,7 @@ impl<O, E: Into<Error>> KernelError<O> for E {}
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn failed<O: Operation>(error: Error) -> Error {
+pub fn error_in_operator<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
@@ -56,7 +56,7 @@ pub fn failed<O: Operation>(error: Error) -> Error {
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn explained(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
+pub fn composite_error(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 

@@ -3,7 +3,7 @@
 use std::any::{TypeId, type_name};
 
 use super::Operator;
-use super::definition::Typed;
+use super::definition::TypedAdapters;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Operator {
@@ -11,7 +11,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::OtherFunction`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has no
+    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has no
     /// function because it was defined while the program runs.
     ///
     /// ```
@@ -30,24 +30,24 @@ impl Operator {
     /// # }
     /// ```
     pub fn typed<F: Copy + 'static>(&self) -> Result<F> {
-        self.types_like(TypeId::of::<F>(), |typed| typed.function, type_name::<F>)?;
+        self.check_types(TypeId::of::<F>(), |typed| typed.function_type, type_name::<F>)?;
         let function = self.definition.function.ok_or_else(|| self.no_function())?;
-        // SAFETY: `Operator::new` says that the function is of the type that `Typed` names.
+        // SAFETY: `Operator::new` says that the function is of the type that `TypedAdapters` names.
         Ok(unsafe { function.to() })
     }
 
-    /// Returns the operator's types, if `has` selects a type from them that equals `asked`. `name` returns the name of the asked type, for
+    /// Returns the operator's types, if `select` selects a type from them that equals `requested`. `name` returns the name of the asked type, for
     /// the error.
-    pub(crate) fn types_like(
+    pub(crate) fn check_types(
         &self,
-        asked: TypeId,
-        has: impl FnOnce(&Typed) -> TypeId,
+        requested: TypeId,
+        select: impl FnOnce(&TypedAdapters) -> TypeId,
         name: impl FnOnce() -> &'static str,
-    ) -> Result<&'static Typed> {
+    ) -> Result<&'static TypedAdapters> {
         let typed = self.adapters().ok_or_else(|| self.no_function())?;
-        if has(typed) != asked {
+        if select(typed) != requested {
             let (operator, expected) = (self.name(), dispatch_schema::rust_function(self.schema()));
-            return Err(ErrorKind::OtherFunction { operator, expected, found: name() }.into());
+            return Err(ErrorKind::FunctionTypeMismatch { operator, expected, found: name() }.into());
         }
         Ok(typed)
     }

@@ -225,7 +225,9 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     let places = masked_places(out, &mask)?;
     let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
-        return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
+        return Err(BadArgument::element_count("source", source.sizes(), size..)
+            .because("the mask is true so often")
+            .into());
     }
     data_movement::copy(out, this)?;
     let source = packed(source, source.dtype())?;

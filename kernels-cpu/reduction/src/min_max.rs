@@ -1,6 +1,6 @@
 //! Kernels of maxima, minima, their indices, `any` and `all`.
 
-use dispatch_runtime::{Bool, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Bool, Operation, ReductionDims, Result, Spec, Tensor, op_impl, operands};
 
 use engine::inlined::inlined;
 use engine::reduce::min_max::{Ordered, find, larger, smaller};
@@ -25,31 +25,31 @@ inlined! {
     }
 }
 
-fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn extreme<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     computed!(O, this.dtype(), T: [f32, f64, i64] => if largest {
-        fold_into(out, this, &plan.gone, &Extreme(T::LOWEST, larger))
+        fold_into(out, this, &plan.is_reduced, &Extreme(T::LOWEST, larger))
     } else {
-        fold_into(out, this, &plan.gone, &Extreme(T::HIGHEST, smaller))
+        fold_into(out, this, &plan.is_reduced, &Extreme(T::HIGHEST, smaller))
     })
 }
 
 #[op_impl(aten::aminmax, CPU)]
-fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+fn aminmax(plan: &ReductionDims, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     extreme::<aten::aminmax>(plan, least, this, false)?;
     extreme::<aten::aminmax>(plan, most, this, true)
 }
 
 /// Computes the maxima or minima of all rows, and their indices.
 fn selected<O: Operation>(
-    plan: &Reduced,
+    plan: &ReductionDims,
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     largest: bool,
 ) -> Result<()> {
-    let (mut values, mut indices) = (kept(values, this, &plan.gone)?, kept(indices, this, &plan.gone)?);
+    let (mut values, mut indices) = (kept(values, this, &plan.is_reduced)?, kept(indices, this, &plan.is_reduced)?);
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
+        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
             let (best, at) = if largest { find(line, T::LOWEST, larger) } else { find(line, T::HIGHEST, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
@@ -59,7 +59,7 @@ fn selected<O: Operation>(
 }
 
 /// Computes only the indices of the maxima or minima.
-fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn places<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     selected::<O>(plan, [&mut values, out], this, largest)
 }
@@ -68,12 +68,12 @@ fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest
 macro_rules! kernels {
     ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
         #[op_impl(aten::$largest, CPU)]
-        fn $largest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+        fn $largest(plan: &ReductionDims, out: $out, this: &Tensor) -> Result<()> {
             $either::<aten::$largest>(plan, out, this, true)
         }
 
         #[op_impl(aten::$smallest, CPU)]
-        fn $smallest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+        fn $smallest(plan: &ReductionDims, out: $out, this: &Tensor) -> Result<()> {
             $either::<aten::$smallest>(plan, out, this, false)
         }
     )*};
@@ -109,13 +109,13 @@ inlined! {
 #[op_impl(aten::any, CPU)]
 #[op_impl(aten::any_dim, CPU)]
 #[op_impl(aten::any_dims, CPU)]
-fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
+fn any(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.is_reduced, &Truth { all: false })
 }
 
 #[op_impl(aten::all, CPU)]
 #[op_impl(aten::all_dim, CPU)]
 #[op_impl(aten::all_dims, CPU)]
-fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
+fn all(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.is_reduced, &Truth { all: true })
 }

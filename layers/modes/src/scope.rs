@@ -12,7 +12,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use dispatch_runtime::guard::{self, Guard, Unpack};
+use dispatch_runtime::guard::{self, Guard, InstallState};
 use dispatch_runtime::{KeySet, keys, on_span};
 
 use crate::mode::Mode;
@@ -107,7 +107,7 @@ impl Drop for Restore {
 pub fn enter<M: Mode + 'static>(mode: M) -> Entered<M> {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
-        guard::take_along(pack);
+        guard::register_inherited_state(pack);
         on_span(tell);
     });
     let mode = Arc::new(mode);
@@ -174,7 +174,7 @@ impl<M> Drop for Entered<M> {
 }
 
 /// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
-fn pack() -> Unpack {
+fn pack() -> InstallState {
     let modes: Modes = Modes::current().on().iter().filter(|scope| scope.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.set()) as Box<dyn Any>)
 }

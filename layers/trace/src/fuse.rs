@@ -6,7 +6,7 @@ mod group;
 use std::fmt;
 use std::sync::Arc;
 
-use dispatch_runtime::{Destination, Device, KeySet, Operator, Pass, Result, Tensor, guard, keys};
+use dispatch_runtime::{Device, FusedKernel, KernelId, KeySet, Operator, Result, Tensor, guard, keys};
 
 use crate::argument::Id;
 use crate::graph::{Graph, Node};
@@ -68,7 +68,7 @@ struct Group {
     nodes: Vec<usize>,
     inputs: Vec<Id>,
     results: Vec<Id>,
-    pass: Box<dyn Pass>,
+    pass: Box<dyn FusedKernel>,
     /// The kernels that the pass replaces.
     kernels: Vec<Kernel>,
     /// Whether autograd records one of the calls even if the caller is in `no_grad`.
@@ -79,15 +79,15 @@ struct Group {
 struct Kernel {
     operator: &'static Operator,
     /// The destination of a call on the CPU below all layers.
-    straight: Destination,
+    straight: KernelId,
     /// The destination of a call with the keys that every CPU tensor has.
-    plain: Option<Destination>,
+    plain: Option<KernelId>,
 }
 
 impl Kernel {
     fn of(operator: &'static Operator) -> Option<Self> {
-        let straight = operator.destination(keys::CPU.into())?;
-        Some(Self { operator, straight, plain: operator.destination(Self::plain()) })
+        let straight = operator.kernel_id(keys::CPU.into())?;
+        Some(Self { operator, straight, plain: operator.kernel_id(Self::plain()) })
     }
 
     fn plain() -> KeySet {
@@ -97,7 +97,7 @@ impl Kernel {
     /// Returns whether calls with these keys still reach the same kernel.
     fn serves(&self, keys: KeySet) -> bool {
         let Self { operator, straight, plain } = self;
-        operator.destination(keys) == Some(*straight) && operator.destination(Self::plain()) == *plain
+        operator.kernel_id(keys) == Some(*straight) && operator.kernel_id(Self::plain()) == *plain
     }
 }
 

@@ -155,7 +155,7 @@ struct RecordingGuard;
 
 impl RecordingGuard {
     fn begin(session: Session) -> Self {
-        other_threads::take_along();
+        other_threads::register_inherited_state();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }

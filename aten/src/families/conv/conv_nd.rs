@@ -151,7 +151,7 @@ fn padded_by_name(
         return plain(&[0]);
     }
     if padding != "same" {
-        return Err(BadArgument::word("padding", padding, &["valid", "same"]).into());
+        return Err(BadArgument::keyword("padding", padding, &["valid", "same"]).into());
     }
     let rank = weight.sizes().len() - 2;
     let window = Window::new(rank, ("weight", &weight.sizes()[2..]), stride, &[0], dilation)?;

@@ -163,7 +163,7 @@ fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
 pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
-            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers)
+            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numeric)
                 .because("booleans have `logical_xor`")
                 .into());
         }

@@ -83,7 +83,7 @@ impl Rounding {
             None => Ok(None),
             Some("floor") => Ok(Some(Self::Floor)),
             Some("trunc") => Ok(Some(Self::Trunc)),
-            Some(other) => Err(BadArgument::word("rounding_mode", other, &["floor", "trunc"])),
+            Some(other) => Err(BadArgument::keyword("rounding_mode", other, &["floor", "trunc"])),
         }
     }
 }

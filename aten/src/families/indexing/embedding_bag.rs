@@ -198,7 +198,7 @@ fn embedding_bag_shape(
     let places = check_list("indices", indices)?;
     let count = check_list("offsets", offsets)?;
     if include_last_offset && count < 1 {
-        return Err(BadArgument::count("offsets", offsets.sizes(), 1..).because("it has the last offset"));
+        return Err(BadArgument::element_count("offsets", offsets.sizes(), 1..).because("it has the last offset"));
     }
     if let Some(weights) = per_sample_weights {
         check_sample_weights(weights, weight.dtype(), indices, mode)?;

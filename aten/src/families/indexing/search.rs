@@ -25,8 +25,10 @@ fn searchsorted_plan(
         None => right,
         Some("right") => true,
         Some("left") if !right => false,
-        Some("left") => return Err(BadArgument::word("side", "left", &["right"]).because("the argument `right` says")),
-        Some(other) => return Err(BadArgument::word("side", other, &["left", "right"])),
+        Some("left") => {
+            return Err(BadArgument::keyword("side", "left", &["right"]).because("the argument `right` says"));
+        }
+        Some(other) => return Err(BadArgument::keyword("side", other, &["left", "right"])),
     };
     comparable("sorted_sequence", sorted_sequence)?;
     comparable("self", this)?;

@@ -85,7 +85,7 @@ fn segments<'a>(
         "prod" => Reduce::Product,
         "max" | "amax" => Reduce::Greatest,
         "min" | "amin" => Reduce::Least,
-        other => return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "max", "min"])),
+        other => return Err(BadArgument::keyword("reduce", other, &["sum", "mean", "prod", "max", "min"])),
     };
     if data.sizes().is_empty() {
         return Err(BadArgument::rank("data", 0, 1..));

@@ -97,13 +97,13 @@ impl Kernel<'_> {
         }
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         quote! {
-            <#operator>::__check(#(#looked_at),*).map_err(__p::failed::<#form>)?;
+            <#operator>::__check(#(#looked_at),*).map_err(__p::error_in_operator::<#form>)?;
             let __rule = {
                 #taken
                 #kernel(#(#arguments),*)
             };
-            let __rule = ::core::result::Result::map_err(__rule, |error| __p::failed::<#form>(error.into()))?;
-            #engine::#function(#operands, &__rule).map_err(__p::failed::<#form>)
+            let __rule = ::core::result::Result::map_err(__rule, |error| __p::error_in_operator::<#form>(error.into()))?;
+            #engine::#function(#operands, &__rule).map_err(__p::error_in_operator::<#form>)
         }
     }
 

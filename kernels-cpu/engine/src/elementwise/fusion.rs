@@ -27,8 +27,8 @@ const INPUTS: usize = 24;
 struct Cpu;
 
 impl Fuser for Cpu {
-    fn fuse(&self, chain: &dispatch_runtime::Chain) -> Option<Box<dyn dispatch_runtime::Pass>> {
-        compile::pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::Pass>)
+    fn fuse(&self, chain: &dispatch_runtime::FusionGroup) -> Option<Box<dyn dispatch_runtime::FusedKernel>> {
+        compile::pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::FusedKernel>)
     }
 }
 
@@ -111,7 +111,7 @@ struct Spread {
     to: Tile,
 }
 
-impl dispatch_runtime::Pass for Pass {
+impl dispatch_runtime::FusedKernel for Pass {
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
         if inputs.len() != self.inputs.len() || !self.inputs.iter().zip(inputs).all(|(spec, input)| is(spec, input)) {
             return Ok(None);

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Norm;
-use dispatch_runtime::Reduced;
+use dispatch_runtime::ReductionDims;
 
 use crate::engine::reduce::{fold, folded};
 use crate::prelude::*;
@@ -18,10 +18,10 @@ fold!(unsafe {
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
 fn linalg_vector_norm(plan: &Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.gone, plan.computed, [plan.order, 0.0], &[out])
+    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.is_reduced, plan.computed, [plan.order, 0.0], &[out])
 }
 
 #[op_impl(aten::logsumexp, CUDA)]
-fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.gone, out.dtype(), [0.0; 2], &[out])
+fn logsumexp(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.is_reduced, out.dtype(), [0.0; 2], &[out])
 }

@@ -15,7 +15,7 @@ pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
         Shape::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
         Shape::Pointwise { .. } => {
             let inputs = &arguments[..functional.argument_count().min(arguments.len())];
-            let results = functional.plan(&inputs.iter().cloned().collect()).ok()?;
+            let results = functional.infer_results(&inputs.iter().cloned().collect()).ok()?;
             Some(product(results.values().first()?.as_tensor()?.sizes()))
         }
         Shape::Reduce { .. } => elements(arguments, 0),

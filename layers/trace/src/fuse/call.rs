@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{Chain, Device, Fuser, Given, Operator, Spec, Step, Tensor, Value};
+use dispatch_runtime::{Device, Fuser, FusionGroup, FusionStep, Operator, Spec, StepArgument, Tensor, Value};
 
 use super::Kernel;
 use crate::argument::{Argument, Id};
@@ -98,7 +98,7 @@ pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[Call])
 }
 
 /// Builds the chain of calls that computes `results`, and returns it with its inputs.
-pub(super) fn chain(calls: &[Call], results: &[Tensor]) -> (Chain, Vec<Tensor>) {
+pub(super) fn chain(calls: &[Call], results: &[Tensor]) -> (FusionGroup, Vec<Tensor>) {
     let made: HashMap<usize, usize> = calls.iter().enumerate().map(|(at, call)| (call.result.identity(), at)).collect();
     let mut inputs: Vec<Tensor> = Vec::new();
     let tensors = calls.iter().flat_map(|call| &call.arguments).filter_map(Value::as_tensor);
@@ -112,15 +112,15 @@ pub(super) fn chain(calls: &[Call], results: &[Tensor]) -> (Chain, Vec<Tensor>) 
         None => inputs.iter().position(|known| known.same(tensor)),
     };
     let given = |value: &Value| match value.as_tensor().and_then(number) {
-        Some(number) => Given::Value(number),
-        None => Given::Fixed(value.clone()),
+        Some(number) => StepArgument::Value(number),
+        None => StepArgument::Constant(value.clone()),
     };
-    let steps = calls.iter().map(|call| Step {
+    let steps = calls.iter().map(|call| FusionStep {
         operator: call.operator,
         arguments: call.arguments.iter().map(given).collect(),
         result: call.result.clone(),
     });
     let steps = steps.collect();
     let results = results.iter().filter_map(number).collect();
-    (Chain { inputs: inputs.clone(), steps, results }, inputs)
+    (FusionGroup { inputs: inputs.clone(), steps, results }, inputs)
 }

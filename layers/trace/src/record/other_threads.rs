@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use dispatch_runtime::Operator;
-use dispatch_runtime::guard::{self, Unpack};
+use dispatch_runtime::guard::{self, InstallState};
 
 use super::SESSIONS;
 use crate::error::TraceError;
@@ -29,12 +29,12 @@ impl OtherThreadCall {
 }
 
 /// Makes threads inherit the traces of the threads that start them, from the first trace on.
-pub(super) fn take_along() {
+pub(super) fn register_inherited_state() {
     static FIRST: Once = Once::new();
-    FIRST.call_once(|| guard::take_along(pack));
+    FIRST.call_once(|| guard::register_inherited_state(pack));
 }
 
-fn pack() -> Unpack {
+fn pack() -> InstallState {
     let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
     let started_by: Vec<OtherThreadCall> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
     Box::new(|| {

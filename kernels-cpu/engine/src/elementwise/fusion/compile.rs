@@ -1,6 +1,6 @@
 //! Compilation of a chain to a pass: chooses the loop of each call and the location of its elements.
 
-use dispatch_runtime::{Chain, DType, Geometry, Given, Scalar, Spec, Step, Storage, Tensor, Value};
+use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, StepArgument, Storage, Tensor, Value};
 
 use super::check::is_sound;
 use super::registers::{self, Operation};
@@ -15,7 +15,7 @@ use crate::elementwise::operands::ElementPath;
 const MOST: usize = 16 << 20;
 
 /// Compiles a chain to a pass. Returns `None` if a call has no loop, or if the chain states a wrong result for it.
-pub(super) fn pass(chain: &Chain) -> Option<Pass> {
+pub(super) fn pass(chain: &FusionGroup) -> Option<Pass> {
     let [first, ..] = &chain.steps[..] else { return None };
     if !is_sound(chain) {
         return None;
@@ -51,12 +51,12 @@ fn spec(tensor: &Tensor) -> Spec {
 }
 
 /// Returns the dtype of a step's result.
-fn dtype(chain: &Chain, value: usize) -> Option<DType> {
+fn dtype(chain: &FusionGroup, value: usize) -> Option<DType> {
     Some(chain.steps.get(value.checked_sub(chain.inputs.len())?)?.result.dtype())
 }
 
 /// Returns the last step that uses each value.
-fn last_uses(chain: &Chain) -> Vec<usize> {
+fn last_uses(chain: &FusionGroup) -> Vec<usize> {
     let mut last = vec![0; chain.inputs.len() + chain.steps.len()];
     for (at, step) in chain.steps.iter().enumerate() {
         for value in values(step) {
@@ -66,8 +66,8 @@ fn last_uses(chain: &Chain) -> Vec<usize> {
     last
 }
 
-fn values(step: &Step) -> impl Iterator<Item = usize> {
-    step.arguments.iter().filter_map(|given| if let Given::Value(value) = given { Some(*value) } else { None })
+fn values(step: &FusionStep) -> impl Iterator<Item = usize> {
+    step.arguments.iter().filter_map(|given| if let StepArgument::Value(value) = given { Some(*value) } else { None })
 }
 
 /// The most inputs of one operation.
@@ -89,7 +89,7 @@ fn without_unit_factor((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Sc
 }
 
 struct Compiler<'a> {
-    chain: &'a Chain,
+    chain: &'a FusionGroup,
     /// The number of elements of the results.
     count: i64,
     last: Vec<usize>,
@@ -122,9 +122,11 @@ impl Compiler<'_> {
         let step = &self.chain.steps[at];
         let mut arguments = step.arguments.iter().map(|given| self.stand_in(given)).collect::<Option<Vec<_>>>()?;
         let Bound { mut row, inputs: ways, out, dtype } = Fusible::bound(step.operator, &mut arguments)?;
-        let tensors =
-            step.arguments.iter().filter(|given| !matches!(given, Given::Fixed(value) if value.as_tensor().is_none()));
-        let tensors: Vec<&Given> = tensors.collect();
+        let tensors = step
+            .arguments
+            .iter()
+            .filter(|given| !matches!(given, StepArgument::Constant(value) if value.as_tensor().is_none()));
+        let tensors: Vec<&StepArgument> = tensors.collect();
         if dtype != step.result.dtype() || tensors.len() != ways.len() || ways.len() > INPUTS {
             return None;
         }
@@ -171,9 +173,9 @@ impl Compiler<'_> {
 
     /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
     /// and runs know both.
-    fn goes_on(&self, at: usize, cheap: Cheap, dtype: DType, tensors: &[&Given]) -> Option<usize> {
+    fn goes_on(&self, at: usize, cheap: Cheap, dtype: DType, tensors: &[&StepArgument]) -> Option<usize> {
         let open = self.open.as_ref()?;
-        let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open.value);
+        let is_open = |given: &&&StepArgument| matches!(given, StepArgument::Value(value) if *value == open.value);
         let place = tensors.iter().position(|given| is_open(&given))?;
         let only_here = self.last[open.value] == at
             && tensors.iter().filter(is_open).count() == 1
@@ -208,10 +210,10 @@ impl Compiler<'_> {
     }
 
     /// Returns an argument with the later dtype and rank, for binding a loop. Its elements are zeros.
-    fn stand_in(&self, given: &Given) -> Option<Value> {
+    fn stand_in(&self, given: &StepArgument) -> Option<Value> {
         let value = match given {
-            Given::Fixed(value) => return Some(value.clone()),
-            Given::Value(value) => *value,
+            StepArgument::Constant(value) => return Some(value.clone()),
+            StepArgument::Value(value) => *value,
         };
         let inputs = self.chain.inputs.len();
         let tensor = match value.checked_sub(inputs) {
@@ -224,13 +226,13 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input(&mut self, given: &Given, way: ElementPath) -> Option<End> {
+    fn input(&mut self, given: &StepArgument, way: ElementPath) -> Option<End> {
         let value = match given {
-            Given::Value(value) => *value,
-            Given::Fixed(Value::Tensor(number)) => {
+            StepArgument::Value(value) => *value,
+            StepArgument::Constant(Value::Tensor(number)) => {
                 return Some(self.uniform(From::Number(Element::of(number)?), way));
             }
-            Given::Fixed(_) => return None,
+            StepArgument::Constant(_) => return None,
         };
         let Some(input) = self.chain.inputs.get(value) else {
             let (at, size) = self.places[value]?;

@@ -97,7 +97,7 @@ impl<K: ScatterKind> Reduction<'_, K> {
             "prod" => self.of_product(grad, this, source, result)?,
             "amax" | "amin" => self.of_extremum(grad, this, source, result)?,
             other => {
-                return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
+                return Err(BadArgument::keyword("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
             }
         };
         Ok((if self.include_self { before } else { self.kind.clear(&before)? }, of_source))
