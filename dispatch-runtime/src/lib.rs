@@ -326,12 +326,12 @@ pub mod prelude {
 pub mod __private {
     pub use crate::call::{
         DeviceArgument, HasDeviceKeys, Mut, NewValue, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
-        WrittenArgument, carried, convert_argument, kernel, keys, keys_for,
+        WrittenArgument, argument_keys, call_keys, call_keys_for, convert_argument, lookup_kernel,
     };
     pub use crate::expansion::{
-        HasDType, KernelError, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, OptionalArgument,
-        Returns, Takes, check_not_built_in, composite_error, crate_of, error_in_operator, in_call, in_form,
-        operator_code, unsupported_dtype,
+        HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
+        OptionalArgument, Returns, as_caller_error, as_form_error, check_not_built_in, composite_error, crate_name,
+        error_in_operator, operator_code, unsupported_dtype,
     };
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;
@@ -341,10 +341,10 @@ pub mod __private {
         Definition, Kernel, Predicate, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments,
     };
     pub use crate::plan::{
-        CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputTensor, PointwiseOperand, ReturnsPlan, ReturnsPlanList,
-        TakesOut, TakesPlan, all_on, allocate_pointwise, check_argument_on_meta, check_outputs_disjoint, form_kernel,
-        form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan, reduction_plan, result_device,
-        shape_word_specs,
+        CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputParameter, OutputTensor, PlanParameter,
+        PointwiseOperand, ReturnsPlan, ReturnsPlanList, all_on, allocate_pointwise, check_argument_on_meta,
+        check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan,
+        reduction_plan, result_device, shape_word_specs,
     };
     #[cfg(feature = "linkme")]
     pub use crate::registration::RECORDS;

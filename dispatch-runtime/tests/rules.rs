@@ -51,7 +51,7 @@ fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule
 }
 
 #[test]
-fn a_rule_is_found_by_its_type_and_operator_alone() {
+fn a_rule_is_found_by_operator_and_type() {
     assert_eq!(known::operator().rule(), Some(&Derivative("of known")));
     assert_eq!(known::operator().rule(), Some(&Policy(3)));
     assert_eq!(known::operator().rule::<&str>(), None);
@@ -59,19 +59,19 @@ fn a_rule_is_found_by_its_type_and_operator_alone() {
 }
 
 #[test]
-fn a_rule_that_is_registered_late_is_found_from_then_on() {
+fn a_late_rule_is_found_after_its_registration() {
     assert_eq!(late::operator().rule::<Policy>(), None);
     register_rule(late::operator, Policy(7), Location::caller());
     assert_eq!(late::operator().rule(), Some(&Policy(7)));
 }
 
 #[test]
-fn of_two_rules_the_first_by_place_is_used_and_both_are_found_by_verify() {
+fn of_several_rules_the_first_by_location_is_used_and_verify_lists_all() {
     assert_eq!(contested::operator().rule(), Some(&Derivative("first")));
     let findings: Vec<Finding> =
         verify().into_iter().filter(|finding| matches!(finding, Finding::DuplicateRule { .. })).collect();
-    let [Finding::DuplicateRule { operator, of, rules }] = &findings[..] else { panic!("{findings:?}") };
-    assert_eq!((operator.to_string().as_str(), *of), ("rules::contested", std::any::type_name::<Derivative>()));
+    let [Finding::DuplicateRule { operator, rule_type, rules }] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((operator.to_string().as_str(), *rule_type), ("rules::contested", std::any::type_name::<Derivative>()));
     assert_eq!(*rules, [("a.rs", 20), ("b.rs", 1), ("b.rs", 2)].map(|(file, line)| Location::new(file, line)));
     let text = findings[0].to_string();
     assert!(text.contains("rules::contested") && text.contains("\n  a.rs:20\n  b.rs:1\n  b.rs:2\n"), "{text}");
@@ -93,7 +93,7 @@ fn registering_a_rule_again_changes_nothing() {
 }
 
 #[test]
-fn rules_that_arrive_from_several_threads_are_all_found_while_others_look() {
+fn rules_from_several_threads_are_found_during_concurrent_lookups() {
     struct Numbered<const N: usize>;
 
     let done = AtomicBool::new(false);
@@ -102,7 +102,7 @@ fn rules_that_arrive_from_several_threads_are_all_found_while_others_look() {
             let mut seen = false;
             while !done.load(Ordering::Relaxed) {
                 let found = busy::operator().rule::<Numbered<0>>().is_some();
-                assert!(found || !seen, "a rule that was there is gone");
+                assert!(found || !seen, "a rule disappeared");
                 seen = found;
             }
         });

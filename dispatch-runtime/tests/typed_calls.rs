@@ -127,7 +127,7 @@ fn a_written_argument_is_written_in_place() -> Result<()> {
 }
 
 #[test]
-fn boxed_and_typed_calls_give_the_same() -> Result<()> {
+fn boxed_and_typed_calls_return_the_same_results() -> Result<()> {
     let mut stack = Stack::new();
     stack.push(1_i64);
     stack.push(floats(&[5.0]));
@@ -156,7 +156,7 @@ fn the_named_form_fills_in_defaults() -> Result<()> {
 }
 
 #[test]
-fn defaults_as_they_are_written_become_values_of_their_types() -> Result<()> {
+fn defaults_convert_to_the_types_of_their_arguments() -> Result<()> {
     let x = floats(&[1.0]);
     let expected =
         "50331647 [-16, -16] Some(1.0) Some(Complex { re: 2.0, im: 0.0 }) Some(Complex { re: 2.5, im: 0.0 })";
@@ -175,7 +175,7 @@ fn defaults_as_they_are_written_become_values_of_their_types() -> Result<()> {
 }
 
 #[test]
-fn the_first_kernel_that_is_fit_runs() -> Result<()> {
+fn the_first_kernel_whose_condition_holds_runs() -> Result<()> {
     assert_eq!(&*pick(&floats(&[0.0; 3]))?, "long 3");
     assert_eq!(&*pick(&floats(&[0.0]))?, "one");
     let error = pick(&floats(&[0.0; 2])).unwrap_err().to_string();
@@ -224,7 +224,7 @@ fn redispatch_uses_the_keys_it_is_given() -> Result<()> {
 }
 
 #[test]
-fn the_registrations_of_this_file_are_sound() {
+fn the_registrations_of_this_file_have_no_findings() {
     let findings = dispatch_runtime::verify();
     assert!(findings.is_empty(), "{findings:?}");
 }

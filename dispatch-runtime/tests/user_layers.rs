@@ -27,7 +27,7 @@ static Gnu: Key;
 
 static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-macro_rules! sees {
+macro_rules! recording_fallbacks {
     ($($key:ident $name:ident),*) => {$(
         #[op_fallback($key)]
         fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -37,7 +37,7 @@ macro_rules! sees {
     )*};
 }
 
-sees! { Zebra zebra, Ant ant, Bee bee }
+recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
 
 #[op_def("passes(Tensor self) -> Tensor")]
 fn passes(this: &Tensor) -> Result<Tensor>;

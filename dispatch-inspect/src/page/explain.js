@@ -175,7 +175,7 @@ class Dispatcher {
     operator.arguments.forEach((argument, at) => step(argument.name, this.show(carried[at].keys)));
     step("guards", `plus ${this.show(include)}` + (removed === 0n ? "" : `, minus ${this.show(removed)}`));
     if (passed !== 0n) step("skips", `${this.show(passed)}    nothing to do there`);
-    step("key", stop ? stop.name : "no keys");
+    step("key", stop ? stop.name : "none");
 
     const isChoice = cell.own.length > 1 || cell.own.some((kernel) => kernel.condition !== null);
     const sites = cell.fallback.length ? cell.fallback.map((text) => `${here.name} ${text}`) : cell.own.map((own) => own.site);

@@ -140,7 +140,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let signature = text.find('(').map_or("", |at| &text[at..]);
     let namespace = match &schema.name.namespace {
         Some(namespace) if definition.spells_namespace => quote!(#namespace),
-        _ => quote!(#runtime::__private::crate_of(::core::module_path!())),
+        _ => quote!(#runtime::__private::crate_name(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);
@@ -166,12 +166,12 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
             signature: #signature,
             docs: #docs,
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
-            arguments: #arguments,
+            argument_count: #arguments,
             tensor_results: #tensor_results,
             key_arguments: #key_arguments,
             aliasing: #aliasing,
             returns_views: #viewing,
-            device: #device,
+            device_argument: #device,
             shape: <#name as #runtime::Operation>::SHAPE,
             plan: #plan,
             data_dependent: #data_dependent,

@@ -29,7 +29,7 @@ pub(super) fn argument(
     let span = at_user_span(parameter.ty.span());
     if RustType::written(&parameter.ty) == *want {
         return quote_spanned! {span=>
-            let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::convert(#argument);
+            let #argument = <#user as #runtime::__private::KernelParameter<#operator, #number, #ty>>::convert(#argument);
         };
     }
     let name = rust_name(&schema.arguments[i].name);
@@ -46,9 +46,9 @@ pub(super) fn argument(
             }
 
             #[diagnostic::do_not_recommend]
-            impl<T, U: #runtime::__private::Takes<#operator, #number, T>> Takes<T> for U {
+            impl<T, U: #runtime::__private::KernelParameter<#operator, #number, T>> Takes<T> for U {
                 fn convert(argument: T) -> Self {
-                    #runtime::__private::Takes::convert(argument)
+                    #runtime::__private::KernelParameter::convert(argument)
                 }
             }
 

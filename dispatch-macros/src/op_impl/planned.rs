@@ -164,16 +164,23 @@ impl Kernel<'_> {
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
         let (user, span) = (without_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
-            quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::convert(__plan););
+            quote_spanned!(span=> let __plan = <#user as __p::PlanParameter<#operator, #plan_type>>::convert(__plan););
         let out_type = self.outputs.tokens();
         if let Some(out) = out {
             let want = self.outputs.text();
-            taken.extend(self.taken(out, &want, &out_type, &quote!(__out), "the output", &quote!(TakesOut<#operator,)));
+            taken.extend(self.taken(
+                out,
+                &want,
+                &out_type,
+                &quote!(__out),
+                "the output",
+                &quote!(OutputParameter<#operator,),
+            ));
         }
         for (parameter, at) in &self.named {
             let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
             let what = format!("argument `{}`", rust_name(&checked.schema.arguments[*at].name));
-            let bound = quote!(Takes<#operator, #number,);
+            let bound = quote!(KernelParameter<#operator, #number,);
             taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
         }
         let mut arguments = vec![Ident::new("__plan", Span::call_site()), Ident::new("__out", Span::call_site())];

@@ -1,6 +1,6 @@
 //! Rust's arithmetic operators, such as `+`, for tensors.
 //!
-//! The runtime knows no operator, so `&a + &b` calls the operator that claimed `Add` with `#[op_def(.., operator = Add)]`.
+//! The runtime knows no operator, so `&a + &b` calls the operator that implements `Add` by `#[op_def(.., operator = Add)]`.
 
 use std::ops;
 

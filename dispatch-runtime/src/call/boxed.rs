@@ -133,7 +133,7 @@ impl Operator {
         conditions: Conditions,
     ) -> Result<()> {
         let mut own = None;
-        if let Some(table) = table.bound() {
+        if let Some(table) = table.as_bound() {
             let (code, kind) = table.lookup(keys);
             if kind == SlotKind::Typed
                 && let Some(typed) = self.definition.typed
@@ -158,7 +158,7 @@ impl Operator {
 
     #[inline(never)]
     pub(crate) fn run_boxed_out_of_line(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
-        if let Some(table) = self.published_table().bound()
+        if let Some(table) = self.published_table().as_bound()
             && let (_, SlotKind::Boxed(at)) = table.lookup(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
         {

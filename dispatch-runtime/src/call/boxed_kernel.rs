@@ -6,7 +6,7 @@ use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
 use crate::value::{Stack, Value, kind_of};
 
 impl BoxedKernel {
-    /// Runs the kernel. Returns `None` if its closure is no longer the one of this turn.
+    /// Runs the kernel. Returns `None` if its closure is no longer the one of this generation.
     pub(crate) fn call_generation(
         &self,
         generation: usize,

@@ -7,14 +7,14 @@ use crate::key::{Key, KeySet, Slot};
 use crate::operator::{CodePointer, Kernel, Operation, Operator, SlotKind, Table, TableRef};
 use crate::value::{Argument, ToValue, argument};
 
-/// Returns the keys of a call on this thread whose arguments carry `argument_keys`.
+/// Returns the keys of a call on this thread whose arguments have these keys.
 #[inline(always)]
 #[must_use]
 pub fn call_keys(argument_keys: KeySet) -> KeySet {
     guard::call_keys(argument_keys)
 }
 
-/// Returns the keys that one argument carries.
+/// Returns the keys that one argument adds to a call.
 #[inline(always)]
 pub fn argument_keys<'a>(argument: &impl Argument<'a>) -> KeySet {
     argument.keys()
@@ -35,7 +35,7 @@ pub fn call_keys_for(argument_keys: KeySet, key: Key) -> Result<KeySet> {
 pub unsafe fn lookup_kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
     let table = O::operator().published_table();
     // SAFETY: `Operation` says that all code of the operator's own is of its type; `bind` adds no kernel of another operator.
-    (unsafe { table.code(keys).to() }, table)
+    (unsafe { table.code(keys).to_fn() }, table)
 }
 
 /// Finds the kernel for these keys, and returns it with the keys and the table to pass to it. It binds the operator, skips layers and

@@ -1,7 +1,7 @@
 //! Calls: typed and boxed ones, redispatch, and the adapters between the two.
 
 mod arithmetic;
-#[allow(unsafe_code, reason = "a slot says which type its code has")]
+#[allow(unsafe_code, reason = "the kind of a slot determines the type of its code")]
 mod boxed;
 mod boxed_kernel;
 mod default_argument;

@@ -39,7 +39,7 @@ impl Drop for RedispatchGuard {
 }
 
 #[cold]
-fn endless<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<RedispatchGuard> {
+fn endless_redispatch_error<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<RedispatchGuard> {
     let operator = operator();
     let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.lookup_slot(keys).0);
     let key = slot.key().map(|_| Key::of_slot(slot));

@@ -88,8 +88,7 @@ impl Explanation {
         if self.removed != KeySet::EMPTY {
             write!(guards, ", minus {}", self.removed)?;
         }
-        let innermost_guard =
-            self.innermost_guard.map_or_else(String::new, |location| format!("    entered at {location}"));
+        let entered = self.innermost_guard.map_or_else(String::new, |location| format!("    entered at {location}"));
         writeln!(f, "  {:width$} -> {guards}{entered}", "guards")?;
         if self.redispatched {
             writeln!(f, "  {:width$} -> {}    redispatched by a layer", "keys", self.keys)?;
@@ -99,7 +98,7 @@ impl Explanation {
         }
         match self.key {
             Some(key) => write!(f, "  {:width$} -> {key}", "key"),
-            None => write!(f, "  {:width$} -> no keys", "key"),
+            None => write!(f, "  {:width$} -> none", "key"),
         }
     }
 
@@ -130,14 +129,14 @@ impl Explanation {
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let (linked_devices_text, link) = match key.backend() {
+                let (linked, link) = match key.backend() {
                     Some(_) => (
                         format!("; {}", linked_devices_text(&self.linked_devices)),
                         format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
                     ),
                     None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),
                 };
-                format!("Nothing in this program registers kernels for {key}{listed}. If a crate {link}")
+                format!("Nothing in this program registers kernels for {key}{linked}. If a crate {link}")
             }
             (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
         }

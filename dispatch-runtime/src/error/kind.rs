@@ -78,7 +78,7 @@ pub enum ErrorKind {
         /// The location of the removed definition.
         location: Location,
         /// The location of the definition that has the name now.
-        by: Location,
+        new_location: Location,
     },
     /// A function or a typed kernel was requested with another signature than the operator's.
     FunctionTypeMismatch {
@@ -258,7 +258,7 @@ pub enum ErrorKind {
         /// The operator of the Rust language.
         rust_operator: RustOperator,
     },
-    /// No position is left for the key of another layer.
+    /// No backend or layer index is left for a key.
     NoFreeKeyIndex(NoFreeKeyIndex),
     /// [`Key::on`] was called with a key that cannot be combined with a backend, or with a key that is not a backend.
     InvalidKey(InvalidKey),

@@ -57,9 +57,9 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
             }
             f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
         }
-        ErrorKind::Redefined { operator, location, by } => write!(
+        ErrorKind::Redefined { operator, location, new_location } => write!(
             f,
-            "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {by}\n  \
+            "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {new_location}\n  \
              Find the operator again: `Operator::find(\"{operator}\")`."
         ),
         ErrorKind::FunctionTypeMismatch { operator, expected, found } => {

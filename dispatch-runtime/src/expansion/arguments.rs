@@ -5,12 +5,12 @@
     message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",
     label = "write `{T}`"
 )]
-pub trait Takes<O, const I: usize, T> {
+pub trait KernelParameter<O, const I: usize, T> {
     /// Returns the argument in the kernel's type.
     fn convert(argument: T) -> Self;
 }
 
-impl<O, const I: usize, T> Takes<O, I, T> for T {
+impl<O, const I: usize, T> KernelParameter<O, I, T> for T {
     #[inline(always)]
     fn convert(argument: T) -> Self {
         argument

@@ -5,9 +5,9 @@ mod dtype_switch;
 mod named;
 mod returns;
 
-pub use arguments::{OptionalArgument, Takes};
+pub use arguments::{KernelParameter, OptionalArgument};
 pub use dtype_switch::{HasDType, unsupported_dtype};
 pub use named::{
-    NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_of, operator_code,
+    NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name, operator_code,
 };
-pub use returns::{KernelError, Returns, composite_error, error_in_operator, in_call, in_form};
+pub use returns::{KernelError, Returns, as_caller_error, as_form_error, composite_error, error_in_operator};

@@ -4,7 +4,7 @@ use crate::operator::CodePointer;
 
 /// Returns the crate at the root of a module path. It is an operator's namespace, unless its schema has one.
 #[must_use]
-pub const fn crate_of(module: &'static str) -> &'static str {
+pub const fn crate_name(module: &'static str) -> &'static str {
     let bytes = module.as_bytes();
     let mut end = 0;
     while end < bytes.len() && bytes[end] != b':' {
@@ -47,7 +47,7 @@ pub const fn operator_code<const ID: u64, O>() -> CodePointer
 where
     OperatorFunctions: OperatorFunction<ID, O>,
 {
-    CodePointer::of::<<OperatorFunctions as OperatorFunction<ID, O>>::Function>(
+    CodePointer::from_fn::<<OperatorFunctions as OperatorFunction<ID, O>>::Function>(
         <OperatorFunctions as OperatorFunction<ID, O>>::FUNCTION,
     )
 }

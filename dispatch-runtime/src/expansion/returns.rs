@@ -52,7 +52,7 @@ pub fn error_in_operator<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
-/// Returns the error of a composite: that of its own check if the check refuses the arguments, or else that of its body.
+/// Returns the error of a composite: the error of its own check if the check rejects the arguments, or else the error of its body.
 #[cold]
 #[inline(never)]
 #[must_use]
@@ -60,16 +60,16 @@ pub fn composite_error(operator: &Operator, of_body: Error, check: Result<()>) -
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 
-/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::in_call`.
+/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::as_caller_error`.
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn in_call(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
-    error.in_call(callee, operator, names)
+pub fn as_caller_error(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
+    error.as_caller_error(callee, operator, names)
 }
 
 /// Changes an error of operator `O` into one of its form `F`, whose first output has this name.
 #[cold]
-pub fn in_form<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
-    move |error| error.in_form(O::operator().name(), F::operator(), output)
+pub fn as_form_error<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| error.as_form_error(O::operator().name(), F::operator(), output)
 }

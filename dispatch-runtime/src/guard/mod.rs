@@ -184,7 +184,7 @@ fn store_state(state: GuardState) {
     });
 }
 
-/// Returns the keys of a call on this thread whose arguments carry the keys `arguments`.
+/// Returns the keys of a call on this thread whose arguments have the keys `arguments`.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
     STATE.with(|cells| (arguments | cells.include.get()) & cells.allow.get())

@@ -174,7 +174,7 @@ fn explain(
         }
         ActiveKernels::None | ActiveKernels::Conflict(_) => {}
     }
-    explanation.losers = losers(row, keys, slot, &active, target);
+    explanation.losers = losing_kernels(row, keys, slot, &active, target);
     explanation.backend_is_linked = slot.key().is_none() || registry.has_kernel_for(slot);
     explanation
 }
@@ -195,7 +195,7 @@ fn final_slot(table: &Table, keys: KeySet, is_skipped: impl Fn(Slot) -> bool) ->
     }
 }
 
-fn losers(
+fn losing_kernels(
     row: &OperatorRow,
     keys: KeySet,
     slot: Slot,

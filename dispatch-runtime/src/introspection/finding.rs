@@ -61,13 +61,13 @@ pub enum Finding {
         /// The layers, in the order in which a call goes through them.
         layers: Vec<(&'static str, Location)>,
     },
-    /// Two operators claim the same Rust operator.
+    /// Two operators implement the same Rust operator.
     DuplicateRustOperator {
         /// The Rust operator.
         rust_operator: RustOperator,
-        /// The operator whose claim is ignored.
+        /// The operator that is not used.
         operator: Name<'static>,
-        /// The operator whose claim is used.
+        /// The operator that is used.
         winner: Name<'static>,
     },
     /// A layer has two rules for one operator.
@@ -75,7 +75,7 @@ pub enum Finding {
         /// The operator.
         operator: Name<'static>,
         /// The type of the rules.
-        of: &'static str,
+        rule_type: &'static str,
         /// The locations of the rules. The first rule is used.
         rules: Vec<Location>,
     },
@@ -132,10 +132,10 @@ impl fmt::Display for Finding {
                 "`{operator}` and `{winner}` both implement Rust's `{rust_operator:?}`, and `{winner}` is used; \
                  remove one `operator = {rust_operator:?}`"
             ),
-            Self::DuplicateRule { operator, of, rules } => {
+            Self::DuplicateRule { operator, rule_type, rules } => {
                 write!(
                     f,
-                    "`{operator}` has several rules of type `{of}`:{}\n  The first is used; keep one.",
+                    "`{operator}` has several rules of type `{rule_type}`:{}\n  The first is used; keep one.",
                     list_locations(rules)
                 )
             }

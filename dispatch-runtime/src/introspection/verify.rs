@@ -88,7 +88,11 @@ fn check_row(row: &OperatorRow, findings: &mut Vec<Finding>) {
     }
     for operator in &row.definitions {
         let duplicates = operator.rules().duplicates().into_iter();
-        findings.extend(duplicates.map(|(of, rules)| Finding::DuplicateRule { operator: row.name, of, rules }));
+        findings.extend(duplicates.map(|(rule_type, rules)| Finding::DuplicateRule {
+            operator: row.name,
+            rule_type,
+            rules,
+        }));
     }
     for (target, cell) in &row.cells {
         let is_composite = *target == SlotOrAlias::Alias(Alias::CompositeImplicitAutograd);

@@ -10,7 +10,7 @@ pub(crate) enum NameClash {
     Key(&'static UserKey, &'static UserKey),
     /// Two backends with the same device name, which is the key's name in lower case.
     Device(&'static UserKey, &'static UserKey),
-    /// A key with the name of a built-in key or device. `#[dispatch_key]` refuses names of built-in keys, but a key can be made without it.
+    /// A key with the name of a built-in key or device. `#[dispatch_key]` rejects names of built-in keys, but a key can be made without it.
     BuiltIn(&'static UserKey),
 }
 

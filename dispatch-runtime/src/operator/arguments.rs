@@ -40,7 +40,7 @@ impl Operator {
                 keys |= value.keys();
             }
         }
-        match self.definition.device.and_then(|device| arguments.get(device)) {
+        match self.definition.device_argument.and_then(|device| arguments.get(device)) {
             Some(device) => keys | device_keys(device),
             None => keys,
         }
@@ -50,7 +50,7 @@ impl Operator {
     pub(crate) fn keys_of_each(&self, arguments: &[Value]) -> Vec<KeySet> {
         let keys = |(i, value): (usize, &Value)| match value {
             _ if self.carries_keys(i) => value.keys(),
-            device if self.definition.device == Some(i) => device_keys(device),
+            device if self.definition.device_argument == Some(i) => device_keys(device),
             _ => KeySet::EMPTY,
         };
         arguments.iter().enumerate().map(keys).collect()
@@ -63,7 +63,7 @@ impl Operator {
 
     /// Whether an argument can add keys to a call: it carries keys, or it is the device argument.
     pub(crate) fn can_add_keys(&self, argument: usize) -> bool {
-        self.carries_keys(argument) || self.definition.device == Some(argument)
+        self.carries_keys(argument) || self.definition.device_argument == Some(argument)
     }
 
     #[inline]

@@ -21,7 +21,7 @@ pub struct Definition {
     pub signature: &'static str,
     pub docs: &'static str,
     pub location: Location,
-    pub arguments: usize,
+    pub argument_count: usize,
     /// The number of results if all are tensors; otherwise [`u8::MAX`].
     pub tensor_results: u8,
     /// The arguments that carry keys, one bit for each argument.
@@ -31,7 +31,7 @@ pub struct Definition {
     /// Whether results are views of arguments.
     pub returns_views: bool,
     /// The position of the device argument that determines the call's keys. Only operators without tensor arguments have one.
-    pub device: Option<usize>,
+    pub device_argument: Option<usize>,
     /// The shape word, which determines the results' dtype and sizes.
     pub shape: Option<Shape>,
     /// The function that computes the specs of the results of a boxed call.

@@ -33,7 +33,7 @@ pub(crate) struct Condition {
 /// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
 
-/// A boxed kernel that is a closure, made while the program runs.
+/// A boxed kernel that is a closure, made at run time.
 pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync>;
 
 /// A boxed kernel: a function or a closure.

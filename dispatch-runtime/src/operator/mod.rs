@@ -117,7 +117,7 @@ impl Operator {
     /// Returns the number of arguments.
     #[must_use]
     pub const fn argument_count(&self) -> usize {
-        self.definition.arguments
+        self.definition.argument_count
     }
 
     /// Returns the operator's shape word, if it has one. It determines the dtype and sizes of the results.
@@ -198,7 +198,7 @@ impl Operator {
 
     /// Replaces the operator's table with the unbound one, so that the next call binds again.
     pub(crate) fn unbind(&self) {
-        if self.published_table().bound().is_some() {
+        if self.published_table().as_bound().is_some() {
             self.table.store(std::ptr::from_ref(self.unbound_table).cast_mut(), PUBLISH_ORDERING);
             table::increment_version();
         }
@@ -207,7 +207,7 @@ impl Operator {
     /// Returns the kernel for these keys, if it has the operator's type.
     #[inline(always)]
     pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<CodePointer> {
-        let (code, kind) = self.published_table().bound()?.lookup(keys);
+        let (code, kind) = self.published_table().as_bound()?.lookup(keys);
         (kind == SlotKind::Typed).then_some(code)
     }
 }

@@ -58,7 +58,7 @@ impl KernelRecord {
     ) -> Self {
         Self::new(
             O::operator,
-            StaticKernel::Typed(CodePointer::of::<operation::Kernel<O>>(kernel)),
+            StaticKernel::Typed(CodePointer::from_fn::<operation::Kernel<O>>(kernel)),
             keys,
             name,
             location,
@@ -115,7 +115,7 @@ impl KernelRecord {
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
-        self.condition = Some(Condition { predicate: CodePointer::of::<operation::Predicate<O>>(holds), text });
+        self.condition = Some(Condition { predicate: CodePointer::from_fn::<operation::Predicate<O>>(holds), text });
         self
     }
 

@@ -51,7 +51,7 @@ impl<T> Retirable<T> {
         self.generation.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with the value, if it is the value of this turn. Otherwise returns `None`.
+    /// Calls `f` with the value, if it is the value of this generation. Otherwise returns `None`.
     pub(crate) fn with_generation<R>(&self, generation: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
         // The value cannot change while a user is inside.
         self.with(|value| (self.generation() == generation).then(|| f(value))).flatten()
@@ -60,7 +60,7 @@ impl<T> Retirable<T> {
     /// Calls `f` with the value, or returns `None` if the value was removed.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let _use = self.enter()?;
-        // SAFETY: the value is dropped only by the last user to leave after the removal, and `_use` has not left.
+        // SAFETY: the value is dropped only by the last use that ends after the removal, and `_use` has not ended.
         Some(self.value.with(|value| f(unsafe { &*value })))
     }
 
@@ -129,11 +129,11 @@ mod tests {
     fn only_an_empty_cell_can_be_refilled() {
         let alive = Arc::new(());
         let retirable = Retirable::new(alive.clone());
-        assert!(retirable.refill(alive.clone()).is_err(), "it was not taken away");
+        assert!(retirable.refill(alive.clone()).is_err(), "the value was not removed");
         let first = retirable.generation();
         retirable.with(|_| {
             retirable.retire();
-            assert!(retirable.refill(alive.clone()).is_err(), "a user is inside");
+            assert!(retirable.refill(alive.clone()).is_err(), "the value is in use");
         });
         assert!(retirable.refill(alive.clone()).is_ok());
         assert!(retirable.with_generation(first, |_| ()).is_none());
@@ -202,7 +202,7 @@ mod models {
             retirable.retire();
             let refilled = retirable.refill(DropCounter(drops.clone())).is_ok();
             user.join().unwrap();
-            // A value that was refused was dropped at once.
+            // A value that the cell did not accept was dropped at once.
             assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
             drop(retirable);
             assert_eq!(drops.load(Ordering::SeqCst), 2);
@@ -210,7 +210,7 @@ mod models {
     }
 
     /// A model of an operator and the registry, reduced to the state that calls and registrations share.
-    struct Row {
+    struct OperatorModel {
         published: loom::sync::atomic::AtomicPtr<Snapshot>,
         registry: loom::sync::Mutex<Registry>,
     }
@@ -224,7 +224,7 @@ mod models {
         snapshots: Vec<Box<Snapshot>>,
     }
 
-    impl Row {
+    impl OperatorModel {
         fn call(&self) -> u32 {
             // A call can find a removed kernel at most once per removal. There is one removal, so the second attempt must succeed.
             for _ in 0..2 {
@@ -237,12 +237,12 @@ mod models {
                     return value;
                 }
             }
-            panic!("a call found a kernel that was taken away in a table that was published after");
+            panic!("a table that was published after the removal contains the removed kernel");
         }
 
         fn bind(&self) -> &Snapshot {
             let mut registry = self.registry.lock().unwrap();
-            let newest = registry.kernels.last().expect("one stays").clone();
+            let newest = registry.kernels.last().expect("one kernel is never removed").clone();
             registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
             let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
             self.published.store(snapshot, PUBLISH_ORDERING);
@@ -267,7 +267,7 @@ mod models {
         model.preemption_bound = Some(3);
         model.check(|| {
             let kernels = vec![Arc::new(Retirable::new(1)), Arc::new(Retirable::new(2))];
-            let row = Arc::new(Row {
+            let row = Arc::new(OperatorModel {
                 published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
                 registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),
             });

@@ -25,7 +25,7 @@ unsafe impl Sync for CodePointer {}
 impl CodePointer {
     /// Makes a `CodePointer` from a function pointer. It reads through a pointer, because `transmute_copy` would check alignment for every
     /// operator.
-    pub(crate) const fn of<F: Copy>(function: F) -> Self {
+    pub(crate) const fn from_fn<F: Copy>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
         Self(unsafe { (&raw const function).cast::<NonNull<()>>().read() })
@@ -37,7 +37,7 @@ impl CodePointer {
     ///
     /// The code was made from an `F`.
     #[inline(always)]
-    pub(crate) const unsafe fn to<F: Copy>(self) -> F {
+    pub(crate) const unsafe fn to_fn<F: Copy>(self) -> F {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree, and the caller vouches for the type.
         unsafe { (&raw const self.0).cast::<F>().read() }
@@ -142,14 +142,14 @@ impl TableRef {
 
     /// Returns the whole table, if the operator is bound.
     #[inline]
-    pub(crate) fn bound(self) -> Option<&'static Table> {
+    pub(crate) fn as_bound(self) -> Option<&'static Table> {
         // SAFETY: both kinds of table begin with a `TableHeader`; only a `Table` has `bound` set; tables are never freed.
         unsafe { (*self.0.as_ptr()).is_bound.then(|| self.0.cast::<Table>().as_ref()) }
     }
 }
 
 impl Table {
-    /// Makes a table that refuses every call, to be filled later.
+    /// Makes a table in which every slot returns the error of a missing kernel. `fill_slots` replaces the slots.
     pub(crate) fn new(operator: Option<&'static Operator>, refuse: CodePointer) -> Self {
         Self {
             mask: !0,
@@ -288,16 +288,16 @@ mod tests {
     proptest! {
         #[test]
         fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
-            static UNBOUND: TableHeader = TableHeader::unbound(None, CodePointer::of(placeholder_code as fn()));
+            static UNBOUND: TableHeader = TableHeader::unbound(None, CodePointer::from_fn(placeholder_code as fn()));
             // SAFETY: a static head.
             let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
-            prop_assert_eq!(table.code(KeySet::from_bits(bits)), CodePointer::of(placeholder_code as fn()));
-            prop_assert!(table.bound().is_none());
+            prop_assert_eq!(table.code(KeySet::from_bits(bits)), CodePointer::from_fn(placeholder_code as fn()));
+            prop_assert!(table.as_bound().is_none());
         }
 
         #[test]
         fn lookups_through_the_pointer_and_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
-            let mut table = Table::new(None, CodePointer::of(placeholder_code as fn()));
+            let mut table = Table::new(None, CodePointer::from_fn(placeholder_code as fn()));
             let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());
@@ -311,7 +311,7 @@ mod tests {
 
         #[test]
         fn skipping_layers_at_once_equals_skipping_them_one_by_one(bits: u64, layers: u64, skippable_layers: u64) {
-            let mut table = Table::new(None, CodePointer::of(placeholder_code as fn()));
+            let mut table = Table::new(None, CodePointer::from_fn(placeholder_code as fn()));
             let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());

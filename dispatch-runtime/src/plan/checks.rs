@@ -56,12 +56,12 @@ impl<O: Operation, V, E: Into<Error>> ReturnsPlanList<O> for Result<PlanList<V>,
     message = "the plan of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `plan: {T}`"
 )]
-pub trait TakesPlan<O, T> {
+pub trait PlanParameter<O, T> {
     /// Returns the plan in the kernel's type.
     fn convert(plan: T) -> Self;
 }
 
-impl<O, T> TakesPlan<O, T> for T {
+impl<O, T> PlanParameter<O, T> for T {
     #[inline(always)]
     fn convert(plan: T) -> Self {
         plan
@@ -73,12 +73,12 @@ impl<O, T> TakesPlan<O, T> for T {
     message = "the output of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `out: {T}`"
 )]
-pub trait TakesOut<O, T> {
+pub trait OutputParameter<O, T> {
     /// Returns the outputs in the kernel's type.
     fn convert(out: T) -> Self;
 }
 
-impl<O, T> TakesOut<O, T> for T {
+impl<O, T> OutputParameter<O, T> for T {
     #[inline(always)]
     fn convert(out: T) -> Self {
         out

@@ -22,7 +22,7 @@ use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-pub use checks::{ReturnsPlan, ReturnsPlanList, TakesOut, TakesPlan};
+pub use checks::{OutputParameter, PlanParameter, ReturnsPlan, ReturnsPlanList};
 pub use contraction::product_plan;
 pub use meta::planned_meta_kernel;
 pub use on_meta::{CheckOnMeta, check_argument_on_meta};

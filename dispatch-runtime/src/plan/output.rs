@@ -14,7 +14,7 @@ pub struct OutputTensor<'a> {
     resized: Option<Tensor>,
     /// A temporary tensor that the kernel writes, if it does not write the caller's memory.
     temporary: Option<Tensor>,
-    _write: Option<DeviceWrite>,
+    _device_write: Option<DeviceWrite>,
 }
 
 /// A kernel's write to existing memory, on a device that runs asynchronously.
@@ -89,7 +89,7 @@ impl<'a> OutputTensor<'a> {
         let is_asynchronous = ![Device::CPU, Device::META].contains(&written.device());
         let write = if is_direct && is_asynchronous { Some(DeviceWrite::begin(written)?) } else { None };
         let temporary = if is_direct { None } else { Some(spec.clone().on(written.device())?) };
-        Ok(Self { caller_tensor: tensor, resized, temporary, _write: write })
+        Ok(Self { caller_tensor: tensor, resized, temporary, _device_write: write })
     }
 
     /// Returns the tensor that the kernel writes.
@@ -101,7 +101,7 @@ impl<'a> OutputTensor<'a> {
     /// Passes the result to the caller's tensor: copies it, or binds the caller's handle to it, if the kernel wrote another tensor.
     #[inline]
     pub fn finish(self) -> Result<()> {
-        let Self { caller_tensor, resized, temporary, _write } = self;
+        let Self { caller_tensor, resized, temporary, _device_write } = self;
         if let Some(mut resized) = resized {
             if let Some(temporary) = temporary {
                 assign_elements(&mut resized, &temporary)?;
@@ -132,7 +132,7 @@ pub trait HasTensors {
     fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool;
 
     /// Returns the device of results that are made from this argument.
-    fn device(&self) -> Option<Device> {
+    fn result_device(&self) -> Option<Device> {
         let mut found = None;
         self.any_tensor(&mut |tensor| {
             // A CPU tensor with rank 0 can be used with tensors on any device.
@@ -153,7 +153,7 @@ impl HasTensors for &Tensor {
     }
 
     #[inline(always)]
-    fn device(&self) -> Option<Device> {
+    fn result_device(&self) -> Option<Device> {
         Some(self.device())
     }
 }
@@ -182,6 +182,6 @@ impl HasTensors for &[Option<Tensor>] {
 pub fn result_device(found: Option<Device>, argument: &impl HasTensors) -> Option<Device> {
     match found {
         Some(device) if device != Device::CPU => found,
-        _ => argument.device().or(found),
+        _ => argument.result_device().or(found),
     }
 }

@@ -84,7 +84,7 @@ impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
     }
 }
 
-/// Returns the plan of a call with these parts, in the order in which the shape word names them.
+/// Returns the plan of a call with these operands, in the order in which the shape word names them.
 pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<Pointwise>> {
     let Some(Shape::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());

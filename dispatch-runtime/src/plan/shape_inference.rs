@@ -34,7 +34,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// Returns the call's error if its arguments are refused, and [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the
+    /// Returns the call's error if its arguments are invalid, and [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the
     /// sizes depend on elements. Returns the errors of Meta if a called operator has neither a plan nor a Meta kernel.
     pub fn infer_results(&self, arguments: &Stack) -> Result<Stack> {
         let count = self.argument_count();

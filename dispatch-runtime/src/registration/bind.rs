@@ -9,7 +9,7 @@ use crate::tensor::Marks;
 impl Operator {
     /// Returns the operator's table, and makes it first if this is the first call.
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
-        match self.published_table().bound() {
+        match self.published_table().as_bound() {
             Some(table) => Ok(table),
             None => bind(self),
         }
@@ -19,7 +19,7 @@ impl Operator {
     #[cold]
     pub(crate) fn is_outdated(&self, table: &Table) -> bool {
         registry::load_records();
-        self.published_table().bound().is_none_or(|now| !std::ptr::eq(now, table))
+        self.published_table().as_bound().is_none_or(|now| !std::ptr::eq(now, table))
     }
 
     /// Returns the current version of the table, or `None` if the operator cannot be called because it has no definition or several.

@@ -4,7 +4,7 @@
 //! static library of a C program, the program passes its records to [`register`]. All records form one set: a record that occurs twice
 //! counts once.
 //!
-//! A library that is loaded while the program runs, and shares its runtime, submits its records when it is loaded. The registry looks for
+//! A library that is loaded at run time, and shares its runtime, submits its records when it is loaded. The registry looks for
 //! such records whenever it is used. A call that finds its kernel in a table does not use the registry.
 
 use std::sync::{Mutex, PoisonError};

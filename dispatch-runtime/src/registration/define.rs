@@ -1,4 +1,4 @@
-//! Definition of operators while the program runs.
+//! Definition of operators at run time.
 
 use dispatch_schema::{Schema, rust_argument};
 
@@ -47,8 +47,8 @@ impl Registrar {
 }
 
 static UNBOUND: TableHeader = {
-    fn never() {}
-    TableHeader::unbound(None, CodePointer::of(never as fn()))
+    fn never_called() {}
+    TableHeader::unbound(None, CodePointer::from_fn(never_called as fn()))
 };
 
 /// Makes an operator without Rust types, which lives as long as the program.
@@ -59,12 +59,12 @@ fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: 
         signature: Box::leak(signature.into()),
         docs: "",
         location,
-        arguments: schema.arguments.len(),
+        argument_count: schema.arguments.len(),
         tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
         key_arguments: key_arguments.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
         returns_views: !schema.views().is_empty(),
-        device: schema.device_argument(),
+        device_argument: schema.device_argument(),
         shape: None,
         plan: None,
         data_dependent: false,

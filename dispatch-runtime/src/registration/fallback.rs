@@ -1,4 +1,4 @@
-//! Registration of fallbacks while the program runs.
+//! Registration of fallbacks at run time.
 
 use super::handle::{Registration, RegistrationKind};
 use super::registrar::kernel_label;

@@ -1,9 +1,9 @@
-//! Fusion: a backend's single pass over memory for many elementwise calls.
+//! Fusion: many elementwise calls as one kernel of a backend.
 //!
-//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes calls that are known in advance
-//! as a [`FusionGroup`]. It makes a [`FusedKernel`] that reads every input and writes every result once. The results equal those of the single kernels
-//! bit for bit, so a caller may use the pass or not. A backend registers its fuser with [`fuser!`](crate::fuser), next to its kernels. Code
-//! that makes chains gets the fuser from the device and knows no backend.
+//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes a [`FusionGroup`]: calls that are
+//! known in advance. It makes a [`FusedKernel`], which reads every input and writes every result once. The results equal those of the single
+//! kernels bit for bit, so a caller may use the fused kernel or not. A backend registers its fuser with [`fuser!`](crate::fuser), next to
+//! its kernels. Code that makes fusion groups gets the fuser from the device and knows no backend.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -21,16 +21,19 @@ use crate::value::Value;
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
-/// use dispatch_runtime::{FusionGroup, StepArgument, Spec, FusionStep};
+/// use dispatch_runtime::{FusionGroup, FusionStep, Spec, StepArgument};
 ///
 /// #[op_def("divided(Tensor self) -> Tensor", shape = pointwise)]
 /// pub fn divided(this: &Tensor) -> Result<Tensor>;
 ///
 /// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
-/// let step = |value| FusionStep { operator: divided::operator(), arguments: vec![StepArgument::Value(value)], result: shape.clone() };
+/// let step = |value| {
+///     let arguments = vec![StepArgument::Value(value)];
+///     FusionStep { operator: divided::operator(), arguments, result: shape.clone() }
+/// };
 /// // A quarter: the input is value 0, its half is value 1, and the half of value 1 is value 2.
-/// let chain = FusionGroup { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
-/// assert_eq!(chain.steps.len(), 2);
+/// let group = FusionGroup { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
+/// assert_eq!(group.steps.len(), 2);
 /// ```
 #[derive(Clone, Default)]
 pub struct FusionGroup {
@@ -38,7 +41,7 @@ pub struct FusionGroup {
     pub inputs: Vec<Tensor>,
     /// The calls.
     pub steps: Vec<FusionStep>,
-    /// The numbers of the values that are the results of the chain.
+    /// The numbers of the values that are the results of the group.
     pub results: Vec<usize>,
 }
 
@@ -56,29 +59,29 @@ pub struct FusionStep {
 /// An argument of a [`FusionStep`]. [`FusionGroup`] has an example.
 #[derive(Clone)]
 pub enum StepArgument {
-    /// A value of the chain, by its number.
+    /// A value of the group, by its number.
     Value(usize),
     /// A value that is the same in every run.
     Constant(Value),
 }
 
-/// The part of a backend that makes one pass from many elementwise calls.
+/// The part of a backend that compiles many elementwise calls to one kernel.
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
-/// use dispatch_runtime::{FusionGroup, Fuser, FusedKernel, fuser};
+/// use dispatch_runtime::{FusedKernel, Fuser, FusionGroup, fuser};
 ///
 /// #[dispatch_key(backend)]
 /// pub static TPU: Key;
 ///
-/// /// A fuser and a pass for empty chains only.
+/// /// A fuser and a fused kernel for empty groups only.
 /// struct Idle;
 /// impl FusedKernel for Idle {
 ///     fn run(&self, _: &[&Tensor]) -> Result<Option<Vec<Tensor>>> { Ok(Some(Vec::new())) }
 /// }
 /// impl Fuser for Idle {
-///     fn fuse(&self, chain: &FusionGroup) -> Option<Box<dyn FusedKernel>> {
-///         chain.steps.is_empty().then(|| Box::new(Idle) as Box<dyn FusedKernel>)
+///     fn fuse(&self, group: &FusionGroup) -> Option<Box<dyn FusedKernel>> {
+///         group.steps.is_empty().then(|| Box::new(Idle) as Box<dyn FusedKernel>)
 ///     }
 /// }
 /// fuser!(TPU, Idle);
@@ -88,13 +91,13 @@ pub enum StepArgument {
 /// assert!(Device::META.fuser().is_none());
 /// ```
 pub trait Fuser: Sync {
-    /// Makes a pass with the same results as the single calls, or returns `None` if one of the calls cannot be fused.
-    fn fuse(&self, chain: &FusionGroup) -> Option<Box<dyn FusedKernel>>;
+    /// Makes a kernel with the same results as the single calls, or returns `None` if one of the calls cannot be fused.
+    fn fuse(&self, group: &FusionGroup) -> Option<Box<dyn FusedKernel>>;
 }
 
-/// One pass over memory. [`Fuser`] has an example.
+/// One kernel that computes the results of a [`FusionGroup`]. [`Fuser`] has an example.
 pub trait FusedKernel: Send + Sync {
-    /// Computes the results of the chain. Returns `None` if the pass does not support these inputs, for example because they are not
+    /// Computes the results of the group. Returns `None` if the kernel does not support these inputs, for example because they are not
     /// contiguous. The calls must then be made one by one.
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>>;
 }

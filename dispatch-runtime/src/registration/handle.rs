@@ -1,4 +1,4 @@
-//! Handles of registrations that were made while the program runs.
+//! Handles of registrations that were made at run time.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::operator::{BoxedKernel, Operator};
 use crate::table::Source;
 
-/// A registration that was made while the program runs. Dropping the handle does not remove it.
+/// A registration that was made at run time. Dropping the handle does not remove it.
 #[derive(Debug)]
 #[must_use = "keep it to remove the registration later, or drop it explicitly"]
 pub struct Registration(pub(crate) RegistrationKind);

@@ -1,4 +1,4 @@
-//! Registration: the records of all linked crates, the registry that they fill, and registering while the program runs.
+//! Registration: the records of all linked crates, the registry that they fill, and registering at run time.
 
 mod annotation;
 pub(crate) mod bind;

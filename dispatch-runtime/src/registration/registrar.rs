@@ -1,4 +1,4 @@
-//! Registration of operators and kernels while the program runs.
+//! Registration of operators and kernels at run time.
 //!
 //! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a [`ScopedRegistration`](crate::Scoped)
 //! registration goes out of scope. Removal restores the state without the registration, in any order of removals. Only a registrar can
@@ -21,7 +21,7 @@ use crate::operator::{BoxedClosure, Operator};
 use crate::table::KernelRegistration;
 use crate::value::Stack;
 
-/// Defines operators of one namespace and registers kernels while the program runs.
+/// Defines operators of one namespace and registers kernels at run time.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, Operator, keys::*};

@@ -229,7 +229,7 @@ impl Registry {
         self.row_mut(name).name
     }
 
-    /// Adds a kernel while the program runs.
+    /// Adds a kernel at run time.
     pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: SlotOrAlias, kernel: KernelRegistration) {
         self.row_mut(name).add(target, kernel);
     }

@@ -1,4 +1,4 @@
-//! Claims: operators that implement one of Rust's operators, such as `+`, for tensors.
+//! Operators that implement one of Rust's operators, such as `+`, for tensors.
 
 use std::sync::OnceLock;
 
@@ -56,7 +56,7 @@ impl RustOperatorImpl {
     }
 }
 
-/// Copies the elements of `from` to `to` and converts them, with the operator that claimed `RustOperator::Assign`.
+/// Copies the elements of `from` to `to` and converts them, with the operator that implements `RustOperator::Assign`.
 pub(crate) fn assign_elements(to: &mut Tensor, from: &Tensor) -> Result<()> {
     match rust_operator_impl(RustOperator::Assign).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Assign(call)) => call(to, from),
@@ -66,7 +66,7 @@ pub(crate) fn assign_elements(to: &mut Tensor, from: &Tensor) -> Result<()> {
 
 static IMPLS: [OnceLock<&'static RustOperatorImpl>; 13] = [const { OnceLock::new() }; 13];
 
-/// Assigns each Rust operator to the first claim in the order of operator names. `verify` reports the other claims.
+/// Selects an implementation for each Rust operator: the first in the order of operator names. `verify` reports the others.
 pub(crate) fn select_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]) {
     rust_operator_impls.sort_by_key(|implementation| implementation.operator.name());
     for implementation in rust_operator_impls {
@@ -74,7 +74,7 @@ pub(crate) fn select_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]
     }
 }
 
-/// Returns the claim that implements this Rust operator.
+/// Returns the implementation of this Rust operator, if there is one.
 pub(crate) fn rust_operator_impl(rust_operator: RustOperator) -> Option<&'static RustOperatorImpl> {
     IMPLS[rust_operator as usize].get().copied().or_else(|| {
         registry::load_records();

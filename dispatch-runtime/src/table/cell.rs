@@ -44,7 +44,7 @@ pub(crate) enum Kernel {
 pub(crate) enum Source {
     /// An attribute in the program.
     Attribute,
-    /// A registrar, while the program runs.
+    /// A registrar, at run time.
     Registrar(u64),
 }
 

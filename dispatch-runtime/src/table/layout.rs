@@ -179,8 +179,8 @@ fn add_candidates(table: &mut Table, kernels: &[&KernelRegistration], adapters: 
     (table.candidates.len() - 1) as u8
 }
 
-/// The code in the slots of an operator that was defined while the program runs. No call jumps to it.
+/// The code in the slots of an operator that was defined at run time. No call jumps to it.
 const UNREACHABLE_CODE: CodePointer = {
-    fn never() {}
-    CodePointer::of(never as fn())
+    fn never_called() {}
+    CodePointer::from_fn(never_called as fn())
 };

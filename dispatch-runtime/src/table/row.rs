@@ -154,8 +154,8 @@ impl OperatorRow {
 
     /// Returns the error of a call of an operator whose name has another definition now.
     pub(crate) fn redefined_error(&self, operator: &Operator) -> Option<Error> {
-        let by = self.definition()?.location();
-        Some(ErrorKind::Redefined { operator: self.name, location: operator.location(), by }.into())
+        let new_location = self.definition()?.location();
+        Some(ErrorKind::Redefined { operator: self.name, location: operator.location(), new_location }.into())
     }
 
     pub(crate) fn not_defined_error(&self) -> Error {

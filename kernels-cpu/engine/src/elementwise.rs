@@ -176,7 +176,7 @@ impl Rule {
     #[inline(never)]
     fn fitted(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
         let mut fitted = out.clone();
-        self.spec(inputs, dtype)?.fit(name, &mut fitted)?;
+        self.spec(inputs, dtype)?.fit_output(name, &mut fitted)?;
         Ok(fitted)
     }
 

@@ -73,7 +73,7 @@ inlined! {
 #[op_impl(aten::linalg_vector_norm, CPU)]
 fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
     computed!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
-        norm::<T>(out, this, &plan.is_reduced, plan.order))
+        norm::<T>(out, this, &plan.gone, plan.order))
 }
 
 fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], order: f64) -> Result<()> {

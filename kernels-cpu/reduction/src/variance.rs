@@ -67,10 +67,10 @@ fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 
 }
 
 fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    let (mut var, mut mean) = (kept(var, this, &plan.is_reduced)?, kept(mean, this, &plan.is_reduced)?);
+    let (mut var, mut mean) = (kept(var, this, &plan.gone)?, kept(mean, this, &plan.gone)?);
     let operands = operands!(write var, mean; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
             let (center, squares) = spread(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - plan.correction).max(0.0);

@@ -116,7 +116,7 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.computes_in(&inputs);
-    rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
+    rule.spec(&inputs, rule.dtype.gives(computed))?.fit_output("self", this)?;
     rule.written(bound, "self", this, inputs, computed)
 }
 
@@ -153,7 +153,7 @@ impl Rule {
         let computed = self.dtype.computes_in(&inputs);
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
+        self.spec(&inputs, self.dtype.gives(computed))?.fit_output(name, &mut fitted)?;
         self.written(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())

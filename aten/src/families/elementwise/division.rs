@@ -97,5 +97,5 @@ fn div_mode_plan(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> 
 
 #[op_meta(floor_divide_)]
 fn floor_divide_in_place_meta(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    combined(this, other, "other", Promotion::Common)?.fit("self", this)
+    combined(this, other, "other", Promotion::Common)?.fit_output("self", this)
 }

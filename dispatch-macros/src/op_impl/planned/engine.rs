@@ -92,7 +92,7 @@ impl Kernel<'_> {
             let what = format!("argument `{}`", rust_name(&schema.arguments[*at].name));
             let value = &looked_at[*at];
             taken.extend(quote!(let #argument = #value;));
-            let bound = quote!(Takes<#operator, #number,);
+            let bound = quote!(KernelParameter<#operator, #number,);
             taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
         }
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::results::result;
+use super::results::convert_result;
 use crate::error::Result;
 use crate::key::{Device, KeySet};
 use crate::operator::{self, Operator};
@@ -14,12 +14,12 @@ pub trait ArgumentKind: 'static {
     /// The argument's Rust type.
     type Type<'a>: Argument<'a>;
     /// The argument's type in a condition, which only reads written arguments.
-    type Shared<'a>;
+    type SharedType<'a>;
     /// Whether a kernel writes to the argument.
     const WRITTEN: bool = false;
 
     /// Returns the argument in the form that a condition takes.
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a>;
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a>;
 
     /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
@@ -60,10 +60,10 @@ where
     for<'a> T: Argument<'a>,
 {
     type Type<'a> = T;
-    type Shared<'a> = T;
+    type SharedType<'a> = T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
@@ -73,10 +73,10 @@ where
     for<'a> T: Argument<'a>,
 {
     type Type<'a> = Option<T>;
-    type Shared<'a> = Option<T>;
+    type SharedType<'a> = Option<T>;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
@@ -86,10 +86,10 @@ where
     for<'a> &'a T: Argument<'a>,
 {
     type Type<'a> = &'a T;
-    type Shared<'a> = &'a T;
+    type SharedType<'a> = &'a T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument
     }
 }
@@ -99,10 +99,10 @@ where
     for<'a> &'a T: Argument<'a>,
 {
     type Type<'a> = Option<&'a T>;
-    type Shared<'a> = Option<&'a T>;
+    type SharedType<'a> = Option<&'a T>;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
@@ -112,17 +112,17 @@ where
     for<'a> &'a mut T: Argument<'a>,
 {
     type Type<'a> = &'a mut T;
-    type Shared<'a> = &'a T;
+    type SharedType<'a> = &'a T;
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument
     }
 
     #[inline(never)]
     fn rebind(argument: &mut T, operator: &Operator, value: Option<Value>) -> Result<()> {
-        argument.rebind(result(operator, value)?);
+        argument.rebind(convert_result(operator, value)?);
         Ok(())
     }
 }
@@ -132,16 +132,16 @@ where
     for<'a> &'a mut T: Argument<'a>,
 {
     type Type<'a> = Option<&'a mut T>;
-    type Shared<'a> = Option<&'a T>;
+    type SharedType<'a> = Option<&'a T>;
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument.as_deref()
     }
 
     fn rebind(argument: Option<&mut T>, operator: &Operator, value: Option<Value>) -> Result<()> {
-        if let (Some(argument), Some(handle)) = (argument, result::<Option<T::Handle>>(operator, value)?) {
+        if let (Some(argument), Some(handle)) = (argument, convert_result::<Option<T::Handle>>(operator, value)?) {
             argument.rebind(handle);
         }
         Ok(())
@@ -153,10 +153,10 @@ where
     for<'a> T: Argument<'a>,
 {
     type Type<'a> = T;
-    type Shared<'a> = T;
+    type SharedType<'a> = T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 

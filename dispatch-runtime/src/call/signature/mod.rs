@@ -21,7 +21,7 @@ use crate::operator::{CodePointer, Operator, Signature, TableRef, TypedAdapters,
 use crate::tensor::Marks;
 use crate::value::{Argument, KINDS, Stack, Value, stack_of};
 use argument::ArgumentKind;
-use results::{ResultOrigins, Results, are_arguments_in_order, result_position, results_of};
+use results::{ResultOrigins, Results, are_arguments_in_order, result_position, results_on_stack};
 
 pub use argument::{DeviceArgument, HasDeviceKeys, Mut, OptMut, OptOwned, OptRef, Owned, Ref};
 pub use results::{NewValue, WrittenArgument};
@@ -42,15 +42,15 @@ macro_rules! signatures {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Signature for Sig<($($kind,)*), R, O> {
             type Kernel = for<'a> fn($($kind::Type<'a>,)* KeySet, TableRef) -> Result<R>;
-            type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
+            type Predicate = for<'a> fn($($kind::SharedType<'a>),*) -> bool;
             const ADAPTERS: &'static TypedAdapters = &TypedAdapters {
-                slow_path: CodePointer::of::<Self::Kernel>(Self::slow_path),
-                boxed: CodePointer::of::<Self::Kernel>(Self::boxed),
-                marked: CodePointer::of::<Self::Kernel>(Self::marked),
+                slow_path: CodePointer::from_fn::<Self::Kernel>(Self::slow_path),
+                boxed: CodePointer::from_fn::<Self::Kernel>(Self::boxed),
+                marked: CodePointer::from_fn::<Self::Kernel>(Self::marked),
                 unbox: Self::unbox,
                 function_type: TypeId::of::<for<$($life),*> fn($($kind::Type<$life>),*) -> Result<R>>(),
                 closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::Type<$life>),*) -> Result<R> + Send + Sync>(),
-                call_closure: CodePointer::of::<Self::Kernel>(Self::call_closure),
+                call_closure: CodePointer::from_fn::<Self::Kernel>(Self::call_closure),
             };
         }
 
@@ -69,12 +69,12 @@ macro_rules! signatures {
                 let operator = unsafe { table.operator() };
                 let mut holds = |condition: CodePointer| {
                     // SAFETY: `KernelRecord::when` takes the operator's predicate type, and `bind` adds no record of another operator.
-                    let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
+                    let holds: <Self as Signature>::Predicate = unsafe { condition.to_fn() };
                     holds($($kind::as_shared(&$argument)),*)
                 };
                 let (code, keys, table) = dispatch::find_kernel(operator, keys, &mut holds, &[$(&$argument),*])?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
-                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 kernel($($argument,)* keys, table)
             }
 
@@ -94,16 +94,16 @@ macro_rules! signatures {
                 $(if let Some(position) = const { result_position($at, O::ALL) } {
                     $kind::rebind($argument, operator, results.get_mut(position).map(std::mem::take))?;
                 })*
-                R::take(operator, results, O::ALL)
+                R::take_new(operator, results, O::ALL)
             }
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
             fn marked<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any = |marks: Marks| false $(|| $argument.has_any(marks))*;
-                match table.bound().and_then(|table| table.skip_layers_unless_marked(keys, has_any)) {
+                match table.as_bound().and_then(|table| table.skip_layers_unless_marked(keys, has_any)) {
                     Some((code, keys)) => {
                         // SAFETY: as in `slow_path`.
-                        let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                        let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                         kernel($($argument,)* keys, table)
                     }
                     None => Self::boxed($($argument,)* keys, table),
@@ -138,11 +138,11 @@ macro_rules! signatures {
                     check_not_replaced(operator, arguments, &before)?;
                     results
                 } else {
-                    // SAFETY: the caller says that the code is a kernel of the operator, or `typed_kernel` does.
+                    // SAFETY: the caller guarantees that the code is a kernel of the operator, or `typed_kernel` does.
                     unsafe { Self::call(operator, arguments, code, keys) }?
                 };
                 if O::ALL.is_empty() {
-                    results.replace::<$count>(stack);
+                    results.replace_arguments::<$count>(stack);
                 } else {
                     replace_arguments_with_results(results, stack, $count, O::ALL);
                 }
@@ -162,8 +162,8 @@ macro_rules! signatures {
             /// The code is a kernel of the operator.
             #[inline(always)]
             unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: CodePointer, keys: KeySet) -> Result<R> {
-                // SAFETY: the caller says so.
-                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                // SAFETY: the caller guarantees it.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 let [$($argument),*] = arguments;
                 kernel($(convert_argument::<$kind::Type<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
             }
@@ -199,7 +199,7 @@ fn call_boxed_kernel_for_values<'a>(
     operator
         .run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)
         .map_err(|error| error.through_boxed_kernel(operator))?;
-    results_of(operator, stack, count)
+    results_on_stack(operator, stack, count)
 }
 
 /// Runs the slot's boxed kernel, all of whose results are new. It is out of line, so it is compiled once for each type of results.

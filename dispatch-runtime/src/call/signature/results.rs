@@ -10,7 +10,7 @@ pub trait Results: Sized + 'static {
     const COUNT: usize;
 
     /// Replaces the arguments of a boxed call on the stack with the results.
-    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack);
+    fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack);
 
     /// Appends the results.
     fn append(self, values: &mut Vec<Value>);
@@ -18,18 +18,18 @@ pub trait Results: Sized + 'static {
     /// Takes the results off the stack of a boxed kernel, which has no other values.
     #[inline]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
-        Self::take(operator, results_of(operator, stack, Self::COUNT)?, &[])
+        Self::take_new(operator, results_on_stack(operator, stack, Self::COUNT)?, &[])
     }
 
     /// Takes the new results out of all results of a boxed kernel. `origins` has the origin of each result.
-    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
+    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
 }
 
 impl<T: Output + 'static> Results for T {
     const COUNT: usize = 1;
 
     #[inline(always)]
-    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+    fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack) {
         stack.replace_top::<ARGUMENTS, 1>(|| [self.into_value()]);
     }
 
@@ -39,36 +39,36 @@ impl<T: Output + 'static> Results for T {
 
     #[inline(always)]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
-        let value = result(operator, stack.pop())?;
+        let value = convert_result(operator, stack.pop())?;
         if stack.is_empty() { Ok(value) } else { Err(surplus_results_error(operator, stack.len() + 1)) }
     }
 
     #[inline]
-    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
         take_result(operator, results, new_result_position(0, origins))
     }
 }
 
-macro_rules! tuples {
+macro_rules! impl_for_tuples {
     ($(($result:ident $name:ident $at:literal))*) => {
         impl<$($result: Output + 'static),*> Results for ($($result,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
 
             #[inline(always)]
-            fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+            fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack) {
                 let ($($name,)*) = self;
                 stack.replace_top::<ARGUMENTS, { <[usize]>::len(&[$($at),*]) }>(|| [$($name.into_value()),*]);
             }
 
-            #[allow(unused_variables, reason = "nothing is added for no results")]
+            #[allow(unused_variables, reason = "the tuple may be empty")]
             fn append(self, values: &mut Vec<Value>) {
                 let ($($name,)*) = self;
                 values.extend([$($name.into_value()),*]);
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "nothing is taken for no results")]
-            fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+            #[allow(unused_variables, reason = "the tuple may be empty")]
+            fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
                 Ok(($(take_result::<$result>(operator, results, new_result_position($at, origins))?,)*))
             }
         }
@@ -78,7 +78,7 @@ macro_rules! tuples {
 /// Implements [`Results`] for no result, and for two and more.
 macro_rules! results_for_tuples {
     ([$($before:tt)*]) => {
-        tuples! { $($before)* }
+        impl_for_tuples! { $($before)* }
     };
     ([$($before:tt)*] $first:tt $($rest:tt)*) => {
         results_for_tuples! { @unless_one $($before)* }
@@ -86,7 +86,7 @@ macro_rules! results_for_tuples {
     };
     (@unless_one $one:tt) => {};
     (@unless_one $($several:tt)*) => {
-        tuples! { $($several)* }
+        impl_for_tuples! { $($several)* }
     };
 }
 
@@ -96,12 +96,12 @@ results_for_tuples! {
 
 #[inline]
 fn take_result<T: Output>(operator: &Operator, results: &mut [Value], at: usize) -> Result<T> {
-    result(operator, results.get_mut(at).map(std::mem::take))
+    convert_result(operator, results.get_mut(at).map(std::mem::take))
 }
 
 /// Converts one result of a boxed kernel.
 #[inline]
-pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
+pub(crate) fn convert_result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
     let Some(value) = value else {
         return Err(wrong_result_error(operator, T::KIND, None));
     };
@@ -111,7 +111,7 @@ pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Re
 
 /// Returns all results that a boxed kernel left on the stack, or an error if there are too many.
 #[inline]
-pub(crate) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
+pub(crate) fn results_on_stack<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
     let results = stack.values_mut();
     if results.len() > count { Err(surplus_results_error(operator, results.len())) } else { Ok(results) }
 }
@@ -158,13 +158,13 @@ impl ResultOrigins for () {
     const ALL: &'static [Option<usize>] = &[];
 }
 
-macro_rules! origins {
+macro_rules! impl_result_origins {
     ([$($before:ident)*]) => {
-        origins! { @ $($before)* }
+        impl_result_origins! { @ $($before)* }
     };
     ([$($before:ident)*] $next:ident $($rest:ident)*) => {
-        origins! { @ $($before)* }
-        origins! { [$($before)* $next] $($rest)* }
+        impl_result_origins! { @ $($before)* }
+        impl_result_origins! { [$($before)* $next] $($rest)* }
     };
     (@) => {};
     (@ $($origin:ident)*) => {
@@ -174,7 +174,7 @@ macro_rules! origins {
     };
 }
 
-origins! { [] A B C D E F G H I J K L M N O P }
+impl_result_origins! { [] A B C D E F G H I J K L M N O P }
 
 /// Returns the position of a written argument among the results.
 pub(crate) const fn result_position(argument: usize, origins: &[Option<usize>]) -> Option<usize> {

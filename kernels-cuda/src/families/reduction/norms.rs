@@ -18,7 +18,7 @@ fold!(unsafe {
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
 fn linalg_vector_norm(plan: &Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.is_reduced, plan.computed, [plan.order, 0.0], &[out])
+    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.gone, plan.computed, [plan.order, 0.0], &[out])
 }
 
 #[op_impl(aten::logsumexp, CUDA)]

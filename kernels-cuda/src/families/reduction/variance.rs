@@ -14,7 +14,7 @@ fold!(unsafe {
 });
 
 fn variances<O: Operation>(plan: &Moments, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    folded::<O>(&MOMENTS, this, &plan.is_reduced, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
+    folded::<O>(&MOMENTS, this, &plan.gone, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
 macro_rules! kernels {
