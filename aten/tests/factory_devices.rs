@@ -199,8 +199,8 @@ fn a_backend_that_is_not_linked_is_named_with_those_that_are() {
         "{text}"
     );
     let error = Tensor::from([1.0]).to(cuda).unwrap_err();
-    let ErrorKind::NoBackend { device, linked } = error.kind() else { panic!("{error}") };
-    assert_eq!((*device, &linked[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
+    let ErrorKind::NoBackend { device, linked_devices } = error.kind() else { panic!("{error}") };
+    assert_eq!((*device, &linked_devices[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
 }
 
 #[test]

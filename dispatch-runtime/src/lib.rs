@@ -82,7 +82,7 @@ pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
 pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef, TableVersion};
 pub use plan::{
-    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, ReductionDims, reduced_dims, reduced_sizes,
+    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, PointwisePlan, ReductionDims, reduced_dims, reduced_sizes,
 };
 pub use random::{Generator, RandomRecording, StandIn, manual_seed, philox};
 pub use registration::{

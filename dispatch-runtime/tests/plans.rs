@@ -152,19 +152,19 @@ fn positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<i64>()?.into_iter().filter(|value| *value > 0).collect::<Vec<_>>()))
 }
 
-#[op_def("tracked(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
-fn tracked(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
+#[op_def("counted(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
+fn counted(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 
-#[op_plan(tracked)]
-fn tracked_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
+#[op_plan(counted)]
+fn counted_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
         Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector(this).map(|_| 1)?])])),
     }
 }
 
-#[op_impl(tracked, CPU)]
-fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
+#[op_impl(counted, CPU)]
+fn counted_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
     let sum = this.to_vec::<i64>()?.iter().sum::<i64>();
     if let Some(seen) = seen {
         seen.write::<i64>()?[0] += 1;
@@ -173,15 +173,15 @@ fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Te
     Ok(())
 }
 
-#[op_def("joined(Tensor self, Tensor other) -> Tensor", plan)]
-fn joined(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+#[op_def("composite(Tensor self, Tensor other) -> Tensor", plan)]
+fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     // An error in here names `self` of another operator.
     mirror(&mirror(this)?)?;
     mirror(other)
 }
 
-#[op_plan(joined)]
-fn joined_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
+#[op_plan(composite)]
+fn composite_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
     vector(this)?;
     match other.sizes() {
         [_] => Ok(Plan::new((), [Spec::contiguous(other.dtype(), other.sizes())])),
@@ -322,15 +322,15 @@ fn the_plan_checks_written_arguments_and_the_kernel_writes_them() {
     raise_(&mut x, 5).unwrap();
     assert_eq!(values(&x), [11, 12]);
     let mut seen = numbers(&[0]);
-    assert_eq!(values(&tracked(&x, Some(&mut seen)).unwrap()), [23]);
+    assert_eq!(values(&counted(&x, Some(&mut seen)).unwrap()), [23]);
     assert_eq!(values(&seen), [1]);
-    let error = tracked(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
+    let error = counted(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
     assert!(error.contains("`seen`"), "{error}");
 
     let mut far = meta(&[2]);
     raise_(&mut far, 1).unwrap();
     assert!(raise_(&mut far, -1).is_err());
-    assert_eq!(tracked(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
+    assert_eq!(counted(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
 }
 
 #[test]
@@ -356,9 +356,9 @@ fn a_mistake_gives_the_same_message_on_every_device_and_in_every_form() {
     let of_form = extremes_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
     assert_eq!(of_form.replace("extremes.out", "extremes"), expected);
     // A composite's plan runs after its body failed.
-    let error = joined(&numbers(&[1]), &here).unwrap_err().to_string();
-    assert!(error.contains("`other`") && error.contains("joined"), "{error}");
-    assert_eq!(joined(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
+    let error = composite(&numbers(&[1]), &here).unwrap_err().to_string();
+    assert!(error.contains("`other`") && error.contains("composite"), "{error}");
+    assert_eq!(composite(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
 }
 
 #[test]

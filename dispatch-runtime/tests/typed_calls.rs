@@ -229,24 +229,24 @@ fn the_registrations_of_this_file_have_no_findings() {
     assert!(findings.is_empty(), "{findings:?}");
 }
 
-#[op_def("bodied(Tensor self, int n) -> str", body = CompositeExplicitAutograd)]
-fn bodied(_: &Tensor, _: i64) -> Result<Str> {
+#[op_def("with_body(Tensor self, int n) -> str", body = CompositeExplicitAutograd)]
+fn with_body(_: &Tensor, _: i64) -> Result<Str> {
     Ok("body".into())
 }
 
-#[op_impl(bodied, CPU, when(n > 9))]
-fn bodied_large(_: &Tensor, n: i64) -> Str {
+#[op_impl(with_body, CPU, when(n > 9))]
+fn with_body_large(_: &Tensor, n: i64) -> Str {
     format!("large {n}").into()
 }
 
 #[test]
 fn the_body_is_the_default_of_kernels_with_conditions() {
     let x = Tensor::from_slice(&[1.0_f32]);
-    assert_eq!(&*bodied(&x, 10).unwrap(), "large 10");
-    assert_eq!(&*bodied(&x, 1).unwrap(), "body");
-    let boxed = bodied::operator().call([(&x).into(), 1_i64.into()]).unwrap();
+    assert_eq!(&*with_body(&x, 10).unwrap(), "large 10");
+    assert_eq!(&*with_body(&x, 1).unwrap(), "body");
+    let boxed = with_body::operator().call([(&x).into(), 1_i64.into()]).unwrap();
     assert_eq!(format!("{boxed:?}"), "[\"body\"]");
-    let account = bodied::operator().explain(&[(&x).into(), 1_i64.into()]);
+    let account = with_body::operator().explain(&[(&x).into(), 1_i64.into()]);
     let candidates: Vec<_> = account.candidates.iter().map(|(site, condition)| (site.key, *condition)).collect();
     assert_eq!(candidates, [(keys::CPU, Some("n > 9")), (keys::CompositeExplicitAutograd, None)]);
 }

@@ -124,10 +124,10 @@ fn a_call_for_a_key_that_is_not_a_single_runtime_key_is_an_error() {
     for key in [Autograd, Autocast, CompositeExplicitAutograd, Sparse] {
         let error = operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
-        let error = clumsy::call_for(key, &tensor(), 3).unwrap_err();
+        let error = tensor_error::call_for(key, &tensor(), 3).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
     }
-    let error = clumsy::call_for(Tracer.on(CPU), &tensor(), 3).unwrap_err();
+    let error = tensor_error::call_for(Tracer.on(CPU), &tensor(), 3).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
     for key in [CPU, AutogradCPU, AutogradOther] {
         operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap();
@@ -158,11 +158,11 @@ fn an_error_of_a_kernel_passes_through_every_layer() {
     assert!(std::error::Error::source(&error).is_some());
 }
 
-#[op_def("values::clumsy(Tensor self, int how) -> Tensor")]
-fn clumsy(this: &Tensor, how: i64) -> Result<Tensor>;
+#[op_def("values::tensor_error(Tensor self, int how) -> Tensor")]
+fn tensor_error(this: &Tensor, how: i64) -> Result<Tensor>;
 
-#[op_impl(clumsy, CPU)]
-fn clumsy_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
+#[op_impl(tensor_error, CPU)]
+fn tensor_error_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
     Ok(match how {
         0 => Tensor::from_slice(&this.read::<f64>()?),
         1 => this.restride(Geometry::contiguous(&[9]))?,
@@ -172,13 +172,16 @@ fn clumsy_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
 
 #[test]
 fn a_tensor_error_from_a_kernel_gets_the_operator_name_and_keeps_its_type() {
-    let error = |how| clumsy(&tensor(), how).unwrap_err();
-    assert_eq!(error(0).to_string(), "`values::clumsy`: the tensor holds float32, not float64");
+    let error = |how| tensor_error(&tensor(), how).unwrap_err();
+    assert_eq!(error(0).to_string(), "`values::tensor_error`: the tensor holds float32, not float64");
     assert_eq!(
         error(1).to_string(),
-        "`values::clumsy`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
+        "`values::tensor_error`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
     );
-    assert_eq!(error(2).to_string(), format!("`values::clumsy`: there is no block of {} bytes of memory", usize::MAX));
+    assert_eq!(
+        error(2).to_string(),
+        format!("`values::tensor_error`: there is no block of {} bytes of memory", usize::MAX)
+    );
     let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
         std::error::Error::source(error).is_some_and(is)
     };

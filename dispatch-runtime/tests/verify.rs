@@ -12,15 +12,15 @@ use dispatch_runtime::{
 };
 
 /// An operator with two kernels for one key.
-#[op_def("twofold(Tensor self) -> Tensor")]
-fn twofold(this: &Tensor) -> Result<Tensor>;
+#[op_def("two_kernels(Tensor self) -> Tensor")]
+fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twofold, CPU)]
+#[op_impl(two_kernels, CPU)]
 fn first(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(twofold, CPU, Meta)]
+#[op_impl(two_kernels, CPU, Meta)]
 fn second(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -40,16 +40,16 @@ fn above(_: &Tensor) -> i64 {
 }
 
 /// An operator with two conditions of the same priority.
-#[op_def("tied(Tensor self) -> int")]
-fn tied(this: &Tensor) -> Result<i64>;
+#[op_def("same_priority(Tensor self) -> int")]
+fn same_priority(this: &Tensor) -> Result<i64>;
 
-#[op_impl(tied, CPU, when(this.sizes().is_empty()), priority = 1)]
-fn tied_empty(_: &Tensor) -> i64 {
+#[op_impl(same_priority, CPU, when(this.sizes().is_empty()), priority = 1)]
+fn same_priority_empty(_: &Tensor) -> i64 {
     1
 }
 
-#[op_impl(tied, CPU, when(!this.sizes().is_empty()), priority = 1)]
-fn tied_full(_: &Tensor) -> i64 {
+#[op_impl(same_priority, CPU, when(!this.sizes().is_empty()), priority = 1)]
+fn same_priority_full(_: &Tensor) -> i64 {
     2
 }
 
@@ -60,7 +60,7 @@ fn composite(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(composite, CPU)]
-fn faster(this: &Tensor) -> Tensor {
+fn composite_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -76,12 +76,12 @@ fn sparse(this: &Tensor) -> Tensor {
 }
 
 /// An operator with a body and a catch-all kernel.
-#[op_def("bodied(Tensor self) -> Tensor")]
-fn bodied(this: &Tensor) -> Result<Tensor> {
+#[op_def("with_body(Tensor self) -> Tensor")]
+fn with_body(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_impl(bodied)]
+#[op_impl(with_body)]
 fn catch_all(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -136,16 +136,16 @@ fn findings_of(operator: &str) -> Vec<Finding> {
 
 #[test]
 fn duplicate_kernels_are_found_and_only_their_operators_fail() {
-    let findings = findings_of("verify::twofold");
+    let findings = findings_of("verify::two_kernels");
     assert!(
         matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2)),
         "{findings:?}"
     );
-    let error = twofold(&tensor()).unwrap_err().to_string();
+    let error = two_kernels(&tensor()).unwrap_err().to_string();
     assert!(error.contains("`first`") && error.contains("`second`") && error.contains("override"), "{error}");
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
     // Calls for a key with only one of the kernels succeed.
-    assert!(twofold::call_for(keys::Meta, &tensor()).is_ok());
+    assert!(two_kernels::call_for(keys::Meta, &tensor()).is_ok());
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn an_override_replaces_the_other_kernel_and_is_no_finding() {
 
 #[test]
 fn conditions_with_the_same_priority_conflict() {
-    assert_eq!(findings_of("verify::tied").len(), 1);
-    assert!(matches!(tied(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+    assert_eq!(findings_of("verify::same_priority").len(), 1);
+    assert!(matches!(same_priority(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
 #[test]
 fn a_catch_all_beside_a_body_is_found() {
     assert!(
-        matches!(&findings_of("verify::bodied")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2)
+        matches!(&findings_of("verify::with_body")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2)
     );
 }
 
@@ -370,10 +370,10 @@ fn the_findings_come_in_a_stable_order() {
 }
 
 /// An operator with kernels for keys that do not exist.
-#[op_def("impossible(Tensor self) -> Tensor")]
-fn impossible(this: &Tensor) -> Result<Tensor>;
+#[op_def("invalid_keys(Tensor self) -> Tensor")]
+fn invalid_keys(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(impossible, Tracer.on(CPU))]
+#[op_impl(invalid_keys, Tracer.on(CPU))]
 fn traced(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -393,10 +393,10 @@ fn a_kernel_for_an_invalid_key_is_a_finding_and_never_runs() {
             "{findings:?}"
         );
     }
-    assert!(matches!(impossible(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    assert!(matches!(invalid_keys(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     let registrar = Registrar::new("verify");
     let errors = [
-        registrar.kernel("impossible", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
+        registrar.kernel("invalid_keys", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
         dispatch_runtime::fallback_fallthrough(keys::Autograd.on(keys::Tracer)).unwrap_err(),
     ];
     assert!(errors.iter().all(|error| matches!(error.kind(), ErrorKind::InvalidKey(_))), "{errors:?}");

@@ -135,7 +135,7 @@ impl Definition {
             Shape::Pointwise { operands, .. } => {
                 let parts = operands.iter().map(|&at| &names[at]);
                 let parts = quote!(&[#(#private::PointwiseOperand::from(#parts)),*]);
-                (quote!(#runtime::Pointwise), quote!(#private::pointwise_plan(#this, #parts)))
+                (quote!(#runtime::PointwisePlan), quote!(#private::pointwise_plan(#this, #parts)))
             }
             Shape::Reduce { dims, keepdim, .. } => {
                 let first = &names[0];

@@ -124,8 +124,8 @@ impl Explanation {
                     .to_owned()
             }
             (_, None) => {
-                "A call without tensors needs a kernel for BackendSelect, or a composite kernel: give the operator a body, or register a kernel for \
-                 CompositeExplicitAutograd."
+                "A call without tensors needs a kernel for BackendSelect, or a composite kernel: give the operator a body, \
+                 or register a kernel for CompositeExplicitAutograd."
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {

@@ -130,7 +130,8 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
         ErrorKind::DataDependent { operator } => {
             write!(
                 f,
-                "the result sizes of `{operator}` depend on the elements of its arguments, which Meta tensors do not have; call it on another device"
+                "the result sizes of `{operator}` depend on the elements of its arguments, which Meta tensors do not \
+                 have; call it on another device"
             )
         }
         ErrorKind::NoShapeInference { operator } => {
@@ -174,7 +175,8 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
         ErrorKind::NoRustOperator { rust_operator } => {
             write!(
                 f,
-                "no operator of this program implements Rust's `{rust_operator:?}`; link a crate that defines one with `operator = {rust_operator:?}`"
+                "no operator of this program implements Rust's `{rust_operator:?}`; link a crate that defines one with \
+                 `operator = {rust_operator:?}`"
             )
         }
         ErrorKind::NoFreeKeyIndex(error) => error.fmt(f),

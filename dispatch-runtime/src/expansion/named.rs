@@ -28,8 +28,8 @@ pub const fn check_not_built_in<T: NotBuiltInName + Copy>(_name: T) {}
 
 /// The function of the operator with number `ID`. An operator's macro finds the function through this trait, under any path and name.
 ///
-/// A definition implements this for [`OperatorFunctions`], with its own number and type. A macro knows only the number. No other implementation has
-/// this number, so the compiler infers the type.
+/// A definition implements this for [`OperatorFunctions`], with its own number and type. A macro knows only the number. No other
+/// implementation has this number, so the compiler infers the type.
 pub trait OperatorFunction<const ID: u64, O> {
     /// A pointer to the function.
     type Function: Copy;

@@ -22,19 +22,19 @@ use crate::scalar::DType;
 #[track_caller]
 pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
     let before = load_state();
-    let dtypes = before.dtypes.with(device, dtype);
-    let allow = match dtype {
-        Some(_) => before.allow | AUTOCAST_LAYER,
-        None if dtypes == AutocastDTypes::NONE => before.allow - AUTOCAST_LAYER,
-        None => before.allow,
+    let autocast_dtypes = before.autocast_dtypes.with(device, dtype);
+    let allowed = match dtype {
+        Some(_) => before.allowed | AUTOCAST_LAYER,
+        None if autocast_dtypes == AutocastDTypes::NONE => before.allowed - AUTOCAST_LAYER,
+        None => before.allowed,
     };
     let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
-    store_state(GuardState { allow, dtypes, innermost_guard: Some(locations.at), ..before });
+    store_state(GuardState { allowed, autocast_dtypes, innermost_guard: Some(locations.at), ..before });
     // If autocast was off for every backend, there is nothing to restore: the layer is excluded again once it is off for every backend.
-    let changed = before.dtypes != AutocastDTypes::NONE && before.allow != allow;
+    let changed = before.autocast_dtypes != AutocastDTypes::NONE && before.allowed != allowed;
     Guard::new(Undo::Autocast(AutocastChange {
-        dtype: (before.dtypes != dtypes).then(|| (device, before.dtypes.get(device))),
-        allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
+        dtype: (before.autocast_dtypes != autocast_dtypes).then(|| (device, before.autocast_dtypes.get(device))),
+        allowed: changed.then_some(before.allowed & AUTOCAST_LAYER),
         locations,
     }))
 }
@@ -49,7 +49,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
 /// ```
 #[must_use]
 pub fn autocast_dtype(device: Device) -> Option<DType> {
-    load_state().dtypes.get(device)
+    load_state().autocast_dtypes.get(device)
 }
 
 /// The state before [`autocast`]: a backend's dtype, and whether the layer was allowed, if the guard changed them.
@@ -63,11 +63,12 @@ pub(super) struct AutocastChange {
 impl AutocastChange {
     #[inline]
     pub(super) fn undo(&self, now: GuardState) -> GuardState {
-        let dtypes = self.dtype.map_or(now.dtypes, |(device, dtype)| now.dtypes.with(device, dtype));
-        let allowed = if dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
+        let autocast_dtypes =
+            self.dtype.map_or(now.autocast_dtypes, |(device, dtype)| now.autocast_dtypes.with(device, dtype));
+        let allowed = if autocast_dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
         GuardState {
-            allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
-            dtypes,
+            allowed: allowed.map_or(now.allowed, |allowed| (now.allowed - AUTOCAST_LAYER) | allowed),
+            autocast_dtypes,
             innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
             ..now
         }

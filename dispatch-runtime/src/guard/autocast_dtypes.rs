@@ -39,10 +39,14 @@ mod tests {
     fn every_backend_has_a_dtype_of_its_own() {
         let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
         for dtype in floating() {
-            let dtypes = AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
-            assert_eq!((dtypes.get(Device::META), dtypes.get(Device::CPU)), (Some(dtype), Some(DType::F16)));
-            assert_eq!(dtypes.get("cuda:1".parse().unwrap()), None);
-            assert_eq!(dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
+            let autocast_dtypes =
+                AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
+            assert_eq!(
+                (autocast_dtypes.get(Device::META), autocast_dtypes.get(Device::CPU)),
+                (Some(dtype), Some(DType::F16))
+            );
+            assert_eq!(autocast_dtypes.get("cuda:1".parse().unwrap()), None);
+            assert_eq!(autocast_dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
         }
         for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
             assert_eq!(AutocastDTypes::NONE.with(Device::CPU, Some(dtype)), AutocastDTypes::NONE);

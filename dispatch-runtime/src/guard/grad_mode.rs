@@ -59,9 +59,9 @@ pub fn enable_grad() -> Guard {
     set_grad_mode(1)
 }
 
-fn set_grad_mode(grad: u8) -> Guard {
-    let before = STATE.with(|cells| cells.grad.replace(grad));
-    Guard::new(if before == grad { Undo::Nothing } else { Undo::GradMode })
+fn set_grad_mode(grad_mode: u8) -> Guard {
+    let before = STATE.with(|cells| cells.grad_mode.replace(grad_mode));
+    Guard::new(if before == grad_mode { Undo::Nothing } else { Undo::GradMode })
 }
 
 /// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
@@ -75,7 +75,7 @@ fn set_grad_mode(grad: u8) -> Guard {
 #[must_use]
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    load_state().grad == 1 && !is_inference_mode()
+    load_state().grad_mode == 1 && !is_inference_mode()
 }
 
 #[cfg(test)]

@@ -53,9 +53,9 @@ pub fn include(keys: KeySet) -> Guard {
 pub fn exclude(layers: KeySet) -> Guard {
     let at = Caller::caller();
     STATE.with(|cells| {
-        let before = cells.allow.get();
+        let before = cells.allowed.get();
         let excluded = layers.layers() & before;
-        cells.allow.set(before - excluded);
+        cells.allowed.set(before - excluded);
         Guard::new(Undo::ExcludedLayers(
             excluded,
             GuardLocations { at, before: cells.innermost_guard.replace(Some(at)) },
@@ -76,7 +76,7 @@ pub fn force(include: KeySet, exclude: KeySet) -> Guard {
     let before = load_state();
     store_state(GuardState {
         include,
-        allow: KeySet::FULL - exclude,
+        allowed: KeySet::FULL - exclude,
         innermost_guard: Some(Caller::caller()),
         ..before
     });
@@ -142,11 +142,11 @@ pub(super) fn change_keys(include: KeySet, no_longer_include: KeySet, exclude: K
     let before = load_state();
     let included = KeySet::from_bits(include.bits() & !before.include.bits());
     let no_longer_included = no_longer_include.layers() & before.include;
-    let excluded = exclude.layers() & before.allow;
+    let excluded = exclude.layers() & before.allowed;
     let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
     store_state(GuardState {
         include: (before.include | included) - no_longer_included,
-        allow: before.allow - excluded,
+        allowed: before.allowed - excluded,
         innermost_guard: Some(locations.at),
         ..before
     });
@@ -158,7 +158,7 @@ impl LayerChange {
     pub(super) fn undo(&self, now: GuardState) -> GuardState {
         GuardState {
             include: KeySet::from_bits(now.include.bits() & !self.included.bits()) | self.no_longer_included,
-            allow: now.allow | self.excluded,
+            allowed: now.allowed | self.excluded,
             innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
             ..now
         }

@@ -4,7 +4,7 @@
 //! the sets. A guard restores what it changed when it is dropped, also during a panic. A kernel that calls operators below its own layer
 //! holds a guard while its body runs. A guard costs a few instructions.
 //!
-//! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allow`.
+//! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allowed`.
 
 mod autocast;
 mod autocast_dtypes;
@@ -74,7 +74,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if let Undo::ExcludedLayers(layers, locations) = &self.undo {
             STATE.with(|cells| {
-                cells.allow.set(cells.allow.get() | *layers);
+                cells.allowed.set(cells.allowed.get() | *layers);
                 cells.innermost_guard.set(locations.innermost_after_drop(cells.innermost_guard.get()));
             });
         } else {
@@ -90,7 +90,7 @@ impl Guard {
         store_state(match &self.undo {
             Undo::ExcludedLayers(..) | Undo::Nothing => return,
             Undo::Keys(change) => change.undo(now),
-            Undo::GradMode => GuardState { grad: 1 - now.grad, ..now },
+            Undo::GradMode => GuardState { grad_mode: 1 - now.grad_mode, ..now },
             Undo::Autocast(change) => change.undo(now),
             Undo::WholeState(before) => *before,
         });
@@ -102,12 +102,12 @@ impl Guard {
 struct GuardState {
     include: KeySet,
     /// The complement of the excluded layers.
-    allow: KeySet,
+    allowed: KeySet,
     /// Whether autograd may record: 1 or 0. A `bool` has unused values. The compiler would encode "the thread-local is destroyed" in one,
     /// and every call would check for it.
-    grad: u8,
+    grad_mode: u8,
     /// The dtype of each backend for which autocast is on. If there is none, the layer `Autocast` is excluded.
-    dtypes: AutocastDTypes,
+    autocast_dtypes: AutocastDTypes,
     /// The location where the innermost guard was made, for [`explain`](crate::Operator::explain) and for errors.
     innermost_guard: Option<&'static Caller<'static>>,
 }
@@ -116,14 +116,14 @@ impl GuardState {
     /// The state of a new thread: backend selection and view tracking are included, autocast is excluded.
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
-        allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
-        grad: 1,
-        dtypes: AutocastDTypes::NONE,
+        allowed: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
+        grad_mode: 1,
+        autocast_dtypes: AutocastDTypes::NONE,
         innermost_guard: None,
     };
 
     fn exclude(self) -> KeySet {
-        (KeySet::FULL - self.allow).layers()
+        (KeySet::FULL - self.allowed).layers()
     }
 }
 
@@ -133,9 +133,9 @@ const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 /// A thread's [`GuardState`], one cell per field. Loading the whole struct just after a store to one field would stall.
 struct StateCells {
     include: Cell<KeySet>,
-    allow: Cell<KeySet>,
-    grad: Cell<u8>,
-    dtypes: Cell<AutocastDTypes>,
+    allowed: Cell<KeySet>,
+    grad_mode: Cell<u8>,
+    autocast_dtypes: Cell<AutocastDTypes>,
     innermost_guard: Cell<Option<&'static Caller<'static>>>,
     /// The number of nested redispatches on this thread. Guards do not change it.
     redispatch_depth: Cell<u32>,
@@ -143,12 +143,12 @@ struct StateCells {
 
 thread_local! {
     static STATE: StateCells = const {
-        let GuardState { include, allow, grad, dtypes, innermost_guard } = GuardState::DEFAULT;
+        let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = GuardState::DEFAULT;
         StateCells {
             include: Cell::new(include),
-            allow: Cell::new(allow),
-            grad: Cell::new(grad),
-            dtypes: Cell::new(dtypes),
+            allowed: Cell::new(allowed),
+            grad_mode: Cell::new(grad_mode),
+            autocast_dtypes: Cell::new(autocast_dtypes),
             innermost_guard: Cell::new(innermost_guard),
             redispatch_depth: Cell::new(0),
         }
@@ -165,21 +165,21 @@ pub(crate) fn with_redispatch_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> 
 fn load_state() -> GuardState {
     STATE.with(|cells| GuardState {
         include: cells.include.get(),
-        allow: cells.allow.get(),
-        grad: cells.grad.get(),
-        dtypes: cells.dtypes.get(),
+        allowed: cells.allowed.get(),
+        grad_mode: cells.grad_mode.get(),
+        autocast_dtypes: cells.autocast_dtypes.get(),
         innermost_guard: cells.innermost_guard.get(),
     })
 }
 
 #[inline]
 fn store_state(state: GuardState) {
-    let GuardState { include, allow, grad, dtypes, innermost_guard } = state;
+    let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = state;
     STATE.with(|cells| {
         cells.include.set(include);
-        cells.allow.set(allow);
-        cells.grad.set(grad);
-        cells.dtypes.set(dtypes);
+        cells.allowed.set(allowed);
+        cells.grad_mode.set(grad_mode);
+        cells.autocast_dtypes.set(autocast_dtypes);
         cells.innermost_guard.set(innermost_guard);
     });
 }
@@ -187,7 +187,7 @@ fn store_state(state: GuardState) {
 /// Returns the keys of a call on this thread whose arguments have the keys `arguments`.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
-    STATE.with(|cells| (arguments | cells.include.get()) & cells.allow.get())
+    STATE.with(|cells| (arguments | cells.include.get()) & cells.allowed.get())
 }
 
 /// The locations where a guard and the guard around it were made.
@@ -210,7 +210,7 @@ impl GuardLocations {
 /// ended out of order, it can be the location of one that ended.
 pub(crate) fn innermost_guard_location() -> Option<Location> {
     let state = load_state();
-    let untouched = (state.include, state.allow) == (GuardState::DEFAULT.include, GuardState::DEFAULT.allow);
+    let untouched = (state.include, state.allowed) == (GuardState::DEFAULT.include, GuardState::DEFAULT.allowed);
     state.innermost_guard.filter(|_| !untouched).map(Location::of)
 }
 

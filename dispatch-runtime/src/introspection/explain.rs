@@ -42,8 +42,9 @@ impl Operator {
         explain(&registry::lock(), self, keys, &argument_keys, Marks::unseen(), has_any)
     }
 
-    /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `argument_keys` has the keys of
-    /// each argument that can add keys, in order; arguments missing at the end add none. `marks` are the marks of the tensors among them.
+    /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `argument_keys` has the
+    /// keys of each argument that can add keys, in order; arguments missing at the end add none. `marks` are the marks of the tensors among
+    /// them.
     ///
     /// # Errors
     ///

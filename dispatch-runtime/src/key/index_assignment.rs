@@ -91,7 +91,8 @@ fn assign_linked_keys() {
     ONCE.call_once(|| assign_indices(declared::linked_keys()));
 }
 
-/// Assigns an index to a key that is used before the registry. All linked keys get their indices first, so the order of use does not matter.
+/// Assigns an index to a key that is used before the registry. All linked keys get their indices first, so the order of use does not
+/// matter.
 #[cold]
 fn assign_on_first_use(key: &'static UserKey) -> u8 {
     assign_indices(declared::linked_keys());

@@ -2,9 +2,9 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its backend or layer index is not known at compile time. When the first such key is used,
 //! all keys of the program get their indices, sorted by name. So the same program always gets the same indices. A layer that is declared
-//! above another user's layer gets a higher index. If an insertion point or the set of backends is full, the key gets no index. It still prints and
-//! parses, but adds nothing to a key set. Registering and calling for it return an error that names the keys which have the indices, and
-//! `verify` reports it.
+//! above another user's layer gets a higher index. If an insertion point or the set of backends is full, the key gets no index. It still
+//! prints and parses, but adds nothing to a key set. Registering and calling for it return an error that names the keys which have the
+//! indices, and `verify` reports it.
 
 use std::fmt;
 use std::sync::atomic::AtomicU8;

@@ -135,8 +135,8 @@ impl TableRef {
     /// The operator has types.
     #[inline(always)]
     pub(crate) unsafe fn operator(self) -> &'static Operator {
-        // SAFETY: both kinds of table begin with a `TableHeader`. The caller guarantees that the operator has types. The head of such an operator
-        // names it, and `bind` names it in its tables.
+        // SAFETY: both kinds of table begin with a `TableHeader`. The caller guarantees that the operator has types. The head of such an
+        // operator names it, and `bind` names it in its tables.
         unsafe { (*self.0.as_ptr()).operator.unwrap_unchecked() }
     }
 

@@ -2,7 +2,8 @@
 //! kernels.
 //!
 //! `#[op_plan]` implements [`Planned`] for the type of the operator. A planned kernel calls the plan as an ordinary function, and gets the
-//! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses [`Planned::result_specs`].
+//! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses
+//! [`Planned::result_specs`].
 
 mod checks;
 mod contraction;
@@ -27,7 +28,7 @@ pub use contraction::product_plan;
 pub use meta::planned_meta_kernel;
 pub use on_meta::{CheckOnMeta, check_argument_on_meta};
 pub use output::{DirectOutputs, HasTensors, OutputTensor, check_outputs_disjoint, result_device};
-pub use pointwise::{Pointwise, PointwiseOperand, allocate_pointwise, pointwise_plan};
+pub use pointwise::{PointwiseOperand, PointwisePlan, allocate_pointwise, pointwise_plan};
 pub use reduction::{DimFlags, DimList, ReductionDims, reduced_dims, reduced_sizes, reduction_plan};
 pub use result_specs::shape_word_specs;
 pub use variants::{form_kernel, form_meta_kernel};

@@ -24,7 +24,7 @@ use crate::value::Value;
 /// assert_eq!(plan.outputs[0].geometry.sizes(), [3]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pointwise {
+pub struct PointwisePlan {
     /// The dtype to compute in.
     pub compute_dtype: DType,
 }
@@ -85,7 +85,7 @@ impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
 }
 
 /// Returns the plan of a call with these operands, in the order in which the shape word names them.
-pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<Pointwise>> {
+pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<PointwisePlan>> {
     let Some(Shape::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
@@ -105,7 +105,7 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
         let name = given.get(error.operand).copied().unwrap_or_default();
         error.of(name)
     })?;
-    Ok(Plan::new(Pointwise { compute_dtype }, [spec]))
+    Ok(Plan::new(PointwisePlan { compute_dtype }, [spec]))
 }
 
 /// Returns the plan's value and the result of a call whose operands are all tensors. If all operands are contiguous and have the same dtype
@@ -114,7 +114,7 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
 pub fn allocate_pointwise<O: Operation, const N: usize>(
     device: Device,
     tensors: [&Tensor; N],
-) -> Result<(Pointwise, [Tensor; 1])> {
+) -> Result<(PointwisePlan, [Tensor; 1])> {
     if let (Some(Shape::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE, &tensors[..])
         && first.geometry().is_contiguous()
         && first.device() == device
@@ -126,7 +126,7 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
         })
     {
         let compute_dtype = dtype.computes_in(&[first]);
-        return Ok((Pointwise { compute_dtype }, [first.fresh_like(dtype.gives(compute_dtype))?]));
+        return Ok((PointwisePlan { compute_dtype }, [first.fresh_like(dtype.gives(compute_dtype))?]));
     }
     let Plan { value, outputs: [spec] } = pointwise_plan(O::operator(), &tensors.map(PointwiseOperand::Tensor))?;
     Ok((value, [spec.on(device)?]))

@@ -101,7 +101,7 @@ impl Generator {
     /// ```
     /// use dispatch_runtime::{Device, Generator};
     /// let generator = Generator::of(Device::CPU);
-    /// let before = generator.index();
+    /// let before = generator.position();
     /// assert!(Generator::of(Device::CPU).reserve(2).1 >= before);
     /// ```
     #[must_use]
@@ -178,7 +178,7 @@ impl Generator {
     /// ```
     /// use dispatch_runtime::{Device, Generator};
     /// let generator = Generator::new(Device::CPU, 1);
-    /// let saved = generator.index();
+    /// let saved = generator.position();
     /// let first = generator.reserve(8);
     /// generator.seek(saved);
     /// assert_eq!(generator.reserve(8), first);
@@ -280,6 +280,6 @@ mod tests {
         let generator = Generator::new(Device::CPU, 5);
         let (clone, fork) = (generator.clone(), generator.fork());
         clone.reserve(10);
-        assert_eq!((generator.index(), fork.index()), (11, 0));
+        assert_eq!((generator.position(), fork.position()), (11, 0));
     }
 }

@@ -40,7 +40,7 @@ impl DisabledFeatureRecord {
 /// dispatch_runtime::disabled_feature!("vision", "shop", "nms roi_align roi_align_out");
 ///
 /// let error = Operator::find("shop::roi_align.out").unwrap_err();
-/// assert_eq!(error.to_string(), "no operator is called `shop::roi_align.out`; the Cargo feature `vision` adds it: turn it on in Cargo.toml");
+/// assert!(error.to_string().ends_with("the Cargo feature `vision` adds it: turn it on in Cargo.toml"));
 /// ```
 #[macro_export]
 macro_rules! disabled_feature {

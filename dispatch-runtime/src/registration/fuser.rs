@@ -1,9 +1,9 @@
 //! Fusion: many elementwise calls as one kernel of a backend.
 //!
-//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes a [`FusionGroup`]: calls that are
-//! known in advance. It makes a [`FusedKernel`], which reads every input and writes every result once. The results equal those of the single
-//! kernels bit for bit, so a caller may use the fused kernel or not. A backend registers its fuser with [`fuser!`](crate::fuser), next to
-//! its kernels. Code that makes fusion groups gets the fuser from the device and knows no backend.
+//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes a [`FusionGroup`]: calls that
+//! are known in advance. It makes a [`FusedKernel`], which reads every input and writes every result once. The results equal those of the
+//! single kernels bit for bit, so a caller may use the fused kernel or not. A backend registers its fuser with [`fuser!`](crate::fuser),
+//! next to its kernels. Code that makes fusion groups gets the fuser from the device and knows no backend.
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -1,8 +1,9 @@
 //! Registration of operators and kernels at run time.
 //!
-//! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a [`ScopedRegistration`](crate::Scoped)
-//! registration goes out of scope. Removal restores the state without the registration, in any order of removals. Only a registrar can
-//! register a kernel on top of another one for the same key. The newest one runs, and removing it restores the one below.
+//! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a
+//! [`ScopedRegistration`](crate::Scoped) registration goes out of scope. Removal restores the state without the registration, in any order
+//! of removals. Only a registrar can register a kernel on top of another one for the same key. The newest one runs, and removing it
+//! restores the one below.
 //!
 //! A table that was used is never freed, because a call may still read it. Operators and the allocations of closures are never freed
 //! either. Equal tables and operators are reused, so a program that registers and removes in a loop does not grow.

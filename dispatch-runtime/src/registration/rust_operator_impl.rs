@@ -64,20 +64,20 @@ pub(crate) fn assign_elements(to: &mut Tensor, from: &Tensor) -> Result<()> {
     }
 }
 
-static IMPLS: [OnceLock<&'static RustOperatorImpl>; 13] = [const { OnceLock::new() }; 13];
+static RUST_OPERATOR_IMPLS: [OnceLock<&'static RustOperatorImpl>; 13] = [const { OnceLock::new() }; 13];
 
 /// Selects an implementation for each Rust operator: the first in the order of operator names. `verify` reports the others.
 pub(crate) fn select_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]) {
     rust_operator_impls.sort_by_key(|implementation| implementation.operator.name());
     for implementation in rust_operator_impls {
-        IMPLS[implementation.rust_operator as usize].get_or_init(|| implementation);
+        RUST_OPERATOR_IMPLS[implementation.rust_operator as usize].get_or_init(|| implementation);
     }
 }
 
 /// Returns the implementation of this Rust operator, if there is one.
 pub(crate) fn rust_operator_impl(rust_operator: RustOperator) -> Option<&'static RustOperatorImpl> {
-    IMPLS[rust_operator as usize].get().copied().or_else(|| {
+    RUST_OPERATOR_IMPLS[rust_operator as usize].get().copied().or_else(|| {
         registry::load_records();
-        IMPLS[rust_operator as usize].get().copied()
+        RUST_OPERATOR_IMPLS[rust_operator as usize].get().copied()
     })
 }
