@@ -59,7 +59,7 @@ fn dtypes_are_one_a_list_a_class_or_those_that_hold_another() {
         (DTypes::Numeric, "must be numeric"),
         (DTypes::FloatingOrComplex, "must be floating or complex"),
         (DTypes::CastableFrom(DType::F64), "must be able to hold float64"),
-        (DTypes::from("numbers with a sign"), "must be numeric with a sign"),
+        (DTypes::from("numbers with a sign"), "must be numbers with a sign"),
     ];
     for (dtypes, words) in all {
         ends(&BadArgument::dtype("a", DType::Bool, dtypes), words);

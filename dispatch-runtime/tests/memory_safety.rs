@@ -56,7 +56,7 @@ fn a_backend_that_gives_too_little_memory_or_that_of_another_backend_is_named() 
         let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
         let words = error.to_string();
         assert!(
-            words.contains("asked for 16 bytes") && words.contains(&format!("gave {available} bytes on {found}")),
+            words.contains("asked for 16 bytes") && words.contains(&format!("allocated {available} bytes on {found}")),
             "{words}"
         );
     }
