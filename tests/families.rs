@@ -21,7 +21,7 @@ fn error_for_a_disabled_operator_names_its_feature() {
             Ok(_) => assert!(is_on, "{name} exists without the feature `{feature}`"),
             Err(error) => {
                 let expected = format!(
-                    "no operator is called `{name}`; the feature `{feature}` brings it: turn it on in Cargo.toml"
+                    "no operator is called `{name}`; the Cargo feature `{feature}` adds it: turn it on in Cargo.toml"
                 );
                 assert!(!is_on && error.to_string() == expected, "{error}");
             }

@@ -132,7 +132,7 @@ fn factories_use_the_given_device() {
         }
         assert_eq!(factory(None).unwrap().device(), Device::CPU, "{name}");
         let unlinked = factory(Device::new(CUDA)).unwrap_err().to_string();
-        assert!(unlinked.contains("linked are cpu, meta, npu"), "{name}: {unlinked}");
+        assert!(unlinked.contains("linked devices: cpu, meta, npu"), "{name}: {unlinked}");
     }
 }
 
@@ -181,7 +181,7 @@ fn boxed_factory_calls_use_the_given_device() {
     }
     assert_eq!(zeros(Value::None).unwrap()[0].as_tensor().unwrap().device(), Device::CPU);
     let error = zeros(Device::new(CUDA).unwrap().into()).unwrap_err().to_string();
-    assert!(error.contains("linked are cpu, meta, npu"), "{error}");
+    assert!(error.contains("linked devices: cpu, meta, npu"), "{error}");
     let error = zeros("cpu".into()).unwrap_err().to_string();
     assert_eq!(error, "argument `device` (number 4) of `aten::zeros` must be Device, found str");
 }
@@ -195,12 +195,12 @@ fn error_for_an_unlinked_device_lists_the_linked_devices() {
     assert!(text.starts_with("no kernel of `aten::full` for CUDA"), "{text}");
     assert!(text.contains("device -> {CUDA}"), "the source of the key: {text}");
     assert!(
-        text.contains("linked are cpu, meta, npu. If a crate provides that backend, link it: `use my_cuda as _;`"),
+        text.contains("linked devices: cpu, meta, npu. If a crate provides that backend, link it: `use my_cuda as _;`"),
         "{text}"
     );
     let error = Tensor::from([1.0]).to(cuda).unwrap_err();
-    let ErrorKind::NoBackend { device, linked } = error.kind() else { panic!("{error}") };
-    assert_eq!((*device, &linked[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
+    let ErrorKind::NoBackend { device, linked_devices } = error.kind() else { panic!("{error}") };
+    assert_eq!((*device, &linked_devices[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn device_index_selects_a_device_of_the_backend() {
     }
     let error = Tensor::ones(&[2], beyond).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoDevice { count: 2, .. }), "{error}");
-    let text = "there is no npu:2: its backend has 2, numbered from 0; linked are cpu, meta, npu";
+    let text = "there is no device npu:2: its backend has 2 devices, numbered from 0; linked devices: cpu, meta, npu";
     assert!(error.to_string().starts_with(text), "{error}");
 }
 
@@ -233,11 +233,8 @@ fn device_index_of_cpu_and_meta_is_ignored() {
 #[test]
 fn error_for_an_unknown_device_text_lists_the_linked_devices() {
     let error = |text: &str| text.parse::<Device>().unwrap_err().to_string();
-    assert_eq!(
-        error("npuu:0"),
-        "unknown device `npuu:0`; did you mean `npu`? In this program linked are cpu, meta, npu"
-    );
-    assert!(error("gramophone").ends_with("In this program linked are cpu, meta, npu"), "{}", error("gramophone"));
+    assert_eq!(error("npuu:0"), "unknown device `npuu:0`; did you mean `npu`? Linked devices: cpu, meta, npu");
+    assert!(error("gramophone").ends_with("Linked devices: cpu, meta, npu"), "{}", error("gramophone"));
     assert_eq!("npu:1".parse(), Ok(npu().with_index(1).unwrap()));
 }
 

@@ -173,8 +173,8 @@ fn errors_of_aliases_and_forms_name_the_called_operator() {
             "`aten::multiply_.Tensor`: argument `other` has sizes [3], which do not broadcast with [2]: counted from the last, sizes \
              must be equal, or one of them 1";
         aten::rsub_scalar(&zeros(&[2]), 1.into(), 1e300.into()) =>
-            "`aten::rsub.Scalar`: argument `alpha` is 1e300, which float32 cannot hold; give a number up to 3.4028234663852886e38 or \
-             infinity, or take a wider dtype";
+            "`aten::rsub.Scalar`: argument `alpha` is 1e300, which float32 cannot hold; use a number up to 3.4028234663852886e38 or \
+             infinity, or a wider dtype";
         aten::linear_out(&zeros(&[2, 3]), &zeros(&[4, 5]), None, &mut zeros(&[0])) =>
             "`aten::linear.out`: argument `weight` has sizes [4, 5], but must have 3 in dimension 1, as `input` has sizes [2, 3]";
     }

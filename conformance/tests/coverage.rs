@@ -84,14 +84,14 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
             // A composite has no kernel of the layer.
             Some(registered) if registered == CompositeImplicitAutograd => "-",
             Some(registered) if registered == CompositeExplicitAutograd => {
-                if is("form") {
+                if is("form_kernel") {
                     "form"
                 } else {
                     "any"
                 }
             }
-            Some(registered) if registered == Meta && is("meta") => meta(operator),
-            Some(registered) if registered == Meta && is("meta_planned") => {
+            Some(registered) if registered == Meta && is("form_meta_kernel") => meta(operator),
+            Some(registered) if registered == Meta && is("planned_meta_kernel") => {
                 if operator.shape().is_some() {
                     "shape"
                 } else {

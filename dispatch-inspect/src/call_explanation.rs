@@ -92,7 +92,7 @@ impl CallExplanation {
         let mut explanation = operator.explain_keys(&carried, marks)?;
         drop(entered);
         // These guards were not entered in the caller's code, so their location says nothing.
-        explanation.entered = None;
+        explanation.innermost_guard = None;
         let plain_text = explanation.to_string();
         let below = way_down(operator, &explanation);
         let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
@@ -103,7 +103,7 @@ impl CallExplanation {
             included: names(explanation.included),
             removed: names(explanation.removed),
             keys: names(explanation.keys),
-            masked: names(explanation.masked),
+            masked: names(explanation.skipped),
             key: explanation.key.map(|key| key.to_string()),
             provenance: explanation.provenance.name(),
             winner: explanation.winner.map(|site| Kernel::at(&site, true)),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dispatch_runtime::{Key, KeySet, Location, Operator, Provenance, RegisteredKernel, Site, TableCell};
+use dispatch_runtime::{KernelSite, Key, KeySet, Location, Operator, Provenance, RegisteredKernel, TableCell};
 use serde::Serialize;
 
 use crate::coverage::backends;
@@ -215,7 +215,7 @@ impl From<RegisteredKernel> for Kernel {
 }
 
 impl Kernel {
-    pub(crate) fn at(site: &Site, is_active: bool) -> Self {
+    pub(crate) fn at(site: &KernelSite, is_active: bool) -> Self {
         let (key, place) = (site.key.to_string(), site.location.into());
         Self { key, name: site.kernel, place, kind: None, is_active, condition: None }
     }

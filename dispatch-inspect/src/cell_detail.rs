@@ -21,14 +21,10 @@ pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static st
     let served = KernelKind::of(cell);
     let is = |name: &str| cell.kernels.iter().all(|kernel| kernel.starts_with(&format!("`{name}`")));
     match served {
-        KernelKind::Any if is("form") => "form",
-        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("meta") => meta(operator),
-        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => {
-            if operator.shape().is_some() {
-                "shape"
-            } else {
-                "plan"
-            }
+        KernelKind::Any if is("form_kernel") => "form",
+        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("form_meta_kernel") => meta(operator),
+        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("planned_meta_kernel") => {
+            if operator.shape().is_some() { "shape" } else { "plan" }
         }
         KernelKind::Kernel | KernelKind::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
             Derivative::Kernel(_) | Derivative::Rule(_) => "formula",

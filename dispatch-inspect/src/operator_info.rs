@@ -101,7 +101,7 @@ impl OperatorInfo {
             derivative: derivative(operator),
             remarks: operator.annotations(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
-            rules: operator.rule_sites().into_iter().map(|(of, place)| (of, place.into())).collect(),
+            rules: operator.rule_locations().into_iter().map(|(of, place)| (of, place.into())).collect(),
             coverage: coverage.keys.into_iter().zip(cells).collect(),
         }
     }
@@ -138,7 +138,7 @@ fn has_tensors(operator: &Operator) -> bool {
 }
 
 fn rule(operator: &Operator) -> Option<Place> {
-    let rules = operator.rule_sites();
+    let rules = operator.rule_locations();
     rules.iter().find(|(of, _)| of.ends_with("::Derivative")).map(|(_, place)| (*place).into())
 }
 

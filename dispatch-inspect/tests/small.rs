@@ -119,9 +119,9 @@ fn an_argument_that_is_left_out_is_as_the_one_before_and_an_optional_one_is_abse
     let account = |words: &str| ask(words).unwrap().0;
     let autograd = "ADInplaceOrView, AutogradCUDA, AutocastCUDA}";
     assert!(account("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
-    assert!(account("explain mul cpu cuda").contains("  left   -> AutogradCUDA"));
+    assert!(account("explain mul cpu cuda").contains("  key    -> AutogradCUDA"));
     assert!(account("explain pick.first").contains("  other  -> {}"));
-    assert!(account("explain mul cuda,inference").contains("  left   -> CUDA"));
+    assert!(account("explain mul cuda,inference").contains("  key    -> CUDA"));
     assert!(account("explain made").contains("  device -> {CPU}"));
 }
 
@@ -130,13 +130,13 @@ fn a_call_that_no_kernel_serves_is_a_finding() {
     assert_eq!(ask("explain mul").unwrap().1, Found::Answer);
     let (text, found) = ask("explain pick.last SparseCPU").unwrap();
     assert_eq!(found, Found::Finding);
-    assert!(text.ends_with("  left    -> SparseCPU\n  runs nothing: missing\n"), "{text}");
+    assert!(text.ends_with("  key     -> SparseCPU\n  runs nothing: missing\n"), "{text}");
 }
 
 #[test]
 fn a_way_down_that_ends_at_no_kernel_says_so() {
     let (text, _) = ask("explain halve").unwrap();
-    assert!(text.contains("  left   -> AutogradCPU\n"), "{text}");
+    assert!(text.contains("  key    -> AutogradCPU\n"), "{text}");
     assert!(text.ends_with("below that\n  CPU  -    nothing: a call ends here in an error\n"), "{text}");
     let account: serde_json::Value = serde_json::from_str(&ask("explain halve --json").unwrap().0).unwrap();
     assert_eq!(account["below"][0]["served"], "missing");
@@ -200,7 +200,7 @@ fn what_cannot_be_answered_says_what_to_do() {
             "what-if mul -XLA",
             "`small::mul` has no kernel for XLA that could be removed; it has some for CPU, CUDA, Meta, Autograd",
         ),
-        ("what-if mul Sparse", "`Sparse` is not one runtime key; name the keys that this should cover one by one"),
+        ("what-if mul Sparse", "`Sparse` is not a single runtime key; name each runtime key that this should cover"),
     ] {
         assert_eq!(refused(words), message, "{words}");
     }

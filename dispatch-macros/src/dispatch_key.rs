@@ -126,7 +126,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
     let made = match kind {
         Kind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
         Kind::Layer(above) => {
-            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::Landing::#above, #location))
+            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
         }
         Kind::LayerAbove(other) => {
             quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
@@ -149,11 +149,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.
         const _: () = {
             #[allow(non_upper_case_globals)]
-            const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;
+            const #name: #runtime::__private::NotBuiltIn = #runtime::__private::NotBuiltIn;
             const _: () = {
                 #[allow(unused_imports)]
                 use #runtime::keys::*;
-                #runtime::__private::fresh_name(#name);
+                #runtime::__private::check_not_built_in(#name);
             };
         };
     }

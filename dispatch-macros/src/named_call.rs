@@ -224,7 +224,7 @@ fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenSt
         return plain;
     }
     let inner = rust.required().tokens(runtime);
-    quote_spanned!(at_user_span(value.span())=> #runtime::__private::Given::<#inner>::given(#plain))
+    quote_spanned!(at_user_span(value.span())=> #runtime::__private::OptionalArgument::<#inner>::into_option(#plain))
 }
 
 fn is_number(value: &Expr) -> bool {

@@ -215,7 +215,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let inside = kernel.takes_keys.then(|| {
         quote! {
             let __inside =
-                #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
+                #runtime::__private::RedispatchGuard::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
     let keys = static_keys(&attribute.keys, &runtime);
@@ -265,7 +265,7 @@ fn on_meta(attribute: &Attribute, kernel: &Kernel, arguments: &[Ident], runtime:
     let operator = &attribute.operator;
     let checks = tensors.map(|(position, _)| {
         let argument = &arguments[position];
-        quote!(#runtime::__private::check_on_meta::<#operator>(&#argument, #position)?;)
+        quote!(#runtime::__private::check_argument_on_meta::<#operator>(&#argument, #position)?;)
     });
     quote!(#(#checks)*)
 }

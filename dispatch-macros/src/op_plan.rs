@@ -71,7 +71,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
             const _: () = {
                 impl #runtime::Planned for #operator {
                     type Value<'a> = ();
-                    fn outline(_: &mut [#runtime::Value]) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
+                    fn result_specs(_: &mut [#runtime::Value]) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
                         ::core::unreachable!("this program does not compile")
                     }
                 }
@@ -142,14 +142,14 @@ fn expand_plan(
 ) -> TokenStream {
     let (runtime, operator, function) = (crate_path::runtime(), &checked.attribute.operator, &checked.signature.ident);
     let (plan, bound) = if list {
-        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::PlansList<#operator>))
+        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::ReturnsPlanList<#operator>))
     } else {
-        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
+        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::ReturnsPlan<#operator, #count>))
     };
     let named_lifetime = lifetimes(ty.to_token_stream());
     let span = at_user_span(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
-    let planned = quote_spanned!(span=> <#named_lifetime as #bound>::planned);
+    let planned = quote_spanned!(span=> <#named_lifetime as #bound>::into_plan);
     let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(&runtime))).collect();
     let owned = types.iter().map(|ty| ty.shared().tokens(&runtime));
     let arguments = taken_at.iter().map(|&at| &names[at]);
@@ -185,7 +185,7 @@ fn expand_plan(
             impl #runtime::Planned for #operator {
                 type Value<'a> = __Value<'a>;
 
-                fn outline(
+                fn result_specs(
                     __arguments: &mut [#runtime::Value],
                 ) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
                     let __operator = <#operator as #runtime::Operation>::operator();
@@ -194,7 +194,7 @@ fn expand_plan(
                             #runtime::__private::too_few_arguments(__operator, __arguments.len()),
                         );
                     };
-                    #(let #names = #runtime::__private::argument::<#owned>(__operator, #names, #positions)?;)*
+                    #(let #names = #runtime::__private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                     ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
                 }
             }

@@ -63,15 +63,18 @@ mod tensor;
 #[allow(unsafe_code, reason = "values dropped without a call")]
 mod value;
 
-pub use call::{KernelHandle, Term};
+pub use call::{ArithmeticOperand, KernelHandle};
 pub use dispatch_schema as schema;
-pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Explanation, Problem, Reason, Result, Site, Sizes};
+pub use error::{
+    BadArgument, DTypes, Error, ErrorKind, Expected, Explanation, KernelSite, Problem, Reason, Result, Sizes,
+};
 pub use half::{bf16, f16};
 pub use introspection::{
-    Finding, OnSpan, RegisteredKernel, TableCell, dump_name, on_span, registrations_for, span, verify,
+    Finding, RegisteredKernel, SpanListener, TableCell, dump_name, on_span, registrations_for, span, verify,
 };
 pub use key::{
-    Device, InvalidKey, Key, KeySet, Landing, LandingFull, Provenance, UnknownDevice, UnknownKey, UserKey, keys,
+    Device, InsertionPoint, InvalidKey, Key, KeySet, NoFreeKeyIndex, Provenance, UnknownDevice, UnknownKey, UserKey,
+    keys,
 };
 pub use location::Location;
 pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, OutOfMemory, Shared, Storage, Unique};
@@ -79,12 +82,13 @@ pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
 pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef, TableVersion};
 pub use plan::{
-    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
+    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, PointwisePlan, ReductionDims, reduced_dims, reduced_sizes,
 };
 pub use random::{DefaultGeneratorGuard, Generator, RandomRecording, manual_seed, philox};
 pub use registration::{
-    AnnotationRecord, Chain, Change, Destination, DisabledFeatureRecord, Fuser, FuserRecord, Given, Pass, Record,
-    Registrar, Registration, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
+    AnnotationRecord, DisabledFeatureRecord, FusedKernel, Fuser, FuserRecord, FusionGroup, FusionStep, KernelId,
+    OperatorEvent, Record, Registrar, Registration, ScopedRegistration, StepArgument, bind_all, fallback,
+    fallback_fallthrough, on_operator_event, register,
 };
 pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
 pub use spec::{
@@ -236,14 +240,14 @@ pub use dispatch_macros::op_plan;
 ///
 /// #[op_fallback(FuncTorchGradWrapper)]
 /// fn see_calls(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-///     println!("{op}{}", stack.args(op));
+///     println!("{op}{}", stack.display_args(op));
 ///     op.redispatch_boxed(keys.below(keys::FuncTorchGradWrapper), stack)
 /// }
 ///
 /// // Operators that write no argument and return no view skip this fallback, at no cost.
 /// #[op_fallback(Functionalize, aliasing)]
 /// fn see_writes_and_views(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-///     println!("{op}{}", stack.args(op));
+///     println!("{op}{}", stack.display_args(op));
 ///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
 /// }
 ///
@@ -322,27 +326,32 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{
-        Mut, NamesDevice, New, Of, OptMut, OptOwn, OptRef, Own, Place, Redispatch, Ref, Sig, argument, carried, kernel,
-        keys, keys_for,
+        DeviceArgument, HasDeviceKeys, Mut, NewValue, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
+        WrittenArgument, argument_keys, call_keys, call_keys_for, convert_argument, lookup_kernel,
     };
     pub use crate::expansion::{
-        Anchor, Fresh, FreshName, Given, HasDType, KernelError, Named, Returns, Takes, crate_of, explained, failed,
-        fresh_name, function, in_call, in_form, unsupported_dtype,
+        HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
+        OptionalArgument, Returns, as_caller_error, as_form_error, check_not_built_in, composite_error, crate_name,
+        error_in_operator, operator_code, unsupported_dtype,
     };
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;
     #[cfg(feature = "linkme")]
     pub use crate::key::KEYS;
-    pub use crate::operator::{Definition, Head, Kernel, Predicate, Signature, TableRef, Typed, too_few_arguments};
+    pub use crate::operator::{
+        Definition, Kernel, Predicate, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments,
+    };
     pub use crate::plan::{
-        Listed, OnMeta, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_on_meta,
-        check_outputs_apart, form, fresh_pointwise, meta, meta_planned, outline, place, pointwise, product, reduction,
+        CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputParameter, OutputTensor, PlanParameter,
+        PointwiseOperand, ReturnsPlan, ReturnsPlanList, all_on, allocate_pointwise, check_argument_on_meta,
+        check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan,
+        reduction_plan, result_device, shape_word_specs,
     };
     #[cfg(feature = "linkme")]
     pub use crate::registration::RECORDS;
     #[cfg(feature = "inventory")]
-    pub use crate::registration::Submitted;
-    pub use crate::registration::{Claim, Record};
+    pub use crate::registration::SubmittedRecord;
+    pub use crate::registration::{Record, RustOperatorImpl};
     pub use crate::rust_operator::RustOperator;
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,

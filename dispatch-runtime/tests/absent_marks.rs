@@ -83,7 +83,7 @@ fn the_first_marked_tensor_adds_the_fallback_to_tables_in_use() {
     let plain = x(Tracer);
     identity(&plain).unwrap();
     assert_eq!((take_calls(), boxed_call(&plain)), (0, 0));
-    let before = identity::operator().destination(plain.keys());
+    let before = identity::operator().kernel_id(plain.keys());
 
     let marked = x(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
@@ -91,7 +91,7 @@ fn the_first_marked_tensor_adds_the_fallback_to_tables_in_use() {
     assert_eq!((take_calls(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
     identity(&plain).unwrap();
     assert_eq!(take_calls(), 0, "a typed call still skips it");
-    assert!(before.is_some() && identity::operator().destination(plain.keys()) == before);
+    assert!(before.is_some() && identity::operator().kernel_id(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
     assert_eq!(boxed_call(&plain), 1, "a mark that was seen is not forgotten");
@@ -102,7 +102,7 @@ fn tie_to_sets_the_view_mark() {
     let base = x(Negative);
     assert_eq!(boxed_call(&base), 0);
     let mut view = base.restride(base.geometry().clone()).unwrap();
-    assert!(view.tie_to(&base));
+    assert!(view.make_view_of(&base));
     identity(&view).unwrap();
     assert_eq!((take_calls(), boxed_call(&base)), (1, 1));
 }
@@ -146,7 +146,7 @@ fn an_explanation_names_the_kernel_that_runs() {
     let explanation = |marks| identity::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
     let winner = |marks| explanation(marks).winner.map(|winner| winner.kernel);
     assert_eq!(winner(None), Some("identity_cpu"));
-    assert!(explanation(None).masked.has(Tracer));
+    assert!(explanation(None).skipped.has(Tracer));
     assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace"));
 }
 

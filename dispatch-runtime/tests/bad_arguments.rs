@@ -23,7 +23,7 @@ fn every_number_expectation_has_a_message() {
         assert_ends_with(&BadArgument::number("n", 5, bound), message);
     }
     assert_ends_with(
-        &BadArgument::word("mode", "up", &["left", "right", "both"]),
+        &BadArgument::keyword("mode", "up", &["left", "right", "both"]),
         "is `up`, but must be `left`, `right` or `both`",
     );
     assert_ends_with(&BadArgument::value("path", "[0, 1]", "a tree"), "is [0, 1], but must be a tree");
@@ -49,8 +49,8 @@ fn expected_sizes_have_messages() {
         &BadArgument::size("a", &found, 0, Expected::MultipleOf(3)),
         "must have a multiple of 3 in dimension 0",
     );
-    assert_ends_with(&BadArgument::count("a", &found, 1), "must have 1 element");
-    assert_ends_with(&BadArgument::count("a", &found, 6..), "must have at least 6 elements");
+    assert_ends_with(&BadArgument::element_count("a", &found, 1), "must have 1 element");
+    assert_ends_with(&BadArgument::element_count("a", &found, 6..), "must have at least 6 elements");
     assert_ends_with(&BadArgument::sizes("a", &found, Sizes::from("square matrices")), "must have square matrices");
 }
 
@@ -62,9 +62,9 @@ fn expected_dtypes_have_messages() {
         (DTypes::Floating, "must be floating"),
         (DTypes::Integral, "must be integral"),
         (DTypes::Real, "must be real"),
-        (DTypes::Numbers, "must be numbers"),
+        (DTypes::Numeric, "must be numeric"),
         (DTypes::FloatingOrComplex, "must be floating or complex"),
-        (DTypes::Holding(DType::F64), "must be able to hold float64"),
+        (DTypes::CastableFrom(DType::F64), "must be able to hold float64"),
         (DTypes::from("numbers with a sign"), "must be numbers with a sign"),
     ];
     for (dtypes, message) in all {

@@ -442,7 +442,7 @@ fn a_boxed_kernel_that_leaves_surplus_values_is_an_error() {
     let error = wrong_results(&number_on(keys::XLA, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a boxed kernel of `boxing::wrong_results` must take its arguments off the stack and leave its results: 3 values are left, not 1"
+        "a boxed kernel of `boxing::wrong_results` must pop its arguments and push its results: 3 values are left, not 1"
     );
     assert_eq!(surplus(error), (1, 3));
     assert_eq!(surplus(no_results(&number_on(keys::XLA, 1)).unwrap_err()), (0, 1));
@@ -657,8 +657,8 @@ fn replacing_a_written_argument_that_is_not_returned_is_an_error() {
         assert_eq!(
             watched(mode).unwrap_err().to_string(),
             format!(
-                "a kernel of `boxing::write_only` made `{argument}` another tensor, which a boxed call cannot hand back: \
-                 write into the tensor, or return it from the schema"
+                "a kernel of `boxing::write_only` replaced `{argument}` by another tensor, which a boxed call cannot return: \
+                 write into the tensor, or make it a result in the schema"
             )
         );
     }

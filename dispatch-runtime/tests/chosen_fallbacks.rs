@@ -95,7 +95,7 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
     let explanation = no_alias::operator().explain(&[x().into(), x().into()]);
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
-    assert!(explanation.masked.has(keys::ADInplaceOrView));
+    assert!(explanation.skipped.has(keys::ADInplaceOrView));
 }
 
 #[test]

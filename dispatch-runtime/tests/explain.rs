@@ -56,12 +56,12 @@ fn an_explanation_lists_keys_guards_winner_and_losers() {
   mask   -> {}
   rest   -> {CPU, ADInplaceOrView, AutogradCPU, AutocastCPU}
   guards -> plus {BackendSelect, ADInplaceOrView}, minus {ADInplaceOrView, AutocastCPU}    entered at explain.rs:_
-  left   -> AutogradCPU
+  key    -> AutogradCPU
   runs Autograd `blend_autograd` (explain.rs:_): autograd kernel
-  not  CPU `blend_cpu` (explain.rs:_): comes after AutogradCPU
+  not  CPU `blend_cpu` (explain.rs:_): is below AutogradCPU
   not  CUDA `blend_cuda` (explain.rs:_): the call does not have this key
   not  SparseCPU `blend_cuda` (explain.rs:_): the call does not have this key
-  not  CompositeExplicitAutograd `blend_composite` (explain.rs:_): does not stand for AutogradCPU"
+  not  CompositeExplicitAutograd `blend_composite` (explain.rs:_): does not cover AutogradCPU"
     );
 }
 
@@ -109,8 +109,8 @@ no kernel of `explain::blend` for NestedTensorCPU
   mask   -> {}
   rest   -> {}
   guards -> plus {BackendSelect, ADInplaceOrView}
-  passed -> {BackendSelect, ADInplaceOrView}    nothing to do there
-  left   -> NestedTensorCPU
+  skips  -> {BackendSelect, ADInplaceOrView}    nothing to do there
+  key    -> NestedTensorCPU
 
   kernels: CPU (explain.rs:_), CUDA (explain.rs:_), SparseCPU (explain.rs:_), Autograd (explain.rs:_), \
 CompositeExplicitAutograd (explain.rs:_)
@@ -159,7 +159,7 @@ fn conditional_kernels_are_listed_in_the_order_of_evaluation() {
     assert_eq!(
         candidates(&tensor),
         "  \
-runs the first that fits of: kernel
+runs the first whose condition holds: kernel
     CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
     CPU `fit_scalar` (explain.rs:_) when this.sizes().is_empty()
   not  Meta `fit_meta` (explain.rs:_): the call does not have this key
@@ -176,7 +176,7 @@ fn the_error_if_no_condition_holds_lists_only_the_conditions_of_its_key() {
     assert_eq!(
         without_lines(&error),
         "\
-no kernel of `explain::fit` for CPU is fit for this call; each asks for something else:
+no kernel of `explain::fit` for CPU accepts this call, because no condition holds:
   when this.sizes().len() > 2    explain.rs:_
   when this.sizes().is_empty()    explain.rs:_"
     );

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    ErrorKind, KeySet, Operator, Registrar, Scoped, Stack, Tensor, Value, fallback, fallback_fallthrough, guard,
+    ErrorKind, KeySet, Operator, Registrar, ScopedRegistration, Stack, Tensor, Value, fallback, fallback_fallthrough,
+    guard,
 };
 
 struct WrappedTensor(Tensor);
@@ -32,8 +33,8 @@ fn a_fallback_used_as_a_mode_runs_while_its_guard_lives() {
     let (operator, other) = (define("mode"), define("other_mode"));
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let writes = log.clone();
-    let _mode: Scoped = fallback(PreDispatch, move |operator, keys, stack| {
-        writes.lock().unwrap().push(format!("{operator}{}", stack.args(operator)));
+    let _mode: ScopedRegistration = fallback(PreDispatch, move |operator, keys, stack| {
+        writes.lock().unwrap().push(format!("{operator}{}", stack.display_args(operator)));
         operator.redispatch_boxed(keys.below(PreDispatch), stack)
     })
     .unwrap()

@@ -88,7 +88,7 @@ fn calls_reach_the_kernels_of_the_golden_tables() {
         }
         for _ in 0..20 {
             // The set has few layers, so that low ones are often the highest.
-            let layers = random.word() & random.word() & random.word();
+            let layers = random.next_u64() & random.next_u64() & random.next_u64();
             let keys = KeySet::from_bits(layers & !0xffff | 1 << random.below(16) | 1 << random.below(16));
             check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
         }

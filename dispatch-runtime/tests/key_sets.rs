@@ -3,7 +3,7 @@
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{ErrorKind, Finding, Key, KeySet, Registrar, dispatch_key, guard, verify};
 
-/// Five layers at a landing that has room for four.
+/// Five layers at an insertion point that has room for four.
 mod five_layers {
     use super::*;
 
@@ -163,11 +163,14 @@ fn a_key_beyond_the_capacity_of_its_landing_is_reported() {
         operator.call_boxed_for(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error.kind(), ErrorKind::Key(full) if full.key == "L5" && full.tenants.len() == 4), "{error}");
+        assert!(
+            matches!(error.kind(), ErrorKind::NoFreeKeyIndex(full) if full.key == "L5" && full.assigned_keys.len() == 4),
+            "{error}"
+        );
     }
     let found = verify();
     assert!(
-        matches!(&found[..], [Finding::OrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no place is left for the key `L5`")),
+        matches!(&found[..], [Finding::OrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no index is left for the key `L5`")),
         "{found:?}"
     );
 }

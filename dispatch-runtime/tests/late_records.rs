@@ -6,17 +6,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dispatch_runtime::__private::{Submitted, inventory};
+use dispatch_runtime::__private::{SubmittedRecord, inventory};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    BoxedFn, ErrorKind, FallbackRecord, Finding, KernelRecord, Location, Record, Registrar, UserKey, listen, verify,
+    BoxedFn, ErrorKind, FallbackRecord, Finding, KernelRecord, Location, Record, Registrar, UserKey, on_operator_event,
+    verify,
 };
 
 /// Simulates loading a library: its constructors submit each record, without a call into the registry.
 fn load(records: impl IntoIterator<Item = Record>) {
     for record in records {
         let node = Box::leak(Box::new(inventory::Node {
-            value: Box::leak(Box::new(Submitted(record))),
+            value: Box::leak(Box::new(SubmittedRecord(record))),
             next: inventory::__private::UnsafeCell::new(None),
         }));
         // SAFETY: the node is submitted once, with the value of its own type.
@@ -84,7 +85,7 @@ fn explanations_and_findings_include_libraries_loaded_later() {
 
 #[test]
 fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
-    static USER_KEY: UserKey = UserKey::layer("LateLayer", dispatch_runtime::Landing::Everything, Location::caller());
+    static USER_KEY: UserKey = UserKey::layer("LateLayer", dispatch_runtime::InsertionPoint::Everything, Location::caller());
     static LATE_KEY: Key = Key::user(&USER_KEY);
     static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE_KEY, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());
@@ -104,7 +105,7 @@ fn an_operator_of_a_loaded_library_is_found_and_reported_once() {
     assert!(Operator::find("late::added").is_err());
 
     let reported = Arc::new(AtomicUsize::new(0));
-    let listening = listen({
+    let listening = on_operator_event({
         let reported = reported.clone();
         move |_, other| _ = reported.fetch_add(usize::from(other == operator), Ordering::Relaxed)
     });

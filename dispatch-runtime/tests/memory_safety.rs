@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use dispatch_runtime::__private::{Definition, Head, Own, Record, Sig, Signature, TableRef};
+use dispatch_runtime::__private::{Definition, Owned, Record, Sig, Signature, TableHeader, TableRef};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
     Backend, BadArgument, Buffer, ErrorKind, Geometry, KernelRecord, KeySet, Location, MemoryFormat, Operator,
@@ -53,10 +53,10 @@ fn the_error_for_a_wrong_storage_names_device_and_size() {
     for wrong in [Storage::new(Bytes(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
         let (found, available) = (wrong.device(), wrong.size());
         let error = make(wrong).unwrap_err();
-        let ErrorKind::WrongStorage { size: 16, .. } = error.kind() else { panic!("{error}") };
+        let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
         let words = error.to_string();
         assert!(
-            words.contains("asked for 16 bytes") && words.contains(&format!("gave {available} bytes on {found}")),
+            words.contains("asked for 16 bytes") && words.contains(&format!("allocated {available} bytes on {found}")),
             "{words}"
         );
     }
@@ -151,18 +151,18 @@ mod unregistered {
     pub(super) enum SameName {}
 
     pub(super) static OPERATOR: Operator = {
-        static UNBOUND: Head = Head::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow);
+        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow_path);
         let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "same_name", overload: "" },
             signature: "(int self) -> int",
             docs: "",
             location: Location::new("other.rs", 1),
-            arguments: 1,
+            argument_count: 1,
             tensor_results: u8::MAX,
-            carriers: 0,
+            key_arguments: 0,
             aliasing: false,
-            viewing: false,
-            device: None,
+            returns_views: false,
+            device_argument: None,
             shape: None,
             plan: None,
             data_dependent: false,
@@ -175,7 +175,7 @@ mod unregistered {
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 
-    type Integer = Sig<(Own<i64>,), i64>;
+    type Integer = Sig<(Owned<i64>,), i64>;
 
     // SAFETY: the operator is always the same, and has no types.
     unsafe impl Operation for SameName {

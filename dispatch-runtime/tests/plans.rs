@@ -98,25 +98,25 @@ fn extremes_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -
 fn pieces(this: &Tensor, size: i64) -> Result<Vec<Tensor>>;
 
 /// A plan's value that borrows from an argument.
-struct Sizes<'a> {
-    of: &'a [i64],
+struct InputSizes<'a> {
+    sizes: &'a [i64],
 }
 
 #[op_plan(pieces)]
-fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<Sizes<'_>>, BadArgument> {
+fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<InputSizes<'_>>, BadArgument> {
     let count = vector(this)?;
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(BadArgument::number("size", size, 1..));
     };
     let outputs = (0..count).step_by(size).map(|start| (count - start).min(size));
     let outputs = outputs.map(|size| Spec::contiguous(this.dtype(), &[i64::try_from(size).unwrap_or(0)])).collect();
-    Ok(PlanList { value: Sizes { of: this.sizes() }, outputs })
+    Ok(PlanList { value: InputSizes { sizes: this.sizes() }, outputs })
 }
 
 #[op_impl(pieces, CPU)]
-fn pieces_cpu(plan: &Sizes<'_>, out: &mut [Tensor], this: &Tensor) -> Result<()> {
+fn pieces_cpu(plan: &InputSizes<'_>, out: &mut [Tensor], this: &Tensor) -> Result<()> {
     let values = this.to_vec::<i64>()?;
-    assert_eq!(plan.of, [i64::try_from(values.len()).unwrap()]);
+    assert_eq!(plan.sizes, [i64::try_from(values.len()).unwrap()]);
     let mut values = values.into_iter();
     for piece in out {
         piece.write::<i64>()?.iter_mut().zip(&mut values).for_each(|(place, value)| *place = value);
@@ -152,19 +152,19 @@ fn positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<i64>()?.into_iter().filter(|value| *value > 0).collect::<Vec<_>>()))
 }
 
-#[op_def("tracked(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
-fn tracked(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
+#[op_def("counted(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
+fn counted(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 
-#[op_plan(tracked)]
-fn tracked_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
+#[op_plan(counted)]
+fn counted_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
         Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector(this).map(|_| 1)?])])),
     }
 }
 
-#[op_impl(tracked, CPU)]
-fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
+#[op_impl(counted, CPU)]
+fn counted_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
     let sum = this.to_vec::<i64>()?.iter().sum::<i64>();
     if let Some(seen) = seen {
         seen.write::<i64>()?[0] += 1;
@@ -173,15 +173,15 @@ fn tracked_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Te
     Ok(())
 }
 
-#[op_def("joined(Tensor self, Tensor other) -> Tensor", plan)]
-fn joined(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+#[op_def("composite(Tensor self, Tensor other) -> Tensor", plan)]
+fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     // An error in here names `self` of another operator.
     mirror(&mirror(this)?)?;
     mirror(other)
 }
 
-#[op_plan(joined)]
-fn joined_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
+#[op_plan(composite)]
+fn composite_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
     vector(this)?;
     match other.sizes() {
         [_] => Ok(Plan::new((), [Spec::contiguous(other.dtype(), other.sizes())])),
@@ -217,14 +217,14 @@ fn one_kernel_serves_the_functional_operator_and_both_forms() {
 
     let mut y = x.clone();
     mirror_(&mut y).unwrap();
-    assert_eq!(values(&x), [3, 2, 1], "the elements that `x` shows too");
+    assert_eq!(values(&x), [3, 2, 1], "`x` shares the elements");
 
     let results = mirror::operator().call([x.into()]).unwrap();
     assert_eq!(values(results[0].as_tensor().unwrap()), [1, 2, 3]);
 }
 
 #[test]
-fn a_kernel_over_dtypes_refuses_the_others() {
+fn a_generic_kernel_rejects_other_dtypes() {
     assert_eq!(mirror(&Tensor::from_slice(&[1.0_f32, 2.0])).unwrap().to_vec::<f32>().unwrap(), [2.0, 1.0]);
     let error = mirror(&Tensor::from_slice(&[1.0_f64])).unwrap_err().to_string();
     assert!(error.contains("float64") && error.contains("float32, int64"), "{error}");
@@ -245,7 +245,7 @@ fn an_error_of_a_kernel_names_the_form_and_its_argument() {
 }
 
 #[test]
-fn an_output_is_written_in_place_only_if_nobody_can_tell() {
+fn an_output_is_written_directly_only_if_the_result_is_the_same() {
     let x = numbers(&[1, 2, 3, 4]);
     // The output is exactly an input: the kernel writes a temporary tensor.
     let mut same = x.clone();
@@ -268,7 +268,7 @@ fn an_output_is_written_in_place_only_if_nobody_can_tell() {
 }
 
 #[test]
-fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
+fn unsuitable_outputs_are_errors_and_stay_unchanged() {
     let x = numbers(&[1, 2, 3, 4]);
     let refusal = |out: &mut Tensor| mirror_out(&x, out).unwrap_err().to_string();
     let mut short = numbers(&[7]);
@@ -277,7 +277,7 @@ fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert_eq!(values(&short), [7]);
     let floats = Tensor::from_slice(&[0.5_f32; 4]);
     let error = mirror_out(&floats, &mut numbers(&[0; 4])).unwrap_err().to_string();
-    assert!(error.contains("able to hold float32, as the result is"), "{error}");
+    assert!(error.contains("able to hold float32, as the result has this dtype"), "{error}");
     let mut part = x.restride(Geometry::strided(&[4], &[0], 0).unwrap()).unwrap();
     assert!(refusal(&mut part).contains("`out`"));
     let shifted = numbers(&[1, 2, 3, 4, 5]);
@@ -293,7 +293,7 @@ fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn several_results_and_conditions_hold_for_every_form() {
+fn several_results_and_conditions_work_in_every_form() {
     let x = numbers(&[5, 2, 8]);
     let (min, max) = extremes(&x, 1).unwrap();
     assert_eq!((values(&min), values(&max)), (vec![2], vec![8]));
@@ -309,7 +309,7 @@ fn several_results_and_conditions_hold_for_every_form() {
 }
 
 #[test]
-fn a_list_has_as_many_results_as_the_arguments_say() {
+fn the_arguments_decide_the_length_of_a_result_list() {
     let all = |list: Vec<Tensor>| list.iter().map(values).collect::<Vec<_>>();
     assert_eq!(all(pieces(&numbers(&[1, 2, 3, 4, 5]), 2).unwrap()), [vec![1, 2], vec![3, 4], vec![5]]);
     let sizes: Vec<Vec<i64>> = pieces(&meta(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
@@ -317,24 +317,24 @@ fn a_list_has_as_many_results_as_the_arguments_say() {
 }
 
 #[test]
-fn what_is_written_beside_results_is_checked_by_the_plan_and_written_by_the_kernel() {
+fn the_plan_checks_written_arguments_and_the_kernel_writes_them() {
     let mut x = numbers(&[1, 2]);
     raise_(&mut x, 5).unwrap();
     assert_eq!(values(&x), [11, 12]);
     let mut seen = numbers(&[0]);
-    assert_eq!(values(&tracked(&x, Some(&mut seen)).unwrap()), [23]);
+    assert_eq!(values(&counted(&x, Some(&mut seen)).unwrap()), [23]);
     assert_eq!(values(&seen), [1]);
-    let error = tracked(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
+    let error = counted(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
     assert!(error.contains("`seen`"), "{error}");
 
     let mut far = meta(&[2]);
     raise_(&mut far, 1).unwrap();
     assert!(raise_(&mut far, -1).is_err());
-    assert_eq!(tracked(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
+    assert_eq!(counted(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
 }
 
 #[test]
-fn a_data_dependent_operator_is_checked_on_meta_before_it_is_refused() {
+fn a_data_dependent_operator_checks_its_arguments_on_meta() {
     assert_eq!(values(&positive(&numbers(&[-1, 2, 3])).unwrap()), [2, 3]);
     let checked = positive(&meta(&[2, 2])).unwrap_err().to_string();
     assert!(checked.contains("`self`"), "{checked}");
@@ -343,7 +343,7 @@ fn a_data_dependent_operator_is_checked_on_meta_before_it_is_refused() {
 }
 
 #[test]
-fn a_mistake_gives_one_message_wherever_it_is_made() {
+fn a_mistake_gives_the_same_message_on_every_device_and_in_every_form() {
     let (here, far) = (matrix(), meta(&[2, 2]));
     let expected = extremes(&here, 0).unwrap_err().to_string();
     assert!(expected.contains("`self`") && expected.contains("extremes"), "{expected}");
@@ -356,18 +356,18 @@ fn a_mistake_gives_one_message_wherever_it_is_made() {
     let of_form = extremes_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
     assert_eq!(of_form.replace("extremes.out", "extremes"), expected);
     // A composite's plan runs after its body failed.
-    let error = joined(&numbers(&[1]), &here).unwrap_err().to_string();
-    assert!(error.contains("`other`") && error.contains("joined"), "{error}");
-    assert_eq!(joined(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
+    let error = composite(&numbers(&[1]), &here).unwrap_err().to_string();
+    assert!(error.contains("`other`") && error.contains("composite"), "{error}");
+    assert_eq!(composite(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
 }
 
 #[test]
-fn a_plan_can_be_called_by_itself() {
+fn a_plan_can_be_called_without_a_kernel() {
     let plan = mirror::plan(&numbers(&[1, 2, 3])).unwrap();
     assert_eq!((plan.value, plan.outputs[0].geometry.sizes()), (3, &[3_i64][..]));
 }
 
-mod elsewhere {
+mod npu {
     use super::*;
 
     #[dispatch_key(backend)]
@@ -394,8 +394,8 @@ mod elsewhere {
 }
 
 #[test]
-fn backends_choose_between_planned_kernels_and_ones_of_the_operators_signature() {
-    let on_npu = |tensor: Tensor| tensor.with_keys(KeySet::from(elsewhere::NPU));
+fn a_backend_can_have_planned_and_unplanned_kernels() {
+    let on_npu = |tensor: Tensor| tensor.with_keys(KeySet::from(npu::NPU));
     let (min, max) = extremes(&on_npu(matrix()), 3).unwrap();
     assert_eq!((values(&min), values(&max)), (vec![3], vec![-3]));
     let mut x = on_npu(numbers(&[1, 2]));
@@ -407,7 +407,7 @@ fn backends_choose_between_planned_kernels_and_ones_of_the_operators_signature()
     assert_eq!(values(&out), [7, 7]);
 
     let lab = dispatch_runtime::Registrar::new("plans");
-    let late = lab.kernel("mirror.out", elsewhere::NPU, |_, _, _| Err(Error::kernel("late"))).unwrap();
+    let late = lab.kernel("mirror.out", npu::NPU, |_, _, _| Err(Error::kernel("late"))).unwrap();
     assert!(mirror_out(&x, &mut out).unwrap_err().to_string().contains("late"));
     late.remove();
     mirror_out(&x, &mut out).unwrap();

@@ -1,11 +1,11 @@
-//! Tests of registration while the program runs, with the cases of PyTorch's own tests.
+//! Tests of registration at run time, with the cases of PyTorch's own tests.
 
 use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Change, Error, ErrorKind, Key, Operator, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback, guard,
-    listen, registrations_for,
+    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback,
+    guard, on_operator_event, registrations_for,
 };
 
 fn lab() -> Registrar {
@@ -55,7 +55,7 @@ fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
 }
 
 #[test]
-fn two_tensors_meet_on_the_higher_backend() {
+fn a_call_with_two_backends_runs_on_the_higher_one() {
     let operator = lab().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
     drop((answer("pair", CPU, "cpu"), answer("pair", CUDA, "cuda")));
     let plain = Tensor::from_slice(&[1_i64]);
@@ -64,7 +64,7 @@ fn two_tensors_meet_on_the_higher_backend() {
 }
 
 #[test]
-fn an_explicit_composite_serves_every_backend_but_those_with_a_kernel_of_their_own() {
+fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
     let operator = define("explicit");
     drop((answer("explicit", CompositeExplicitAutograd, "all"), answer("explicit", CPU, "cpu")));
     assert_eq!(["cpu", "all", "all"], [CPU, CUDA, SparseCPU].map(|key| ask(operator, on(key)).unwrap()));
@@ -73,7 +73,7 @@ fn an_explicit_composite_serves_every_backend_but_those_with_a_kernel_of_their_o
 }
 
 #[test]
-fn an_implicit_composite_takes_autograd_where_the_backend_has_no_kernel() {
+fn an_implicit_composite_serves_autograd_if_the_backend_has_no_kernel() {
     let operator = define("implicit");
     drop((answer("implicit", CompositeImplicitAutograd, "parts"), answer("implicit", Autograd, "derivative")));
     let tracked = |backend: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(backend | Autograd.on(backend)));
@@ -86,7 +86,7 @@ fn an_implicit_composite_takes_autograd_where_the_backend_has_no_kernel() {
 }
 
 #[test]
-fn one_autograd_key_beats_the_alias() {
+fn a_kernel_for_one_autograd_key_wins_over_the_alias() {
     let operator = define("precedence");
     drop((
         answer("precedence", Autograd, "all"),
@@ -100,7 +100,7 @@ fn one_autograd_key_beats_the_alias() {
 }
 
 #[test]
-fn an_ambiguous_call_is_refused_and_says_how_to_decide() {
+fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
     let operator = define("ambiguous");
     drop((answer("ambiguous", CompositeImplicitAutograd, "parts"), answer("ambiguous", SparseCPU, "sparse")));
     let tracked = || Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(SparseCPU | AutogradOther));
@@ -113,14 +113,14 @@ fn an_ambiguous_call_is_refused_and_says_how_to_decide() {
 }
 
 #[test]
-fn backend_selection_sees_calls_without_tensors_and_hands_them_on() {
+fn backend_selection_redispatches_calls_without_tensors() {
     let operator = define("factory");
     drop(answer("factory", CUDA, "made"));
     let select = lab().kernel("factory", BackendSelect, |operator, keys, stack| {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
     assert_eq!(ask(operator, Value::None).unwrap(), "made");
-    // Calls without a backend skip a layer that is multiplied by backend.
+    // Calls without a backend skip a per-backend layer.
     let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
     drop(answer("factory", AutogradCUDA, "recorded"));
     assert_eq!(ask(operator, Value::None).unwrap(), "made");
@@ -129,7 +129,7 @@ fn backend_selection_sees_calls_without_tensors_and_hands_them_on() {
 }
 
 #[test]
-fn a_kernel_without_definition_dangles_until_there_is_one() {
+fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
     drop(answer("dangling", CPU, "cpu"));
     let error = Operator::find("registration::dangling").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
@@ -146,7 +146,7 @@ fn a_kernel_without_definition_dangles_until_there_is_one() {
 }
 
 #[test]
-fn a_removed_operator_can_be_defined_anew_with_another_schema() {
+fn a_removed_operator_can_be_defined_again_with_another_schema() {
     let old = lab().define("reborn(Tensor? x) -> str").unwrap();
     let handle = old.operator().unwrap();
     drop(answer("reborn", CPU, "cpu"));
@@ -159,7 +159,7 @@ fn a_removed_operator_can_be_defined_anew_with_another_schema() {
 }
 
 #[test]
-fn overloads_are_operators_of_their_own() {
+fn overloads_are_separate_operators() {
     let plain = lab().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
     let other = lab().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
     drop((
@@ -175,7 +175,7 @@ fn overloads_are_operators_of_their_own() {
 }
 
 #[test]
-fn an_override_can_call_what_it_displaces_until_that_is_removed() {
+fn an_override_can_call_the_replaced_kernel_until_its_removal() {
     let operator = define("displaced");
     let below = answer("displaced", CPU, "below");
     let displaced = operator.kernels(CPU).remove(0);
@@ -200,7 +200,7 @@ fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
 }
 
 #[test]
-fn a_call_without_tensors_whose_kernel_falls_through_is_refused() {
+fn a_call_without_tensors_whose_kernel_falls_through_is_an_error() {
     let operator = define("through");
     drop(lab().fallthrough("through", CompositeExplicitAutograd).unwrap());
     for argument in [Value::None, on(CPU)] {
@@ -210,10 +210,10 @@ fn a_call_without_tensors_whose_kernel_falls_through_is_refused() {
 }
 
 #[test]
-fn listeners_hear_of_operators_and_may_call_them() {
+fn listeners_receive_operator_events_and_may_call_operators() {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = heard.clone();
-    let listening = listen(move |change, operator| {
+    let listening = on_operator_event(move |change, operator| {
         if operator.name().base == "heard" {
             let result = if operator.call([Value::None]).is_ok() { "answers" } else { "does not answer" };
             log.lock().unwrap().push(format!("{change:?}, {result}"));
@@ -227,7 +227,7 @@ fn listeners_hear_of_operators_and_may_call_them() {
     drop(lab().define("heard(Tensor? x) -> str").unwrap());
     assert_eq!(
         *heard.lock().unwrap(),
-        [format!("{:?}, answers", Change::Defined), format!("{:?}, does not answer", Change::Removed)]
+        [format!("{:?}, answers", OperatorEvent::Defined), format!("{:?}, does not answer", OperatorEvent::Removed)]
     );
 }
 
@@ -241,14 +241,14 @@ fn operators_can_be_listed_by_key() {
 }
 
 #[test]
-fn a_name_that_is_close_is_suggested() {
+fn an_unknown_name_suggests_a_similar_one() {
     let _operator = define("misspelt_name");
     let error = Operator::find("registration::mispelt_name").unwrap_err();
     assert!(error.to_string().contains("did you mean `registration::misspelt_name`?"), "{error}");
 }
 
 #[test]
-fn a_name_without_its_overload_gives_the_overloads_and_one_of_a_graph_is_understood() {
+fn an_unknown_name_lists_its_overloads_or_suggests_the_name_of_a_graph() {
     for overload in ["One", "Two"] {
         drop(lab().define(&format!("loaded.{overload}() -> int")).unwrap());
     }
@@ -274,12 +274,12 @@ fn a_name_without_definition_is_not_suggested() {
 }
 
 #[test]
-fn sixty_five_arguments_are_one_too_many() {
+fn an_operator_has_at_most_64_arguments() {
     let schema = |name: &str, count: usize| {
         let arguments: Vec<String> = (0..count).map(|i| format!("Tensor? x{i}")).collect();
         format!("{name}({}) -> str", arguments.join(", "))
     };
-    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnfitSchema { .. }));
+    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnsupportedSchema { .. }));
     let operator = lab().define(&schema("wide", 64)).unwrap().operator().unwrap();
     drop(lab().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
@@ -291,7 +291,7 @@ fn sixty_five_arguments_are_one_too_many() {
 }
 
 #[test]
-fn what_carries_keys_decides_and_nothing_else_does() {
+fn only_arguments_that_carry_keys_select_the_kernel() {
     let operator =
         lab().define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str").unwrap().operator().unwrap();
     drop((answer("carriers", CUDA, ""), answer("carriers", BackendSelect, "no tensors")));
@@ -316,7 +316,7 @@ fn what_carries_keys_decides_and_nothing_else_does() {
 }
 
 #[test]
-fn a_fallback_serves_where_nothing_else_does() {
+fn a_fallback_serves_operators_without_a_kernel() {
     let operator = define("served");
     let all = fallback(Vulkan, |_, _, stack| {
         reply(stack, "fallback");
@@ -333,11 +333,11 @@ fn a_fallback_serves_where_nothing_else_does() {
 }
 
 #[test]
-fn a_registrar_takes_only_names_that_a_schema_can_spell() {
+fn a_registrar_rejects_names_that_are_invalid_in_a_schema() {
     for namespace in ["my lab", "", "a::b", "def"] {
         let registrar = Registrar::new(namespace);
         let error = registrar.define("f(Tensor x) -> ()").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::UnfitNamespace { .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::InvalidNamespace { .. }), "{error}");
         assert!(registrar.kernel("f", CPU, |_, _, _| Ok(())).is_err());
     }
     let registrar = Registrar::new("spelled");
@@ -347,7 +347,7 @@ fn a_registrar_takes_only_names_that_a_schema_can_spell() {
 }
 
 #[test]
-fn a_handle_of_a_removed_closure_does_not_call_the_next_one_in_its_place() {
+fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
     let operator = define("placed");
     let first = answer("placed", CPU, "first");
     let handle = operator.kernels(CPU).remove(0);
@@ -362,20 +362,20 @@ fn a_handle_of_a_removed_closure_does_not_call_the_next_one_in_its_place() {
 }
 
 #[test]
-fn the_handle_of_a_replaced_definition_names_the_one_that_replaced_it() {
+fn a_call_of_a_replaced_definition_names_the_new_one() {
     let first = lab().define("replaced(Tensor x) -> Tensor").unwrap();
     let old = first.operator().unwrap();
     first.remove();
     assert!(matches!(old.call([on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
     let new = lab().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
     let error = old.call([on(CPU)]).unwrap_err();
-    let ErrorKind::Redefined { location, by, .. } = error.kind() else { panic!("{error}") };
-    assert_eq!((*location, *by), (old.location(), new.location()));
+    let ErrorKind::Redefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!((*location, *new_location), (old.location(), new.location()));
     assert!(error.to_string().contains(&new.location().to_string()), "{error}");
 }
 
 #[test]
-fn a_definition_that_comes_again_from_its_line_is_the_same_operator() {
+fn redefining_from_the_same_line_gives_the_same_operator() {
     let define = |n: u8| lab().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
     let first = define(0);
     let operator = first.operator().unwrap();
@@ -388,8 +388,8 @@ fn a_definition_that_comes_again_from_its_line_is_the_same_operator() {
 }
 
 #[test]
-fn a_list_of_lists_of_tensors_is_no_argument() {
+fn a_list_of_lists_of_tensors_is_rejected() {
     let error = lab().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::UnfitSchema { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::UnsupportedSchema { .. }), "{error}");
     assert!(lab().define("nested_numbers(int[][] lists) -> int").is_ok());
 }

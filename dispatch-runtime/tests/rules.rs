@@ -13,17 +13,17 @@ struct Derivative(&'static str);
 #[derive(Debug, PartialEq)]
 struct Policy(u8);
 
-#[op_def("known(Tensor self) -> Tensor")]
-fn known(this: &Tensor) -> Result<Tensor>;
+#[op_def("with_rules(Tensor self) -> Tensor")]
+fn with_rules(this: &Tensor) -> Result<Tensor>;
 
-#[op_def("late(Tensor self) -> Tensor")]
-fn late(this: &Tensor) -> Result<Tensor>;
+#[op_def("late_rule(Tensor self) -> Tensor")]
+fn late_rule(this: &Tensor) -> Result<Tensor>;
 
-#[op_def("contested(Tensor self) -> Tensor")]
-fn contested(this: &Tensor) -> Result<Tensor>;
+#[op_def("duplicate_rules(Tensor self) -> Tensor")]
+fn duplicate_rules(this: &Tensor) -> Result<Tensor>;
 
-#[op_def("busy(Tensor self) -> Tensor")]
-fn busy(this: &Tensor) -> Result<Tensor>;
+#[op_def("concurrent_rules(Tensor self) -> Tensor")]
+fn concurrent_rules(this: &Tensor) -> Result<Tensor>;
 
 /// Submits a rule as a layer's attribute does.
 macro_rules! rule {
@@ -36,13 +36,13 @@ macro_rules! rule {
     };
 }
 
-rule!(known, Derivative = Derivative("of known"), Location::caller());
-rule!(known, Policy = Policy(3), Location::caller());
+rule!(with_rules, Derivative = Derivative("of known"), Location::caller());
+rule!(with_rules, Policy = Policy(3), Location::caller());
 
 // The rule with the first location is in the middle, so it is first in neither direction of collection.
-rule!(contested, Derivative = Derivative("second"), Location::new("b.rs", 1));
-rule!(contested, Derivative = Derivative("first"), Location::new("a.rs", 20));
-rule!(contested, Derivative = Derivative("third"), Location::new("b.rs", 2));
+rule!(duplicate_rules, Derivative = Derivative("second"), Location::new("b.rs", 1));
+rule!(duplicate_rules, Derivative = Derivative("first"), Location::new("a.rs", 20));
+rule!(duplicate_rules, Derivative = Derivative("third"), Location::new("b.rs", 2));
 
 fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule: T, location: Location) {
     let rule: &'static T = Box::leak(Box::new(rule));
@@ -51,30 +51,33 @@ fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule
 }
 
 #[test]
-fn a_rule_is_found_by_its_type_and_operator_alone() {
-    assert_eq!(known::operator().rule(), Some(&Derivative("of known")));
-    assert_eq!(known::operator().rule(), Some(&Policy(3)));
-    assert_eq!(known::operator().rule::<&str>(), None);
-    assert_eq!(busy::operator().rule::<Derivative>(), None);
+fn a_rule_is_found_by_operator_and_type() {
+    assert_eq!(with_rules::operator().rule(), Some(&Derivative("of known")));
+    assert_eq!(with_rules::operator().rule(), Some(&Policy(3)));
+    assert_eq!(with_rules::operator().rule::<&str>(), None);
+    assert_eq!(concurrent_rules::operator().rule::<Derivative>(), None);
 }
 
 #[test]
-fn a_rule_that_is_registered_late_is_found_from_then_on() {
-    assert_eq!(late::operator().rule::<Policy>(), None);
-    register_rule(late::operator, Policy(7), Location::caller());
-    assert_eq!(late::operator().rule(), Some(&Policy(7)));
+fn a_late_rule_is_found_after_its_registration() {
+    assert_eq!(late_rule::operator().rule::<Policy>(), None);
+    register_rule(late_rule::operator, Policy(7), Location::caller());
+    assert_eq!(late_rule::operator().rule(), Some(&Policy(7)));
 }
 
 #[test]
-fn of_two_rules_the_first_by_place_is_used_and_both_are_found_by_verify() {
-    assert_eq!(contested::operator().rule(), Some(&Derivative("first")));
+fn of_several_rules_the_first_by_location_is_used_and_verify_lists_all() {
+    assert_eq!(duplicate_rules::operator().rule(), Some(&Derivative("first")));
     let findings: Vec<Finding> =
         verify().into_iter().filter(|finding| matches!(finding, Finding::DuplicateRule { .. })).collect();
-    let [Finding::DuplicateRule { operator, of, rules }] = &findings[..] else { panic!("{findings:?}") };
-    assert_eq!((operator.to_string().as_str(), *of), ("rules::contested", std::any::type_name::<Derivative>()));
+    let [Finding::DuplicateRule { operator, rule_type, rules }] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!(
+        (operator.to_string().as_str(), *rule_type),
+        ("rules::duplicate_rules", std::any::type_name::<Derivative>())
+    );
     assert_eq!(*rules, [("a.rs", 20), ("b.rs", 1), ("b.rs", 2)].map(|(file, line)| Location::new(file, line)));
     let text = findings[0].to_string();
-    assert!(text.contains("rules::contested") && text.contains("\n  a.rs:20\n  b.rs:1\n  b.rs:2\n"), "{text}");
+    assert!(text.contains("rules::duplicate_rules") && text.contains("\n  a.rs:20\n  b.rs:1\n  b.rs:2\n"), "{text}");
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn registering_a_rule_again_changes_nothing() {
 }
 
 #[test]
-fn rules_that_arrive_from_several_threads_are_all_found_while_others_look() {
+fn rules_from_several_threads_are_found_during_concurrent_lookups() {
     struct Numbered<const N: usize>;
 
     let done = AtomicBool::new(false);
@@ -101,21 +104,21 @@ fn rules_that_arrive_from_several_threads_are_all_found_while_others_look() {
         scope.spawn(|| {
             let mut seen = false;
             while !done.load(Ordering::Relaxed) {
-                let found = busy::operator().rule::<Numbered<0>>().is_some();
-                assert!(found || !seen, "a rule that was there is gone");
+                let found = concurrent_rules::operator().rule::<Numbered<0>>().is_some();
+                assert!(found || !seen, "a rule disappeared");
                 seen = found;
             }
         });
         let writers = [
-            scope.spawn(|| register_rule(busy::operator, Numbered::<0>, Location::caller())),
-            scope.spawn(|| register_rule(busy::operator, Numbered::<1>, Location::caller())),
-            scope.spawn(|| register_rule(busy::operator, Numbered::<2>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<0>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<1>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<2>, Location::caller())),
         ];
         let joined = writers.map(thread::ScopedJoinHandle::join);
         done.store(true, Ordering::Relaxed);
         assert!(joined.iter().all(Result::is_ok));
     });
-    let operator = busy::operator();
+    let operator = concurrent_rules::operator();
     assert!(operator.rule::<Numbered<0>>().is_some());
     assert!(operator.rule::<Numbered<1>>().is_some());
     assert!(operator.rule::<Numbered<2>>().is_some());

@@ -8,7 +8,8 @@ use std::thread;
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Change, Error, ErrorKind, KeySet, Operator, Registrar, Registration, Stack, Value, fallback, guard, listen, verify,
+    Error, ErrorKind, KeySet, Operator, OperatorEvent, Registrar, Registration, Stack, Value, fallback, guard,
+    on_operator_event, verify,
 };
 
 const THREADS: usize = 8;
@@ -46,7 +47,7 @@ impl Drop for Counter {
 }
 
 /// Runs `f` on eight threads that start together, and `meanwhile` on this one. The flag tells the threads when `meanwhile` is done.
-fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnOnce()) -> Vec<R> {
+fn run_concurrently<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnOnce()) -> Vec<R> {
     let (start, done) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
     thread::scope(|scope| {
         let thread = |number| {
@@ -58,7 +59,7 @@ fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnO
         };
         let threads: Vec<_> = (0..THREADS).map(thread).collect();
         start.wait();
-        let finished = Done(&done);
+        let finished = StopFlag(&done);
         meanwhile();
         drop(finished);
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
@@ -66,9 +67,9 @@ fn race<R: Send>(f: impl Fn(usize, &AtomicBool) -> R + Sync, meanwhile: impl FnO
 }
 
 /// Sets the flag that stops the threads when it is dropped, also after a panic.
-struct Done<'a>(&'a AtomicBool);
+struct StopFlag<'a>(&'a AtomicBool);
 
-impl Drop for Done<'_> {
+impl Drop for StopFlag<'_> {
     fn drop(&mut self) {
         self.0.store(true, SeqCst);
     }
@@ -81,7 +82,7 @@ fn define(name: &str) -> (Registrar, &'static Operator) {
 }
 
 /// Registers a kernel that adds `plus` to its argument.
-fn adding(lab: &Registrar, name: &str, plus: i64, counter: Counter) -> Result<Registration, Error> {
+fn register_adder(lab: &Registrar, name: &str, plus: i64, counter: Counter) -> Result<Registration, Error> {
     lab.override_kernel(name, CPU, move |_, _, stack| {
         counter.count();
         add(stack, plus)
@@ -102,31 +103,31 @@ fn call(operator: &Operator, x: i64) -> Result<i64, Error> {
 fn call_with(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
     let mut stack: Stack = [-1, x].into_iter().collect();
     let result = operator.redispatch_boxed(keys, &mut stack);
-    assert!(matches!(stack.values()[0], Value::Int(-1)), "what is below the arguments is not the kernel's");
+    assert!(matches!(stack.values()[0], Value::Int(-1)), "values below the arguments stay unchanged");
     result?;
     let [_, Value::Int(sum)] = stack.values() else { panic!("{:?}", stack.values()) };
     Ok(sum - x)
 }
 
 #[test]
-fn racing_first_calls_all_arrive() {
+fn concurrent_first_calls_all_run_the_kernel() {
     for round in 0..50 {
         let name = format!("first{round}");
         let (lab, operator) = define(&name);
         let calls = Arc::new(AtomicUsize::new(0));
-        drop(adding(&lab, &name, 3, Counter::new(&calls)).unwrap());
-        let sums = race(|number, _| call(operator, i64::try_from(number).unwrap()).unwrap(), || ());
+        drop(register_adder(&lab, &name, 3, Counter::new(&calls)).unwrap());
+        let sums = run_concurrently(|number, _| call(operator, i64::try_from(number).unwrap()).unwrap(), || ());
         assert_eq!((sums, calls.load(SeqCst)), (vec![3; THREADS], THREADS));
     }
 }
 
 #[test]
-fn a_late_kernel_is_found_by_every_call_that_begins_after() {
+fn every_call_after_a_late_registration_finds_the_kernel() {
     for round in 0..10 {
         let name = format!("late{round}");
         let (lab, operator) = define(&name);
         let calls = Arc::new(AtomicUsize::new(0));
-        let arrived = race(
+        let arrived = run_concurrently(
             |_, registered| {
                 let mut arrived = 0;
                 for x in 0..100 {
@@ -138,7 +139,7 @@ fn a_late_kernel_is_found_by_every_call_that_begins_after() {
                 }
                 arrived
             },
-            || drop(adding(&lab, &name, 1, Counter::new(&calls)).unwrap()),
+            || drop(register_adder(&lab, &name, 1, Counter::new(&calls)).unwrap()),
         );
         assert_eq!(arrived.iter().sum::<usize>(), calls.load(SeqCst));
         assert_eq!(call(operator, 0).unwrap(), 1);
@@ -146,10 +147,10 @@ fn a_late_kernel_is_found_by_every_call_that_begins_after() {
 }
 
 #[test]
-fn a_kernel_that_comes_and_goes_serves_a_call_or_is_missing() {
+fn calls_during_registration_and_removal_run_the_kernel_or_find_none() {
     let (lab, operator) = define("flicker");
     let calls = Arc::new(AtomicUsize::new(0));
-    let arrived = race(
+    let arrived = run_concurrently(
         |_, done| {
             let mut arrived = 0;
             while !done.load(SeqCst) {
@@ -162,7 +163,7 @@ fn a_kernel_that_comes_and_goes_serves_a_call_or_is_missing() {
         },
         || {
             for _ in 0..CALLS {
-                let kernel = adding(&lab, "flicker", 1, Counter::new(&calls)).unwrap();
+                let kernel = register_adder(&lab, "flicker", 1, Counter::new(&calls)).unwrap();
                 assert_eq!(call(operator, 0).unwrap(), 1);
                 kernel.remove();
                 assert!(is_missing(&call(operator, 0).unwrap_err()));
@@ -170,19 +171,19 @@ fn a_kernel_that_comes_and_goes_serves_a_call_or_is_missing() {
         },
     );
     assert_eq!(arrived.iter().sum::<usize>() + CALLS, calls.load(SeqCst));
-    assert_eq!(Arc::strong_count(&calls), 1, "the last call that leaves drops the state");
+    assert_eq!(Arc::strong_count(&calls), 1, "the last call to end drops the state");
 }
 
 #[test]
 fn a_call_always_finds_the_kernel_below_an_override() {
     let (lab, operator) = define("pile");
     let (below, above) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    drop(adding(&lab, "pile", 1, Counter::new(&below)).unwrap());
-    let sums = race(
+    drop(register_adder(&lab, "pile", 1, Counter::new(&below)).unwrap());
+    let sums = run_concurrently(
         |_, done| {
             let mut sums = [0, 0];
             while !done.load(SeqCst) {
-                match call(operator, 0).expect("there is always one") {
+                match call(operator, 0).expect("one kernel is always registered") {
                     1 => sums[0] += 1,
                     2 => sums[1] += 1,
                     other => panic!("{other}"),
@@ -190,7 +191,7 @@ fn a_call_always_finds_the_kernel_below_an_override() {
             }
             sums
         },
-        || (0..CALLS).for_each(|_| adding(&lab, "pile", 2, Counter::new(&above)).unwrap().remove()),
+        || (0..CALLS).for_each(|_| register_adder(&lab, "pile", 2, Counter::new(&above)).unwrap().remove()),
     );
     assert_eq!(sums.iter().map(|sums| sums[0]).sum::<usize>(), below.load(SeqCst));
     assert_eq!(sums.iter().map(|sums| sums[1]).sum::<usize>(), above.load(SeqCst));
@@ -198,12 +199,12 @@ fn a_call_always_finds_the_kernel_below_an_override() {
 }
 
 #[test]
-fn a_fallback_that_comes_and_goes_is_passed_through_or_over() {
+fn calls_run_or_skip_a_fallback_that_is_added_and_removed() {
     let _alone = all_operators();
     let (lab, operator) = define("layered");
     let (computed, layered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    drop(adding(&lab, "layered", 1, Counter::new(&computed)).unwrap());
-    let calls = race(
+    drop(register_adder(&lab, "layered", 1, Counter::new(&computed)).unwrap());
+    let calls = run_concurrently(
         |_, done| {
             let mut calls = [0, 0];
             while !done.load(SeqCst) {
@@ -232,11 +233,11 @@ fn a_fallback_that_comes_and_goes_is_passed_through_or_over() {
 }
 
 #[test]
-fn a_definition_that_comes_and_goes_is_found_or_not_defined() {
+fn calls_find_a_changing_definition_or_report_not_defined() {
     let lab = Registrar::new("threads");
     let calls = Arc::new(AtomicUsize::new(0));
-    drop(adding(&lab, "fleeting", 1, Counter::new(&calls)).unwrap());
-    let found = race(
+    drop(register_adder(&lab, "fleeting", 1, Counter::new(&calls)).unwrap());
+    let found = run_concurrently(
         |_, done| {
             let mut found = 0;
             while !done.load(SeqCst) {
@@ -254,10 +255,10 @@ fn a_definition_that_comes_and_goes_is_found_or_not_defined() {
 }
 
 #[test]
-fn whoever_looks_sees_all_of_a_change_or_none() {
+fn readers_see_a_registration_completely_or_not_at_all() {
     let _alone = all_operators();
     let (lab, operator) = define("watched");
-    race(
+    run_concurrently(
         |_, done| {
             while !done.load(SeqCst) {
                 let cells = operator.table().into_iter().filter(|cell| cell.registered_for.is_some()).count();
@@ -291,7 +292,7 @@ fn a_kernel_can_register_and_remove_kernels() {
 }
 
 #[test]
-fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
+fn a_panicking_kernel_leaves_guards_and_tables_unchanged() {
     let _alone = all_operators();
     let (lab, operator) = define("fragile");
     let calls = Arc::new(AtomicUsize::new(0));
@@ -304,7 +305,7 @@ fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
         }
         add(stack, 1)
     });
-    race(
+    run_concurrently(
         |_, _| {
             let before = (guard::included(), guard::excluded(), operator.dump_table());
             for x in 0..20 {
@@ -317,14 +318,14 @@ fn a_kernel_that_panics_leaves_guards_and_tables_as_they_were() {
     );
     assert_eq!(calls.load(SeqCst), THREADS * 20);
     kernel.unwrap().remove();
-    assert_eq!(Arc::strong_count(&calls), 1, "a call that panicked has left");
+    assert_eq!(Arc::strong_count(&calls), 1, "a panicked call has ended");
 }
 
 #[test]
 fn a_listener_that_panics_leaves_the_registry_usable() {
     let _alone = all_operators();
-    let listening = listen(|change, operator| {
-        assert!(change == Change::Removed || operator.name().base != "unheard", "inside");
+    let listening = on_operator_event(|change, operator| {
+        assert!(change == OperatorEvent::Removed || operator.name().base != "unheard", "inside");
     });
     let lab = Registrar::new("threads");
     assert!(catch_unwind(|| lab.define("unheard() -> int")).is_err());
@@ -334,7 +335,7 @@ fn a_listener_that_panics_leaves_the_registry_usable() {
 
 #[test]
 fn guards_belong_to_their_thread() {
-    race(
+    run_concurrently(
         |number, _| {
             let before = (guard::included(), guard::excluded());
             let key = [Tracer, Negative, Conjugate, Functionalize][number % 4];

@@ -97,7 +97,7 @@ thread_local! {
 
 #[op_fallback(Audit)]
 fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.args(op))));
+    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 
@@ -127,7 +127,7 @@ fn a_written_argument_is_written_in_place() -> Result<()> {
 }
 
 #[test]
-fn boxed_and_typed_calls_give_the_same() -> Result<()> {
+fn boxed_and_typed_calls_return_the_same_results() -> Result<()> {
     let mut stack = Stack::new();
     stack.push(1_i64);
     stack.push(floats(&[5.0]));
@@ -156,7 +156,7 @@ fn the_named_form_fills_in_defaults() -> Result<()> {
 }
 
 #[test]
-fn defaults_as_they_are_written_become_values_of_their_types() -> Result<()> {
+fn defaults_convert_to_the_types_of_their_arguments() -> Result<()> {
     let x = floats(&[1.0]);
     let expected =
         "50331647 [-16, -16] Some(1.0) Some(Complex { re: 2.0, im: 0.0 }) Some(Complex { re: 2.5, im: 0.0 })";
@@ -175,7 +175,7 @@ fn defaults_as_they_are_written_become_values_of_their_types() -> Result<()> {
 }
 
 #[test]
-fn the_first_kernel_that_is_fit_runs() -> Result<()> {
+fn the_first_kernel_whose_condition_holds_runs() -> Result<()> {
     assert_eq!(&*pick(&floats(&[0.0; 3]))?, "long 3");
     assert_eq!(&*pick(&floats(&[0.0]))?, "one");
     let error = pick(&floats(&[0.0; 2])).unwrap_err().to_string();
@@ -224,29 +224,29 @@ fn redispatch_uses_the_keys_it_is_given() -> Result<()> {
 }
 
 #[test]
-fn the_registrations_of_this_file_are_sound() {
+fn the_registrations_of_this_file_have_no_findings() {
     let findings = dispatch_runtime::verify();
     assert!(findings.is_empty(), "{findings:?}");
 }
 
-#[op_def("bodied(Tensor self, int n) -> str", body = CompositeExplicitAutograd)]
-fn bodied(_: &Tensor, _: i64) -> Result<Str> {
+#[op_def("with_body(Tensor self, int n) -> str", body = CompositeExplicitAutograd)]
+fn with_body(_: &Tensor, _: i64) -> Result<Str> {
     Ok("body".into())
 }
 
-#[op_impl(bodied, CPU, when(n > 9))]
-fn bodied_large(_: &Tensor, n: i64) -> Str {
+#[op_impl(with_body, CPU, when(n > 9))]
+fn with_body_large(_: &Tensor, n: i64) -> Str {
     format!("large {n}").into()
 }
 
 #[test]
 fn the_body_is_the_default_of_kernels_with_conditions() {
     let x = Tensor::from_slice(&[1.0_f32]);
-    assert_eq!(&*bodied(&x, 10).unwrap(), "large 10");
-    assert_eq!(&*bodied(&x, 1).unwrap(), "body");
-    let boxed = bodied::operator().call([(&x).into(), 1_i64.into()]).unwrap();
+    assert_eq!(&*with_body(&x, 10).unwrap(), "large 10");
+    assert_eq!(&*with_body(&x, 1).unwrap(), "body");
+    let boxed = with_body::operator().call([(&x).into(), 1_i64.into()]).unwrap();
     assert_eq!(format!("{boxed:?}"), "[\"body\"]");
-    let account = bodied::operator().explain(&[(&x).into(), 1_i64.into()]);
+    let account = with_body::operator().explain(&[(&x).into(), 1_i64.into()]);
     let candidates: Vec<_> = account.candidates.iter().map(|(site, condition)| (site.key, *condition)).collect();
     assert_eq!(candidates, [(keys::CPU, Some("n > 9")), (keys::CompositeExplicitAutograd, None)]);
 }

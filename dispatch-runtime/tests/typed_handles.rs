@@ -17,7 +17,7 @@ fn plain_cpu(this: &Tensor, n: i64) -> Result<i64> {
 #[op_def(
     "handles::every(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int? e, str f, float[] g, Scalar h, Device? i) -> (Tensor, int)"
 )]
-#[expect(clippy::too_many_arguments, reason = "a kind of argument each")]
+#[expect(clippy::too_many_arguments, reason = "one argument of each kind")]
 fn every(
     a: &Tensor,
     b: Option<&Tensor>,
@@ -61,7 +61,7 @@ fn number(n: i64) -> Tensor {
 }
 
 #[test]
-fn an_operator_found_by_name_gives_its_own_function() {
+fn an_operator_found_by_name_returns_its_typed_function() {
     let function = Operator::find("handles::plain").unwrap().typed::<fn(&Tensor, i64) -> Result<i64>>().unwrap();
     assert_eq!(function(&number(2), 3).unwrap(), 5);
     assert!(none::operator().typed::<fn() -> Result<()>>().is_ok());
@@ -70,11 +70,11 @@ fn an_operator_found_by_name_gives_its_own_function() {
 }
 
 #[test]
-fn a_function_of_another_type_is_refused_with_both_types() {
+fn requesting_another_function_type_is_an_error_with_both_types() {
     let error = plain::operator().typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `fn(&Tensor) -> Result<Tensor, Error>`"
+        "the function of `handles::plain` has the type `fn(&Tensor, i64) -> Result<i64>`, not `fn(&Tensor) -> Result<Tensor, Error>`"
     );
     assert!(plain::operator().typed::<fn(&Tensor, i32) -> Result<i64>>().is_err());
     assert!(plain::operator().typed::<fn(&mut Tensor, i64) -> Result<i64>>().is_err());
@@ -82,7 +82,7 @@ fn a_function_of_another_type_is_refused_with_both_types() {
 }
 
 #[test]
-fn an_operator_that_was_defined_while_the_program_runs_has_no_function() {
+fn an_operator_defined_at_run_time_has_no_function() {
     let defined = Registrar::new("handles").define("running(Tensor x) -> Tensor").unwrap();
     let operator = defined.operator().unwrap();
     let error = operator.typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
@@ -138,12 +138,12 @@ fn a_typed_closure_writes_the_callers_tensor() {
 }
 
 #[test]
-fn a_typed_closure_of_other_types_is_refused() {
+fn a_typed_closure_of_other_types_is_rejected() {
     let kernel: Box<Count> = Box::new(|_| Ok(1));
     let error = Registrar::new("handles").typed_kernel("plain", keys::Meta, kernel).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `dyn "),
+        text.starts_with("the function of `handles::plain` has the type `fn(&Tensor, i64) -> Result<i64>`, not `dyn "),
         "{text}"
     );
 }

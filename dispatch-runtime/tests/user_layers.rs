@@ -1,9 +1,9 @@
-//! Tests of the order of layers that crates declare at one landing.
+//! Tests of the order of layers that crates declare at one insertion point.
 
 use std::sync::Mutex;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Finding, Landing, guard, verify};
+use dispatch_runtime::{Finding, InsertionPoint, guard, verify};
 
 /// A layer that would be the upper one of the two by its name.
 #[dispatch_key(layer, above = Autograd)]
@@ -27,7 +27,7 @@ static Gnu: Key;
 
 static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-macro_rules! sees {
+macro_rules! recording_fallbacks {
     ($($key:ident $name:ident),*) => {$(
         #[op_fallback($key)]
         fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -37,7 +37,7 @@ macro_rules! sees {
     )*};
 }
 
-sees! { Zebra zebra, Ant ant, Bee bee }
+recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
 
 #[op_def("passes(Tensor self) -> Tensor")]
 fn passes(this: &Tensor) -> Result<Tensor>;
@@ -59,6 +59,6 @@ fn only_an_order_that_follows_from_names_is_a_finding() {
     let findings = verify();
     let orders: Vec<_> = findings.iter().filter(|finding| matches!(finding, Finding::OrderedByName { .. })).collect();
     let [Finding::OrderedByName { above, layers }] = &orders[..] else { panic!("{findings:?}") };
-    assert_eq!((*above, layers[0].0, layers[1].0), (Landing::Everything, "Gnu", "Fly"));
+    assert_eq!((*above, layers[0].0, layers[1].0), (InsertionPoint::Everything, "Gnu", "Fly"));
     assert!(orders[0].to_string().contains("\n  Gnu (") && orders[0].to_string().contains("above `Everything`"));
 }

@@ -81,7 +81,7 @@ fn a_kernel_may_return_nothing_one_or_several_values() {
 }
 
 #[test]
-fn a_kernel_that_writes_returns_the_handle_that_it_wrote() {
+fn a_writing_kernel_returns_the_written_tensor() {
     let lab = Registrar::new("values");
     let operator = lab.define("fill_(Tensor(a!) self, float value) -> Tensor(a!)").unwrap().operator().unwrap();
     drop(lab.kernel("fill_", CPU, |_, _, stack| {
@@ -115,7 +115,7 @@ fn a_kernel_knows_its_operator_and_the_keys_of_the_call() {
 }
 
 #[test]
-fn a_call_for_what_is_not_one_runtime_key_runs_nothing() {
+fn a_call_for_a_key_that_is_not_a_single_runtime_key_is_an_error() {
     let lab = Registrar::new("values");
     let operator = lab.define("pointed(Tensor x) -> Tensor").unwrap().operator().unwrap();
     for key in [CompositeExplicitAutograd, Autograd] {
@@ -124,10 +124,10 @@ fn a_call_for_what_is_not_one_runtime_key_runs_nothing() {
     for key in [Autograd, Autocast, CompositeExplicitAutograd, Sparse] {
         let error = operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
-        let error = clumsy::call_for(key, &tensor(), 3).unwrap_err();
+        let error = tensor_error::call_for(key, &tensor(), 3).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
     }
-    let error = clumsy::call_for(Tracer.on(CPU), &tensor(), 3).unwrap_err();
+    let error = tensor_error::call_for(Tracer.on(CPU), &tensor(), 3).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
     for key in [CPU, AutogradCPU, AutogradOther] {
         operator.call_boxed_for(key, &mut [tensor()].into_iter().collect()).unwrap();
@@ -135,7 +135,7 @@ fn a_call_for_what_is_not_one_runtime_key_runs_nothing() {
 }
 
 #[test]
-fn a_call_with_too_few_arguments_says_so_and_takes_none() {
+fn a_call_with_too_few_arguments_is_an_error_and_pops_nothing() {
     let operator = echo("lonely", "Tensor");
     let mut stack = Stack::new();
     for call in [Operator::call_boxed, |operator: &Operator, stack: &mut Stack| operator.call_boxed_for(CPU, stack)] {
@@ -146,7 +146,7 @@ fn a_call_with_too_few_arguments_says_so_and_takes_none() {
 }
 
 #[test]
-fn an_error_of_a_kernel_comes_through_every_layer() {
+fn an_error_of_a_kernel_passes_through_every_layer() {
     let lab = Registrar::new("values");
     let operator = lab.define("failing(Tensor x) -> Tensor").unwrap().operator().unwrap();
     drop(lab.kernel("failing", CPU, |_, _, _| Err("out of ink".into())));
@@ -158,11 +158,11 @@ fn an_error_of_a_kernel_comes_through_every_layer() {
     assert!(std::error::Error::source(&error).is_some());
 }
 
-#[op_def("values::clumsy(Tensor self, int how) -> Tensor")]
-fn clumsy(this: &Tensor, how: i64) -> Result<Tensor>;
+#[op_def("values::tensor_error(Tensor self, int how) -> Tensor")]
+fn tensor_error(this: &Tensor, how: i64) -> Result<Tensor>;
 
-#[op_impl(clumsy, CPU)]
-fn clumsy_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
+#[op_impl(tensor_error, CPU)]
+fn tensor_error_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
     Ok(match how {
         0 => Tensor::from_slice(&this.read::<f64>()?),
         1 => this.restride(Geometry::contiguous(&[9]))?,
@@ -171,14 +171,17 @@ fn clumsy_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
 }
 
 #[test]
-fn a_tensors_error_that_leaves_a_kernel_names_the_operator_and_stays_what_it_is() {
-    let error = |how| clumsy(&tensor(), how).unwrap_err();
-    assert_eq!(error(0).to_string(), "`values::clumsy`: the tensor holds float32, not float64");
+fn a_tensor_error_from_a_kernel_gets_the_operator_name_and_keeps_its_type() {
+    let error = |how| tensor_error(&tensor(), how).unwrap_err();
+    assert_eq!(error(0).to_string(), "`values::tensor_error`: the tensor holds float32, not float64");
     assert_eq!(
         error(1).to_string(),
-        "`values::clumsy`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
+        "`values::tensor_error`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
     );
-    assert_eq!(error(2).to_string(), format!("`values::clumsy`: cannot allocate {} bytes of memory", usize::MAX));
+    assert_eq!(
+        error(2).to_string(),
+        format!("`values::tensor_error`: cannot allocate {} bytes of memory", usize::MAX)
+    );
     let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
         std::error::Error::source(error).is_some_and(is)
     };

@@ -1,26 +1,26 @@
 //! Tests of a program with one example of each finding of `verify`. Only calls of the operators concerned fail.
 #![expect(unsafe_code, reason = "operators that are written by hand")]
 
-use dispatch_runtime::__private::{Definition, Head, Record, Sig, Signature};
+use dispatch_runtime::__private::{Definition, Record, Sig, Signature, TableHeader};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    ErrorKind, FallbackRecord, Finding, KernelRecord, Landing, Location, Name, Registrar, UserKey, fallback, listen,
-    register, verify,
+    ErrorKind, FallbackRecord, Finding, InsertionPoint, KernelRecord, Location, Name, Registrar, UserKey, fallback,
+    on_operator_event, register, verify,
 };
 
 /// An operator with two kernels for one key.
-#[op_def("twofold(Tensor self) -> Tensor")]
-fn twofold(this: &Tensor) -> Result<Tensor>;
+#[op_def("two_kernels(Tensor self) -> Tensor")]
+fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twofold, CPU)]
+#[op_impl(two_kernels, CPU)]
 fn first(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(twofold, CPU, Meta)]
+#[op_impl(two_kernels, CPU, Meta)]
 fn second(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -40,16 +40,16 @@ fn above(_: &Tensor) -> i64 {
 }
 
 /// An operator with two conditions of the same priority.
-#[op_def("tied(Tensor self) -> int")]
-fn tied(this: &Tensor) -> Result<i64>;
+#[op_def("same_priority(Tensor self) -> int")]
+fn same_priority(this: &Tensor) -> Result<i64>;
 
-#[op_impl(tied, CPU, when(this.sizes().is_empty()), priority = 1)]
-fn tied_empty(_: &Tensor) -> i64 {
+#[op_impl(same_priority, CPU, when(this.sizes().is_empty()), priority = 1)]
+fn same_priority_empty(_: &Tensor) -> i64 {
     1
 }
 
-#[op_impl(tied, CPU, when(!this.sizes().is_empty()), priority = 1)]
-fn tied_full(_: &Tensor) -> i64 {
+#[op_impl(same_priority, CPU, when(!this.sizes().is_empty()), priority = 1)]
+fn same_priority_full(_: &Tensor) -> i64 {
     2
 }
 
@@ -60,7 +60,7 @@ fn composite(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(composite, CPU)]
-fn faster(this: &Tensor) -> Tensor {
+fn composite_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -76,12 +76,12 @@ fn sparse(this: &Tensor) -> Tensor {
 }
 
 /// An operator with a body and a catch-all kernel.
-#[op_def("bodied(Tensor self) -> Tensor")]
-fn bodied(this: &Tensor) -> Result<Tensor> {
+#[op_def("with_body(Tensor self) -> Tensor")]
+fn with_body(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_impl(bodied)]
+#[op_impl(with_body)]
 fn catch_all(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -97,7 +97,7 @@ mod two {
 }
 
 /// Submits keys without `#[dispatch_key]`, so that no macro has checked their names.
-macro_rules! made_by_hand {
+macro_rules! submit_keys {
     ($($key:expr;)*) => {$(
         const _: () = {
             static KEY: UserKey = $key;
@@ -106,10 +106,10 @@ macro_rules! made_by_hand {
     )*};
 }
 
-made_by_hand! {
+submit_keys! {
     UserKey::backend("NNP", Location::new(file!(), line!()));
     UserKey::backend("Nnp", Location::new(file!(), line!()));
-    UserKey::layer("Tracer", Landing::Autograd, Location::new(file!(), line!()));
+    UserKey::layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
 }
 
 #[op_fallback(Tracer)]
@@ -124,33 +124,33 @@ fn tensor() -> Tensor {
 }
 
 /// Returns a lock for tests that register, and for tests that see all registrations. They run one at a time.
-fn registering() -> MutexGuard<'static, ()> {
+fn lock_registrations() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn of(operator: &str) -> Vec<Finding> {
+fn findings_of(operator: &str) -> Vec<Finding> {
     let concerns = |finding: &Finding| finding.to_string().contains(&format!("`{operator}`"));
     verify().into_iter().filter(concerns).collect()
 }
 
 #[test]
 fn duplicate_kernels_are_found_and_only_their_operators_fail() {
-    let findings = of("verify::twofold");
+    let findings = findings_of("verify::two_kernels");
     assert!(
         matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2)),
         "{findings:?}"
     );
-    let error = twofold(&tensor()).unwrap_err().to_string();
+    let error = two_kernels(&tensor()).unwrap_err().to_string();
     assert!(error.contains("`first`") && error.contains("`second`") && error.contains("override"), "{error}");
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
     // Calls for a key with only one of the kernels succeed.
-    assert!(twofold::call_for(keys::Meta, &tensor()).is_ok());
+    assert!(two_kernels::call_for(keys::Meta, &tensor()).is_ok());
 }
 
 #[test]
-fn an_override_displaces_the_other_and_is_no_finding() {
-    assert!(of("verify::overridden").is_empty());
+fn an_override_replaces_the_other_kernel_and_is_no_finding() {
+    assert!(findings_of("verify::overridden").is_empty());
     assert_eq!(overridden(&tensor()).unwrap(), 2);
     let kernels = overridden::operator().kernels(keys::CPU);
     assert_eq!(kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(), ["above", "below"]);
@@ -161,21 +161,23 @@ fn an_override_displaces_the_other_and_is_no_finding() {
 }
 
 #[test]
-fn conditions_with_one_priority_are_a_tie() {
-    assert_eq!(of("verify::tied").len(), 1);
-    assert!(matches!(tied(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+fn conditions_with_the_same_priority_conflict() {
+    assert_eq!(findings_of("verify::same_priority").len(), 1);
+    assert!(matches!(same_priority(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
-fn a_backend_kernel_of_a_composite_is_a_hazard_and_still_runs() {
-    assert!(matches!(&of("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU));
+fn a_backend_kernel_of_a_composite_is_a_finding_and_runs() {
+    assert!(
+        matches!(&findings_of("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU)
+    );
     assert!(composite(&tensor()).is_ok());
 }
 
 #[test]
 fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
     assert!(
-        matches!(&of("verify::ambiguous")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
+        matches!(&findings_of("verify::ambiguous")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
     );
     let sparse = tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
     assert!(matches!(ambiguous(&sparse).unwrap_err().kind(), ErrorKind::Ambiguous(_)));
@@ -184,18 +186,20 @@ fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
 
 #[test]
 fn a_catch_all_beside_a_body_is_found() {
-    assert!(matches!(&of("verify::bodied")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2));
+    assert!(
+        matches!(&findings_of("verify::with_body")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2)
+    );
 }
 
 #[test]
-fn two_keys_of_one_name_are_found() {
+fn keys_with_the_same_name_are_found() {
     let found = verify().into_iter().find(|finding| matches!(finding, Finding::DuplicateKey { .. })).unwrap();
     assert!(found.to_string().starts_with("two keys are called `Namesake`"), "{found}");
     assert_ne!(KeySet::from(one::Namesake), KeySet::from(two::Namesake));
 }
 
 #[test]
-fn keys_that_parse_as_others_are_found() {
+fn keys_with_the_name_of_another_key_or_device_are_found() {
     let texts: Vec<String> = verify().iter().map(ToString::to_string).collect();
     for start in ["the devices of `NNP` and `Nnp` are both called `nnp`", "`Tracer` is the name of a built-in key"] {
         assert_eq!(texts.iter().filter(|text| text.starts_with(start)).count(), 1, "{texts:?}");
@@ -204,7 +208,7 @@ fn keys_that_parse_as_others_are_found() {
 
 #[test]
 fn two_fallbacks_for_one_key_are_found() {
-    let _alone = registering();
+    let _alone = lock_registrations();
     let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
     assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
     let _tracing = dispatch_runtime::guard::include(keys::Tracer.into());
@@ -212,20 +216,20 @@ fn two_fallbacks_for_one_key_are_found() {
 }
 
 #[test]
-fn a_kernel_without_definition_is_an_orphan_until_it_is_defined() {
-    let _alone = registering();
+fn a_kernel_without_definition_is_a_finding_until_it_is_defined() {
+    let _alone = lock_registrations();
     let orphans = Registrar::new("orphans");
     let kernel = orphans.kernel("lost", keys::CPU, |_, _, _| Ok(())).unwrap();
     assert!(
-        matches!(&of("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::NotDefined { .. }))
+        matches!(&findings_of("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::NotDefined { .. }))
     );
     let error = Operator::find("orphans::lost").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NotDefined { kernels, .. } if kernels.len() == 1));
     let definition = orphans.define("lost() -> ()").unwrap();
-    assert!(of("orphans::lost").is_empty());
+    assert!(findings_of("orphans::lost").is_empty());
     definition.remove();
     kernel.remove();
-    assert!(of("orphans::lost").is_empty());
+    assert!(findings_of("orphans::lost").is_empty());
 }
 
 /// Registers records that no linked crate submitted, as a plug-in does.
@@ -234,7 +238,7 @@ fn register_late(records: Vec<Record>) {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the type of a boxed kernel")]
-fn quiet(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+fn no_op(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Ok(())
 }
 
@@ -256,7 +260,7 @@ unsafe impl Operation for Late {
 
 /// Makes another definition of a name, which is callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
-    static UNBOUND: Head = Head::unbound(None, Sig::<(), ()>::ADAPTERS.slow);
+    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::ADAPTERS.slow_path);
     // SAFETY: the definition has no types.
     unsafe {
         Operator::new(
@@ -266,12 +270,12 @@ fn late_definition(name: Name<'static>) -> Operator {
                 signature: "() -> int",
                 docs: "",
                 location: HERE,
-                arguments: 0,
+                argument_count: 0,
                 tensor_results: u8::MAX,
-                carriers: 0,
+                key_arguments: 0,
                 aliasing: false,
-                viewing: false,
-                device: None,
+                returns_views: false,
+                device_argument: None,
                 shape: None,
                 plan: None,
                 data_dependent: false,
@@ -288,9 +292,9 @@ const HERE: Location = Location::new("plug-in.rs", 1);
 
 #[test]
 fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
-    static RECORD: KernelRecord = KernelRecord::boxed::<Late>(quiet, &[&keys::CPU], "plugged_in", HERE);
+    static RECORD: KernelRecord = KernelRecord::boxed::<Late>(no_op, &[&keys::CPU], "plugged_in", HERE);
 
-    let _alone = registering();
+    let _alone = lock_registrations();
     let lab = Registrar::new("late");
     let operator = Late::operator();
     let first = lab.kernel("kernel", keys::CPU, |_, _, _| Ok(())).unwrap();
@@ -300,23 +304,23 @@ fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
     let is_clash =
         |error: &Error| matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2);
     assert!(is_clash(&call().unwrap_err()));
-    assert!(matches!(&of("late::kernel")[..], [Finding::Error(error)] if is_clash(error)));
+    assert!(matches!(&findings_of("late::kernel")[..], [Finding::Error(error)] if is_clash(error)));
 
     let above = lab.override_kernel("kernel", keys::CPU, |_, _, _| Err("above".into())).unwrap();
-    assert!(of("late::kernel").is_empty());
+    assert!(findings_of("late::kernel").is_empty());
     assert!(call().unwrap_err().to_string().contains("above"));
     above.remove();
-    assert!(is_clash(&call().unwrap_err()), "what was there before is there again");
+    assert!(is_clash(&call().unwrap_err()), "removing the override restores the conflict");
     first.remove();
-    assert!(of("late::kernel").is_empty());
+    assert!(findings_of("late::kernel").is_empty());
     call().unwrap();
 }
 
 #[test]
 fn a_fallback_that_is_registered_late_clashes() {
-    static RECORD: FallbackRecord = FallbackRecord::boxed(quiet, &keys::Conjugate, "plugged_in", HERE);
+    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op, &keys::Conjugate, "plugged_in", HERE);
 
-    let _alone = registering();
+    let _alone = lock_registrations();
     let lab = Registrar::new("late");
     let operator = lab.define("layered() -> ()").unwrap().operator().unwrap();
     let first = fallback(keys::Conjugate, |_, _, _| Ok(())).unwrap();
@@ -333,7 +337,7 @@ fn a_fallback_that_is_registered_late_clashes() {
 
 #[test]
 fn a_definition_that_is_registered_late_clashes() {
-    let _alone = registering();
+    let _alone = lock_registrations();
     let first = Registrar::new("late").define("definition() -> int").unwrap();
     let operator = first.operator().unwrap();
     drop(Registrar::new("late").kernel("definition", keys::BackendSelect, |_, _, stack| {
@@ -343,33 +347,33 @@ fn a_definition_that_is_registered_late_clashes() {
     assert!(operator.call([]).is_ok());
     let heard = Arc::new(AtomicUsize::new(0));
     let second: &'static Operator = Box::leak(Box::new(late_definition(operator.name())));
-    let listening = listen({
+    let listening = on_operator_event({
         let heard = heard.clone();
         move |_, operator| _ = heard.fetch_add(usize::from(operator == second), Ordering::Relaxed)
     });
     register_late(vec![Record::Operator(second)]);
-    assert_eq!(heard.load(Ordering::Relaxed), 1, "listeners hear of it");
+    assert_eq!(heard.load(Ordering::Relaxed), 1, "the listener receives the event");
     listening.remove();
     let is_clash =
         |error: &Error| matches!(error.kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2);
     assert!(is_clash(&operator.call([]).unwrap_err()) && is_clash(&second.call([]).unwrap_err()));
-    assert!(matches!(&of("late::definition")[..], [Finding::Error(error)] if is_clash(error)));
+    assert!(matches!(&findings_of("late::definition")[..], [Finding::Error(error)] if is_clash(error)));
     first.remove();
     assert!(second.call([]).is_ok());
 }
 
 #[test]
 fn the_findings_come_in_a_stable_order() {
-    let _alone = registering();
+    let _alone = lock_registrations();
     let print = || verify().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(print(), print());
 }
 
 /// An operator with kernels for keys that do not exist.
-#[op_def("impossible(Tensor self) -> Tensor")]
-fn impossible(this: &Tensor) -> Result<Tensor>;
+#[op_def("invalid_keys(Tensor self) -> Tensor")]
+fn invalid_keys(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(impossible, Tracer.on(CPU))]
+#[op_impl(invalid_keys, Tracer.on(CPU))]
 fn traced(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -380,19 +384,19 @@ fn functionalized(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 }
 
 #[test]
-fn a_kernel_for_a_key_that_there_is_not_is_found_and_serves_no_call() {
+fn a_kernel_for_an_invalid_key_is_a_finding_and_never_runs() {
     for name in ["Tracer", "Functionalize"] {
         let findings: Vec<Finding> =
-            of(name).into_iter().filter(|finding| matches!(finding, Finding::Error(_))).collect();
+            findings_of(name).into_iter().filter(|finding| matches!(finding, Finding::Error(_))).collect();
         assert!(
             matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::InvalidKey(_))),
             "{findings:?}"
         );
     }
-    assert!(matches!(impossible(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    assert!(matches!(invalid_keys(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     let registrar = Registrar::new("verify");
     let errors = [
-        registrar.kernel("impossible", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
+        registrar.kernel("invalid_keys", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
         dispatch_runtime::fallback_fallthrough(keys::Autograd.on(keys::Tracer)).unwrap_err(),
     ];
     assert!(errors.iter().all(|error| matches!(error.kind(), ErrorKind::InvalidKey(_))), "{errors:?}");

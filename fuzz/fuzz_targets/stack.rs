@@ -142,7 +142,7 @@ fn run(data: &[u8]) -> Decoded<()> {
     }
     let printed = |stack: &Stack| stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
     assert_eq!(printed(&stack), model);
-    assert!(!stack.args(shape.operator).to_string().is_empty());
+    assert!(!stack.display_args(shape.operator).to_string().is_empty());
 
     let fits = stack.top(takes).is_some_and(|arguments| {
         let accepts = |(value, kinds): (&Value, &&[&str])| kinds.is_empty() || kinds.contains(&value.kind());

@@ -3,7 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    Chain, Geometry, Given, KernelRecord, Location, Pass, Record, Registrar, Spec, Step, keys, register,
+    FusedKernel, FusionGroup, FusionStep, Geometry, KernelRecord, Location, Record, Registrar, Spec, StepArgument,
+    keys, register,
 };
 use kernels_cpu as _;
 
@@ -11,25 +12,25 @@ fn meta_tensor(dtype: DType, sizes: &[i64]) -> Tensor {
     Spec::contiguous(dtype, sizes).on(Device::META).unwrap()
 }
 
-fn chain_step(operator: &'static Operator, arguments: Vec<Given>, result: &Tensor) -> Step {
-    Step { operator, arguments, result: result.clone() }
+fn chain_step(operator: &'static Operator, arguments: Vec<StepArgument>, result: &Tensor) -> FusionStep {
+    FusionStep { operator, arguments, result: result.clone() }
 }
 
-fn value_argument(number: usize) -> Given {
-    Given::Value(number)
+fn value_argument(number: usize) -> StepArgument {
+    StepArgument::Value(number)
 }
 
-fn fixed_argument(value: impl Into<Value>) -> Given {
-    Given::Fixed(value.into())
+fn fixed_argument(value: impl Into<Value>) -> StepArgument {
+    StepArgument::Constant(value.into())
 }
 
-fn fuse_on_cpu(inputs: &[&Tensor], steps: Vec<Step>, results: &[usize]) -> Option<Box<dyn Pass>> {
+fn fuse_on_cpu(inputs: &[&Tensor], steps: Vec<FusionStep>, results: &[usize]) -> Option<Box<dyn FusedKernel>> {
     let inputs = inputs.iter().map(|&input| input.clone()).collect();
-    Device::CPU.fuser().unwrap().fuse(&Chain { inputs, steps, results: results.to_vec() })
+    Device::CPU.fuser().unwrap().fuse(&FusionGroup { inputs, steps, results: results.to_vec() })
 }
 
 /// Returns a step that adds two values.
-fn add_step(a: Given, b: Given, result: &Tensor) -> Step {
+fn add_step(a: StepArgument, b: StepArgument, result: &Tensor) -> FusionStep {
     chain_step(aten::add::operator(), vec![a, b, fixed_argument(1)], result)
 }
 

@@ -66,7 +66,7 @@ fn check_channel_parameters<const N: usize>(
 fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
     for (name, tensor) in all {
         if tensor.geometry().count() != count {
-            return Err(BadArgument::count(name, tensor.sizes(), count));
+            return Err(BadArgument::element_count(name, tensor.sizes(), count));
         }
     }
     Ok(())

@@ -73,7 +73,7 @@ impl Convert for Tensor {
     fn item<N: Item>(&self) -> Result<N> {
         let dtype = N::Element::DTYPE;
         if self.geometry().count() != 1 {
-            return Err(BadArgument::count("self", self.sizes(), 1).into());
+            return Err(BadArgument::element_count("self", self.sizes(), 1).into());
         }
         if !self.dtype().can_cast(dtype) {
             return Err(BadArgument::dtype(
@@ -95,6 +95,6 @@ impl Convert for Tensor {
         }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
-        first.map(N::from_element).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
+        first.map(N::from_element).ok_or_else(|| BadArgument::element_count("self", self.sizes(), 1).into())
     }
 }

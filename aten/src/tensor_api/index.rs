@@ -6,7 +6,7 @@
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Term};
+use dispatch_runtime::{ArithmeticOperand, BadArgument};
 
 use crate::is_mask;
 
@@ -47,7 +47,7 @@ pub trait Indexing: Sized {
     fn i(&self, indices: impl Indices) -> Result<Self>;
 
     /// Writes `value` to the elements at the indices. `value` is a number, or a tensor that broadcasts to the sizes of the selection.
-    fn set(&mut self, indices: impl Indices, value: impl Term) -> Result<()>;
+    fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()>;
 }
 
 /// An index of one dimension (or of several, for masks and ellipses), or a new dimension.
@@ -251,7 +251,7 @@ impl Indexing for Tensor {
         if index_tensors.iter().any(Option::is_some) { crate::index(&view, &index_tensors) } else { Ok(view) }
     }
 
-    fn set(&mut self, indices: impl Indices, value: impl Term) -> Result<()> {
+    fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()> {
         let (mut view, index_tensors) = apply_view_indices(self, indices.into_list())?;
         value.with(|value| {
             if index_tensors.iter().all(Option::is_none) {

@@ -17,7 +17,7 @@ const MAIN: &str = r#"/// With an argument: makes all tables, and prints how lon
 fn main() {
     if std::env::args().len() > 1 {
         let start = std::time::Instant::now();
-        dispatch_runtime::assemble();
+        dispatch_runtime::bind_all();
         println!("{}", start.elapsed().as_secs_f64());
     }
 }

@@ -174,13 +174,13 @@ class Dispatcher {
     say("head", `  ${operator.schema}    ${operator.place}`);
     operator.arguments.forEach((argument, at) => step(argument.name, this.show(carried[at].keys)));
     step("guards", `plus ${this.show(include)}` + (removed === 0n ? "" : `, minus ${this.show(removed)}`));
-    if (passed !== 0n) step("passed", `${this.show(passed)}    nothing to do there`);
-    step("left", stop ? stop.name : "no keys");
+    if (passed !== 0n) step("skips", `${this.show(passed)}    nothing to do there`);
+    step("key", stop ? stop.name : "none");
 
     const isChoice = cell.own.length > 1 || cell.own.some((kernel) => kernel.condition !== null);
     const sites = cell.fallback.length ? cell.fallback.map((text) => `${here.name} ${text}`) : cell.own.map((own) => own.site);
     const winner = !isChoice && sites.length === 1 ? sites[0] : null;
-    const runs = winner ?? (isChoice ? "the first that fits of" : "nothing");
+    const runs = winner ?? (isChoice ? "the first whose condition holds" : "nothing");
     say(winner || isChoice ? "runs" : "fails", `  runs ${runs}: ${cell.why}`);
     if (isChoice) {
       for (const kernel of cell.own) {
@@ -206,15 +206,15 @@ class Dispatcher {
   reason(kernel, keys, here, cell) {
     if (cell.by === kernel.key) {
       const clashes = cell.own.length === 0 && cell.served !== "ambiguous";
-      return `${clashes ? "clashes with" : "displaced by"} another kernel for the same key`;
+      return `${clashes ? "clashes with" : "replaced by"} another kernel for the same key`;
     }
     const own = this.byName.get(kernel.key);
     if (own) {
       if ((keys & own.bits) !== own.bits) return "the call does not have this key";
-      return own.at < here.at ? `comes after ${here.name}` : `passed over on the way to ${here.name}`;
+      return own.at < here.at ? `is below ${here.name}` : `skipped before ${here.name}`;
     }
     const covers = here.at === 0 || this.aliases.get(kernel.key)?.has(here.at);
-    return covers ? "something more specific is registered" : `does not stand for ${here.name}`;
+    return covers ? "a more specific kernel is registered" : `does not cover ${here.name}`;
   }
 
   /** Adds the cells that the call enters if each kernel redispatches below its own key. */

@@ -52,7 +52,7 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write) -> std::result::Result<
     let operator = find(name)?;
     let arguments: Stack = arguments::from_words(operator, words, Device::META)?.into_iter().collect();
     let results: Result<Vec<Planned>> =
-        operator.plan(&arguments).map(|results| results.values().iter().map(Planned::of).collect());
+        operator.infer_results(&arguments).map(|results| results.values().iter().map(Planned::of).collect());
     if options.is_empty() {
         match &results {
             Ok(results) => results.iter().try_for_each(|result| writeln!(out, "{}", result.text()))?,

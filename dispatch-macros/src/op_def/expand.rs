@@ -51,8 +51,8 @@ fn wrapper(definition: &Definition) -> TokenStream {
         #more_docs
         #[inline]
         #visibility #signature {
-            let #keys = #runtime::__private::keys(#carried);
-            let (#kernel, #table) = unsafe { #runtime::__private::kernel::<#name>(#keys) };
+            let #keys = #runtime::__private::call_keys(#carried);
+            let (#kernel, #table) = unsafe { #runtime::__private::lookup_kernel::<#name>(#keys) };
             #kernel(#(#names,)* #keys, #table)
         }
     }
@@ -88,7 +88,7 @@ fn types(definition: &Definition) -> TokenStream {
                 }
             }
 
-            impl #runtime::__private::Named<#identity, #name> for #runtime::__private::Anchor {
+            impl #runtime::__private::OperatorFunction<#identity, #name> for #runtime::__private::OperatorFunctions {
                 type Function = fn(#(#parameters),*) -> #runtime::Result<#output>;
                 const FUNCTION: Self::Function = #name;
             }
@@ -105,7 +105,7 @@ fn types(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn redispatch(__keys: #runtime::KeySet, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
+                    let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
 
@@ -113,15 +113,15 @@ fn types(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let __keys = #runtime::__private::keys_for(#carried_keys, __key)?;
-                    let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
+                    let __keys = #runtime::__private::call_keys_for(#carried_keys, __key)?;
+                    let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
             }
 
-            static __UNBOUND: #runtime::__private::Head =
-                #runtime::__private::Head::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow);
-            const __ADAPTERS: &#runtime::__private::Typed =
+            static __UNBOUND: #runtime::__private::TableHeader =
+                #runtime::__private::TableHeader::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow_path);
+            const __ADAPTERS: &#runtime::__private::TypedAdapters =
                 <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
             #static_definition
             #composite
@@ -140,13 +140,13 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let signature = text.find('(').map_or("", |at| &text[at..]);
     let namespace = match &schema.name.namespace {
         Some(namespace) if definition.spells_namespace => quote!(#namespace),
-        _ => quote!(#runtime::__private::crate_of(::core::module_path!())),
+        _ => quote!(#runtime::__private::crate_name(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);
     let arguments = schema.arguments.len();
     let tensor_results = schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
-    let carriers = carriers(definition);
+    let key_arguments = key_arguments(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),
         None => quote!(::core::option::Option::None),
@@ -166,18 +166,18 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
             signature: #signature,
             docs: #docs,
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
-            arguments: #arguments,
+            argument_count: #arguments,
             tensor_results: #tensor_results,
-            carriers: #carriers,
+            key_arguments: #key_arguments,
             aliasing: #aliasing,
-            viewing: #viewing,
-            device: #device,
+            returns_views: #viewing,
+            device_argument: #device,
             shape: <#name as #runtime::Operation>::SHAPE,
             plan: #plan,
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::function::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::__private::operator_code::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
@@ -211,7 +211,7 @@ fn hidden_name(operator: &OperatorName) -> Ident {
 }
 
 /// Returns a bit set of the arguments that have keys.
-fn carriers(definition: &Definition) -> u64 {
+fn key_arguments(definition: &Definition) -> u64 {
     let arguments = 0..definition.schema.arguments.len();
     arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
@@ -223,10 +223,10 @@ fn carries(definition: &Definition, i: usize) -> bool {
 fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
     let runtime = &definition.runtime;
     let each = names.iter().enumerate().filter(|(i, _)| carries(definition, *i));
-    let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::carried(&#name))).collect();
+    let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::argument_keys(&#name))).collect();
     if let Some(device) = definition.schema.device_argument() {
         let name = &names[device];
-        each.push(quote!(#runtime::__private::NamesDevice::device_keys(&#name)));
+        each.push(quote!(#runtime::__private::HasDeviceKeys::device_keys(&#name)));
     }
     if each.is_empty() { quote!(#runtime::KeySet::EMPTY) } else { quote!(#(#each)|*) }
 }
@@ -238,15 +238,15 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
     let kinds = types.iter().enumerate().map(|(i, ty)| {
         if device == Some(i) {
             let ty = ty.tokens(runtime);
-            quote!(#runtime::__private::Place<#ty>)
+            quote!(#runtime::__private::DeviceArgument<#ty>)
         } else {
             ty.kind(runtime)
         }
     });
     let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_return(i)).collect();
     let origin = |origin: &Option<usize>| match origin {
-        Some(argument) => quote!(#runtime::__private::Of<#argument>),
-        None => quote!(#runtime::__private::New),
+        Some(argument) => quote!(#runtime::__private::WrittenArgument<#argument>),
+        None => quote!(#runtime::__private::NewValue),
     };
     let origins = if origins.iter().all(Option::is_none) { Vec::new() } else { origins.iter().map(origin).collect() };
     quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)

@@ -191,11 +191,11 @@ impl Definition {
         let meta = if self.is_planned() {
             // A composite runs on Meta as on every backend.
             let is_composite = self.function.body.is_some() && self.body_key.is_none();
-            (!is_composite).then(|| self.boxed_kernel("meta_planned", "Meta"))
+            (!is_composite).then(|| self.boxed_kernel("planned_meta_kernel", "Meta"))
         } else {
-            (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("meta", "Meta"))
+            (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("form_meta_kernel", "Meta"))
         };
-        let form = self.form.as_ref().map(|_| self.boxed_kernel("form", "CompositeExplicitAutograd"));
+        let form = self.form.as_ref().map(|_| self.boxed_kernel("form_kernel", "CompositeExplicitAutograd"));
         [meta, form].into_iter().flatten()
     }
 

@@ -52,7 +52,7 @@ impl Definition {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
         if self.is_planned() {
-            quote!(::core::option::Option::Some(<#name as #runtime::Planned>::outline))
+            quote!(::core::option::Option::Some(<#name as #runtime::Planned>::result_specs))
         } else {
             quote!(::core::option::Option::None)
         }
@@ -80,11 +80,11 @@ impl Definition {
                 let [#(#names),*] = __arguments else {
                     return ::core::result::Result::Err(#private::too_few_arguments(__operator, __arguments.len()));
                 };
-                #(let #names = #private::argument::<#owned>(__operator, #names, #positions)?;)*
+                #(let #names = #private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                 ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
             }
         } else {
-            quote!(#private::outline(<#operator as #runtime::Operation>::operator(), __arguments))
+            quote!(#private::shape_word_specs(<#operator as #runtime::Operation>::operator(), __arguments))
         };
         Some(quote! {
             #[allow(dead_code, unused_variables, unused_lifetimes, clippy::all, clippy::pedantic, non_local_definitions)]
@@ -116,7 +116,7 @@ impl Definition {
                 impl #runtime::Planned for #operator {
                     type Value<'a> = #value;
 
-                    fn outline(
+                    fn result_specs(
                         __arguments: &mut [#runtime::Value],
                     ) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
                         #outline
@@ -134,8 +134,8 @@ impl Definition {
         match shape {
             Shape::Pointwise { operands, .. } => {
                 let parts = operands.iter().map(|&at| &names[at]);
-                let parts = quote!(&[#(#private::Part::from(#parts)),*]);
-                (quote!(#runtime::Pointwise), quote!(#private::pointwise(#this, #parts)))
+                let parts = quote!(&[#(#private::PointwiseOperand::from(#parts)),*]);
+                (quote!(#runtime::PointwisePlan), quote!(#private::pointwise_plan(#this, #parts)))
             }
             Shape::Reduce { dims, keepdim, .. } => {
                 let first = &names[0];
@@ -143,7 +143,7 @@ impl Definition {
                     || quote!(&[]),
                     |at| {
                         let dims = &names[at];
-                        quote!(#private::Listed::listed(&#dims))
+                        quote!(#private::DimList::dims(&#dims))
                     },
                 );
                 let keep = keepdim.map_or_else(
@@ -162,8 +162,8 @@ impl Definition {
                         quote!(::core::convert::From::from(#dtype))
                     },
                 );
-                let plan = quote!(#private::reduction(#this, #first, #dims, #keep, #dtype));
-                (quote!(#runtime::Reduced), plan)
+                let plan = quote!(#private::reduction_plan(#this, #first, #dims, #keep, #dtype));
+                (quote!(#runtime::ReductionDims), plan)
             }
             Shape::Product(letters) => (quote!(()), self.product(letters, names, &this)),
         }
@@ -177,7 +177,7 @@ impl Definition {
                 let tensors = operands.iter().map(|&at| &names[at]);
                 quote! {
                     Self::__check(#(#names),*)?;
-                    #runtime::__private::fresh_pointwise::<Self, _>(__device, [#(#tensors),*])
+                    #runtime::__private::allocate_pointwise::<Self, _>(__device, [#(#tensors),*])
                 }
             }
             _ => quote! {
@@ -216,7 +216,7 @@ impl Definition {
                 let __spec = #runtime::Spec::contiguous(#one.dtype(), &[#(#result),*]);
                 return ::core::result::Result::Ok(#runtime::Plan::new((), [__spec]));
             }
-            #runtime::__private::product(#operator, &[#(#tensors),*])
+            #runtime::__private::product_plan(#operator, &[#(#tensors),*])
         }
     }
 }

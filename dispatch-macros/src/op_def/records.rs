@@ -51,16 +51,16 @@ pub(super) fn composite(
     if let Some((callee, renamed)) = definition.renamed() {
         result = quote! {
             ::core::result::Result::map_err(#result, |__error| {
-                #runtime::__private::in_call(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
+                #runtime::__private::as_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
             })
         };
     }
-    let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#result));
+    let result = quote!(#runtime::__private::Returns::<#name, #output>::into_result(#result));
     let reads_only = !definition.types.iter().any(RustType::is_written);
     let result = if definition.is_planned() && body_key.is_some() && reads_only {
         quote! {
             match #name::plan(#(#names),*) {
-                ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::__private::failed::<#name>(__plain)),
+                ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::__private::error_in_operator::<#name>(__plain)),
                 ::core::result::Result::Ok(_) => #result,
             }
         }
@@ -70,7 +70,7 @@ pub(super) fn composite(
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
                 ::core::result::Result::Err(__error) => ::core::result::Result::Err(match #name::plan(#(#names),*) {
-                    ::core::result::Result::Err(__plain) => #runtime::__private::failed::<#name>(__plain),
+                    ::core::result::Result::Err(__plain) => #runtime::__private::error_in_operator::<#name>(__plain),
                     ::core::result::Result::Ok(_) => __error,
                 }),
             }
@@ -146,7 +146,7 @@ impl Definition {
             #[inline(never)]
             fn __explained(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
-                #runtime::__private::explained(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
+                #runtime::__private::composite_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }
         })
     }
@@ -173,11 +173,11 @@ pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
             #name(#(#names,)* #(#rest),*)
         }
 
-        static __CLAIM: #runtime::__private::Claim = #runtime::__private::Claim::#arity(
+        static __CLAIM: #runtime::__private::RustOperatorImpl = #runtime::__private::RustOperatorImpl::#arity(
             #runtime::__private::RustOperator::#claim,
             __claimed,
             &__OPERATOR,
         );
-        const _: () = { #runtime::__submit! { #runtime::__private::Record::Claim(&__CLAIM) } };
+        const _: () = { #runtime::__submit! { #runtime::__private::Record::RustOperator(&__CLAIM) } };
     })
 }

@@ -59,7 +59,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
                 }
             }
 
-            impl #runtime::__private::Named<#identity, #name> for #runtime::__private::Anchor {
+            impl #runtime::__private::OperatorFunction<#identity, #name> for #runtime::__private::OperatorFunctions {
                 type Function = fn() -> #output;
                 const FUNCTION: Self::Function = || ::core::unreachable!("this program does not compile");
             }
@@ -76,7 +76,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
         #[allow(unused_macros)]
         macro_rules! #hidden {
             (@kernel $($anything:tt)*) => {};
-            ($($anything:tt)*) => { <#runtime::__private::Anchor as #runtime::__private::Named<#identity, _>>::FUNCTION() };
+            ($($anything:tt)*) => { <#runtime::__private::OperatorFunctions as #runtime::__private::OperatorFunction<#identity, _>>::FUNCTION() };
         }
 
         #[allow(unused_imports)]

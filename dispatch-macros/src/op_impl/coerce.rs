@@ -29,7 +29,7 @@ pub(super) fn argument(
     let span = at_user_span(parameter.ty.span());
     if RustType::written(&parameter.ty) == *want {
         return quote_spanned! {span=>
-            let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::taken(#argument);
+            let #argument = <#user as #runtime::__private::KernelParameter<#operator, #number, #ty>>::convert(#argument);
         };
     }
     let name = rust_name(&schema.arguments[i].name);
@@ -37,18 +37,18 @@ pub(super) fn argument(
     let message =
         format!("argument `{name}` of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
     let label = format!("write `{want}`");
-    let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::taken(#argument));
+    let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::convert(#argument));
     quote! {
         let #argument = {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
             trait Takes<T> {
-                fn taken(argument: T) -> Self;
+                fn convert(argument: T) -> Self;
             }
 
             #[diagnostic::do_not_recommend]
-            impl<T, U: #runtime::__private::Takes<#operator, #number, T>> Takes<T> for U {
-                fn taken(argument: T) -> Self {
-                    #runtime::__private::Takes::taken(argument)
+            impl<T, U: #runtime::__private::KernelParameter<#operator, #number, T>> Takes<T> for U {
+                fn convert(argument: T) -> Self {
+                    #runtime::__private::KernelParameter::convert(argument)
                 }
             }
 
@@ -95,13 +95,13 @@ impl Result {
         let declaration = quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
             trait Returns {
-                fn returned(self) -> #runtime::Result<#output>;
+                fn into_result(self) -> #runtime::Result<#output>;
             }
 
             #[diagnostic::do_not_recommend]
             impl<R: #shared> Returns for R {
-                fn returned(self) -> #runtime::Result<#output> {
-                    #runtime::__private::Returns::returned(self)
+                fn into_result(self) -> #runtime::Result<#output> {
+                    #runtime::__private::Returns::into_result(self)
                 }
             }
         };
@@ -114,7 +114,7 @@ impl Result {
 
     pub(super) fn returned(&self, call: &TokenStream) -> TokenStream {
         let Self { ty, bound, .. } = self;
-        quote_spanned!(self.span()=> <#ty as #bound>::returned(#call))
+        quote_spanned!(self.span()=> <#ty as #bound>::into_result(#call))
     }
 }
 

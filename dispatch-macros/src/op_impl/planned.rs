@@ -164,16 +164,23 @@ impl Kernel<'_> {
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
         let (user, span) = (without_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
-            quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::taken(__plan););
+            quote_spanned!(span=> let __plan = <#user as __p::PlanParameter<#operator, #plan_type>>::convert(__plan););
         let out_type = self.outputs.tokens();
         if let Some(out) = out {
             let want = self.outputs.text();
-            taken.extend(self.taken(out, &want, &out_type, &quote!(__out), "the output", &quote!(TakesOut<#operator,)));
+            taken.extend(self.taken(
+                out,
+                &want,
+                &out_type,
+                &quote!(__out),
+                "the output",
+                &quote!(OutputParameter<#operator,),
+            ));
         }
         for (parameter, at) in &self.named {
             let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
             let what = format!("argument `{}`", rust_name(&checked.schema.arguments[*at].name));
-            let bound = quote!(Takes<#operator, #number,);
+            let bound = quote!(KernelParameter<#operator, #number,);
             taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
         }
         let mut arguments = vec![Ident::new("__plan", Span::call_site()), Ident::new("__out", Span::call_site())];
@@ -203,9 +210,9 @@ impl Kernel<'_> {
             }
         };
         // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
-        let inside = self
-            .takes_keys
-            .then(|| quote!(let __inside = __p::Redispatch::enter(<#operator as __r::Operation>::operator, #keys)?;));
+        let inside = self.takes_keys.then(
+            || quote!(let __inside = __p::RedispatchGuard::enter(<#operator as __r::Operation>::operator, #keys)?;),
+        );
         quote! {
             #[inline(always)]
             fn __serve(#(#arguments: #types,)* #keys: __r::KeySet) -> __r::Result<#result> {
@@ -235,7 +242,7 @@ impl Kernel<'_> {
         };
         let span = at_user_span(returns.span());
         let call = quote!(#function(__plan, #out #(#arguments,)* #keys));
-        quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::returned(#call))
+        quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::into_result(#call))
     }
 
     /// Generates `let value = value`, converted to the kernel's type. If the text of the types differs, the message names both as they are
@@ -253,24 +260,24 @@ impl Kernel<'_> {
         let (user, span) = (without_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
         let written = RustType::written(&parameter.ty).text().replace(" ;", ";");
         if written == want {
-            return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::taken(#value););
+            return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::convert(#value););
         }
         let (kernel, found) = (&signature.ident, as_written(&parameter.ty));
         let message =
             format!("{what} of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
         let label = format!("write `{want}`");
-        let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::taken(#value));
+        let coerced = quote_spanned!(span=> <#user as Takes<#ty>>::convert(#value));
         quote! {
             let #value = {
                 #[diagnostic::on_unimplemented(message = #message, label = #label)]
                 trait Takes<T> {
-                    fn taken(argument: T) -> Self;
+                    fn convert(argument: T) -> Self;
                 }
 
                 #[diagnostic::do_not_recommend]
                 impl<T, U: __p::#bound T>> Takes<T> for U {
-                    fn taken(argument: T) -> Self {
-                        <U as __p::#bound T>>::taken(argument)
+                    fn convert(argument: T) -> Self {
+                        <U as __p::#bound T>>::convert(argument)
                     }
                 }
 

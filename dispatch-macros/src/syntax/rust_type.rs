@@ -61,8 +61,8 @@ impl RustType {
             (true, Some(inner), _) => ("OptMut", inner),
             (false, None, Some(inner)) => ("Ref", inner),
             (true, None, Some(inner)) => ("OptRef", inner),
-            (false, None, None) => ("Own", required.text()),
-            (true, None, None) => ("OptOwn", required.text()),
+            (false, None, None) => ("Owned", required.text()),
+            (true, None, None) => ("OptOwned", required.text()),
         };
         let (kind, inner) = (Ident::new(kind, Span::call_site()), Self(inner.to_owned()).tokens(runtime));
         quote!(#runtime::__private::#kind<#inner>)

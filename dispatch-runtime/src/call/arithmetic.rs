@@ -1,19 +1,19 @@
 //! Rust's arithmetic operators, such as `+`, for tensors.
 //!
-//! The runtime knows no operator, so `&a + &b` calls the operator that claimed `Add` with `#[op_def(.., operator = Add)]`.
+//! The runtime knows no operator, so `&a + &b` calls the operator that implements `Add` by `#[op_def(.., operator = Add)]`.
 
 use std::ops;
 
 use num_complex::Complex64;
 
 use crate::error::{ErrorKind, Result};
-use crate::registration::{Call, granted};
+use crate::registration::{RustOperatorFn, rust_operator_impl};
 use crate::rust_operator::RustOperator;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
-fn unclaimed(of: RustOperator) -> Result<Tensor> {
-    Err(ErrorKind::Unclaimed { of }.into())
+fn no_rust_operator(rust_operator: RustOperator) -> Result<Tensor> {
+    Err(ErrorKind::NoRustOperator { rust_operator }.into())
 }
 
 /// An operand beside a tensor in an expression such as `a + b`: another tensor, or a number.
@@ -40,32 +40,32 @@ fn unclaimed(of: RustOperator) -> Result<Tensor> {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand beside a tensor in an expression",
-    label = "write a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
-    note = "what computes a tensor gives a `Result`; `?` takes the tensor out of it"
+    message = "`{Self}` cannot be an operand of a tensor expression",
+    label = "use a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
+    note = "tensor operations return a `Result`; `?` takes the tensor out of it"
 )]
-pub trait Term: Sized {
+pub trait ArithmeticOperand: Sized {
     /// Calls `compute` with the operand as a tensor.
     fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
 }
 
-impl Term for &Tensor {
+impl ArithmeticOperand for &Tensor {
     #[inline]
     fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
         compute(self)
     }
 }
 
-impl Term for Tensor {
+impl ArithmeticOperand for Tensor {
     #[inline]
     fn with<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
         compute(&self)
     }
 }
 
-macro_rules! numbers {
+macro_rules! impl_for_numbers {
     ($($ty:ty)*) => {$(
-        impl Term for $ty {
+        impl ArithmeticOperand for $ty {
             #[inline]
             fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
                 compute(&Tensor::number(self.into()))
@@ -74,25 +74,25 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
+impl_for_numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
 
-fn binary(of: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    match granted(of).map(|claim| claim.call) {
-        Some(Call::Binary(call)) => call(a, b),
-        _ => unclaimed(of),
+fn binary(rust_operator: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
+        Some(RustOperatorFn::Binary(call)) => call(a, b),
+        _ => no_rust_operator(rust_operator),
     }
 }
 
-fn unary(of: RustOperator, a: &Tensor) -> Result<Tensor> {
-    match granted(of).map(|claim| claim.call) {
-        Some(Call::Unary(call)) => call(a),
-        _ => unclaimed(of),
+fn unary(rust_operator: RustOperator, a: &Tensor) -> Result<Tensor> {
+    match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
+        Some(RustOperatorFn::Unary(call)) => call(a),
+        _ => no_rust_operator(rust_operator),
     }
 }
 
 macro_rules! binary {
     ($($name:ident $method:ident)*) => {$(
-        impl<T: Term> ops::$name<T> for &Tensor {
+        impl<T: ArithmeticOperand> ops::$name<T> for &Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self, other: T) -> Result<Tensor> {
@@ -100,7 +100,7 @@ macro_rules! binary {
             }
         }
 
-        impl<T: Term> ops::$name<T> for Tensor {
+        impl<T: ArithmeticOperand> ops::$name<T> for Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self, other: T) -> Result<Tensor> {

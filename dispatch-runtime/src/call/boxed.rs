@@ -1,18 +1,20 @@
 //! Boxed calls: arguments and results on a stack.
 
 use super::boxed_kernel;
-use super::dispatch::lowered;
-use super::redispatch::Redispatch;
+use super::dispatch::keys_for_kernel;
+use super::redispatch::RedispatchGuard;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::{Key, KeySet};
-use crate::operator::{BoxedKernel, Choice, Entry, Operator, Table, TableRef, too_few_arguments, too_many_arguments};
+use crate::operator::{
+    BoxedKernel, Candidate, Operator, SlotKind, Table, TableRef, too_few_arguments, too_many_arguments,
+};
 use crate::value::{Stack, Value, kind_of_type};
 
 /// Whether the conditions of a slot's kernels were evaluated before a boxed kernel is chosen. Only typed code can evaluate them.
 #[derive(Clone, Copy)]
 pub(crate) enum Conditions {
-    Open,
+    NotEvaluated,
     /// All conditions were evaluated and none holds, so the default kernel runs.
     NoneHolds,
 }
@@ -33,7 +35,7 @@ impl Operator {
             return Err(too_few_arguments(self, stack.len()));
         };
         let keys = guard::call_keys(self.keys_of(arguments));
-        self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
+        self.run_boxed::<false>(self.published_table(), keys, stack, Conditions::NotEvaluated)
     }
 
     /// Calls the operator with exactly these keys; the keys of the arguments and of the thread are ignored. Layers redispatch with it.
@@ -44,7 +46,7 @@ impl Operator {
     /// without end.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        self.run_boxed::<true>(self.published(), keys, stack, Conditions::Open)
+        self.run_boxed::<true>(self.published_table(), keys, stack, Conditions::NotEvaluated)
     }
 
     /// Calls the operator with the keys that its arguments have now, below `key`. Layers that change arguments redispatch with this.
@@ -92,7 +94,7 @@ impl Operator {
         let Some(arguments) = stack.top(self.argument_count()) else {
             return Err(too_few_arguments(self, stack.len()));
         };
-        let keys = lowered(guard::call_keys(self.keys_of(arguments)), key)?;
+        let keys = keys_for_kernel(guard::call_keys(self.keys_of(arguments)), key)?;
         self.redispatch_boxed(keys, stack)
     }
 
@@ -131,85 +133,87 @@ impl Operator {
         conditions: Conditions,
     ) -> Result<()> {
         let mut own = None;
-        if let Some(table) = table.bound() {
-            let (code, entry) = table.at(keys);
-            if entry == Entry::Typed
+        if let Some(table) = table.as_bound() {
+            let (code, kind) = table.lookup(keys);
+            if kind == SlotKind::Typed
                 && let Some(typed) = self.definition.typed
             {
                 // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
                 return unsafe { (typed.unbox)(self, Some(code), keys, stack) };
             }
-            if let Entry::Boxed(at) = entry
+            if let SlotKind::Boxed(at) = kind
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
             {
                 own = Some(kernel);
             }
         }
-        let _inside = if REDISPATCH { Some(Redispatch::enter(|| self, keys)?) } else { None };
+        let _inside = if REDISPATCH { Some(RedispatchGuard::enter(|| self, keys)?) } else { None };
         match (own, conditions) {
             // Typed code checks the results itself, and its stack has only the arguments.
             (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
-            (Some(kernel), Conditions::Open) => boxed_kernel::run_function(self, *kernel, keys, stack),
-            (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
+            (Some(kernel), Conditions::NotEvaluated) => boxed_kernel::run_function(self, *kernel, keys, stack),
+            (None, _) => self.run_boxed_out_of_line(keys, stack, conditions),
         }
     }
 
     #[inline(never)]
-    pub(crate) fn run_boxed_otherwise(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
-        if let Some(table) = self.published().bound()
-            && let (_, Entry::Boxed(at)) = table.at(keys)
+    pub(crate) fn run_boxed_out_of_line(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+        if let Some(table) = self.published_table().as_bound()
+            && let (_, SlotKind::Boxed(at)) = table.lookup(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
         {
             return boxed_kernel::run(kernel, self, keys, stack);
         }
-        self.run_boxed_in_the_end(keys, stack, conditions)
+        self.run_boxed_slow(keys, stack, conditions)
     }
 
     #[cold]
-    fn run_boxed_in_the_end(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: Conditions) -> Result<()> {
+    fn run_boxed_slow(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: Conditions) -> Result<()> {
         loop {
             let table = self.bound_table()?;
-            let (slot, code, mut entry) = table.slot(keys);
-            if let (Entry::Choose(at), Conditions::NoneHolds) = (entry, conditions)
-                && let Some(Choice { filling: (_, default @ Entry::Boxed(_)), .. }) =
-                    table.choices[usize::from(at)].last()
+            let (slot, code, mut kind) = table.lookup_slot(keys);
+            if let (SlotKind::Conditional(at), Conditions::NoneHolds) = (kind, conditions)
+                && let Some(Candidate { contents: (_, default @ SlotKind::Boxed(_)), .. }) =
+                    table.candidates[usize::from(at)].last()
             {
-                entry = *default;
+                kind = *default;
             }
-            match entry {
-                Entry::Boxed(at) => {
+            match kind {
+                SlotKind::Boxed(at) => {
                     if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
                         return result;
                     }
                     // The kernel was removed after the table was loaded. By now there is a new table.
                 }
-                Entry::Typed | Entry::Choose(_) => {
+                SlotKind::Typed | SlotKind::Conditional(_) => {
                     return match self.adapters() {
                         // SAFETY: all code in the slots of an operator with types is of its type.
                         Some(typed) => unsafe { (typed.unbox)(self, Some(code), keys, stack) },
-                        None => Err(self.refusal(keys, stack)),
+                        None => Err(self.no_kernel_error(keys, stack)),
                     };
                 }
-                Entry::Skip => (keys, conditions) = (Table::below(keys, slot), Conditions::Open),
-                Entry::Refuse if self.was_changed(table) => {}
-                Entry::Refuse => return Err(self.refusal(keys, stack)),
+                SlotKind::Skip => (keys, conditions) = (Table::keys_below(keys, slot), Conditions::NotEvaluated),
+                SlotKind::NoKernel if self.is_outdated(table) => {}
+                SlotKind::NoKernel => return Err(self.no_kernel_error(keys, stack)),
             }
         }
     }
 
     #[cold]
-    fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
+    fn no_kernel_error(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        let error = crate::introspection::explain::refusal(self, keys, &self.each_carried(arguments));
+        let error = crate::introspection::explain::no_kernel_error(self, keys, &self.keys_of_each(arguments));
         match error.kind() {
             // If an argument is not a tensor as it should be, it has no keys. Then the wrong argument is the better error.
-            ErrorKind::NoKernel(explanation) if explanation.key.is_none() => self.misfit(arguments).unwrap_or(error),
+            ErrorKind::NoKernel(explanation) if explanation.key.is_none() => {
+                self.wrong_argument_error(arguments).unwrap_or(error)
+            }
             _ => error,
         }
     }
 
     /// Returns the error of the first argument that does not have its schema type.
-    fn misfit(&self, arguments: &[Value]) -> Option<Error> {
+    fn wrong_argument_error(&self, arguments: &[Value]) -> Option<Error> {
         let types = self.schema().arguments.iter().map(|argument| &argument.ty);
         let (position, (value, ty)) =
             arguments.iter().zip(types).enumerate().find(|(_, (value, ty))| !value.has_schema_type(ty))?;

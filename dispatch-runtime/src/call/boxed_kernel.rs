@@ -6,17 +6,17 @@ use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
 use crate::value::{Stack, Value, kind_of_type};
 
 impl BoxedKernel {
-    /// Runs the kernel. Returns `None` if its closure is no longer the one of this turn.
-    pub(crate) fn call_turn(
+    /// Runs the kernel. Returns `None` if its closure is no longer the one of this generation.
+    pub(crate) fn call_generation(
         &self,
-        turn: usize,
+        generation: usize,
         operator: &Operator,
         keys: KeySet,
         stack: &mut Stack,
     ) -> Option<Result<()>> {
         match self {
             Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
-            Self::Closure(kernel) => kernel.with_turn(turn, |kernel| run(&**kernel, operator, keys, stack)),
+            Self::Closure(kernel) => kernel.with_generation(generation, |kernel| run(&**kernel, operator, keys, stack)),
         }
     }
 
@@ -39,10 +39,10 @@ pub(crate) fn run(
     stack: &mut Stack,
 ) -> Result<()> {
     if !stack.has_len(operator.argument_count()) {
-        return run_apart(&mut |own| kernel(operator, keys, own), operator, keys, stack);
+        return run_on_separate_stack(&mut |own| kernel(operator, keys, own), operator, keys, stack);
     }
-    kernel(operator, keys, stack).map_err(|error| error.through(operator))?;
-    check(operator, keys, stack)
+    kernel(operator, keys, stack).map_err(|error| error.through_boxed_kernel(operator))?;
+    check_results(operator, keys, stack)
 }
 
 /// Runs a boxed function and checks its results. It is out of line, because most boxed calls end at a typed kernel. The parameters have the
@@ -55,42 +55,42 @@ pub(crate) fn run_function(operator: &Operator, kernel: BoxedFn, keys: KeySet, s
 /// Runs a kernel on a separate stack, because there are values below its arguments.
 #[cold]
 #[inline(never)]
-fn run_apart(
+fn run_on_separate_stack(
     kernel: &mut dyn FnMut(&mut Stack) -> Result<()>,
     operator: &Operator,
     keys: KeySet,
     stack: &mut Stack,
 ) -> Result<()> {
     let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
-    kernel(&mut own).map_err(|error| error.through(operator))?;
-    check(operator, keys, &own)?;
+    kernel(&mut own).map_err(|error| error.through_boxed_kernel(operator))?;
+    check_results(operator, keys, &own)?;
     own.into_values().into_iter().for_each(|result| stack.push(result));
     Ok(())
 }
 
 #[inline]
-fn check(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
+fn check_results(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
     if stack.has_only_tensors(operator.tensor_results()) {
         Ok(())
     } else {
-        check_by_schema(operator, keys, stack.values())
+        check_results_by_schema(operator, keys, stack.values())
     }
 }
 
 #[inline(never)]
-fn check_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Result<()> {
+fn check_results_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Result<()> {
     let (name, returns) = (operator.name(), &operator.schema().returns);
     let (expected, found) = (returns.len(), results.len());
     if found > expected {
         let surplus = ErrorKind::SurplusResults { operator: name, expected, found, kernel: None };
-        return Err(Error::from(surplus).left_by_kernel(operator, keys));
+        return Err(Error::from(surplus).with_faulty_kernel(operator, keys));
     }
     for (i, ret) in returns.iter().enumerate() {
         let result = results.get(i);
         if !result.is_some_and(|value| value.has_schema_type(&ret.ty)) {
             let (expected, found) = (kind_of_type(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
             let wrong = ErrorKind::WrongResult { operator: name, expected, found, kernel: None };
-            return Err(Error::from(wrong).left_by_kernel(operator, keys));
+            return Err(Error::from(wrong).with_faulty_kernel(operator, keys));
         }
     }
     Ok(())

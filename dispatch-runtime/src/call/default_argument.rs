@@ -20,24 +20,24 @@ impl Value {
     /// ```
     #[must_use]
     pub fn default_of(argument: &Argument) -> Option<Self> {
-        of(argument.default.as_ref()?, &argument.ty)
+        default_value(argument.default.as_ref()?, &argument.ty)
     }
 }
 
-fn of(default: &DefaultValue, ty: &Type) -> Option<Value> {
+fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
     Some(match (default, &ty.required().kind) {
         (DefaultValue::None, _) => Value::None,
         (DefaultValue::Int(number), TypeKind::ScalarType) => DType::from_number(*number)?.into(),
         (DefaultValue::Int(number), TypeKind::Layout) => Layout::from_number(*number)?.into(),
         (DefaultValue::Int(number), TypeKind::MemoryFormat) => MemoryFormat::from_number(*number)?.into(),
-        #[expect(clippy::cast_precision_loss, reason = "what somebody wrote by hand")]
+        #[expect(clippy::cast_precision_loss, reason = "a default in a schema is a short number")]
         (DefaultValue::Int(number), TypeKind::Float) => (*number as f64).into(),
-        #[expect(clippy::cast_precision_loss, reason = "what somebody wrote by hand")]
+        #[expect(clippy::cast_precision_loss, reason = "a default in a schema is a short number")]
         (DefaultValue::Int(number), TypeKind::Complex) => Complex64::from(*number as f64).into(),
         (DefaultValue::Float(number), TypeKind::Complex) => Complex64::from(*number).into(),
         (DefaultValue::List(items), TypeKind::List(element, _)) => {
-            let values = items.iter().map(|item| of(item, element)).collect::<Option<_>>()?;
-            list(values, &element.kind)?
+            let values = items.iter().map(|item| default_value(item, element)).collect::<Option<_>>()?;
+            list_value(values, &element.kind)?
         }
         (DefaultValue::Bool(value), _) => (*value).into(),
         (DefaultValue::Int(value), _) => (*value).into(),
@@ -49,7 +49,7 @@ fn of(default: &DefaultValue, ty: &Type) -> Option<Value> {
     })
 }
 
-fn list(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
+fn list_value(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
     fn all<T>(values: Vec<Value>) -> Option<Value>
     where
         T: for<'a> crate::value::Argument<'a>,

@@ -4,25 +4,25 @@ use crate::error::Result;
 use crate::guard;
 use crate::introspection::explain;
 use crate::key::{Key, KeySet, Slot};
-use crate::operator::{Code, Entry, Kernel, Operation, Operator, Table, TableRef};
+use crate::operator::{CodePointer, Kernel, Operation, Operator, SlotKind, Table, TableRef};
 use crate::value::{Argument, ErasedArgument, argument};
 
-/// Returns the keys of a call on this thread whose arguments carry `carried`.
+/// Returns the keys of a call on this thread whose arguments have these keys.
 #[inline(always)]
 #[must_use]
-pub fn keys(carried: KeySet) -> KeySet {
-    guard::call_keys(carried)
+pub fn call_keys(argument_keys: KeySet) -> KeySet {
+    guard::call_keys(argument_keys)
 }
 
-/// Returns the keys that one argument carries.
+/// Returns the keys that one argument adds to a call.
 #[inline(always)]
-pub fn carried<'a>(argument: &impl Argument<'a>) -> KeySet {
+pub fn argument_keys<'a>(argument: &impl Argument<'a>) -> KeySet {
     argument.keys()
 }
 
 /// Returns the keys of a call that runs the kernel for `key`.
-pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
-    lowered(guard::call_keys(carried), key)
+pub fn call_keys_for(argument_keys: KeySet, key: Key) -> Result<KeySet> {
+    keys_for_kernel(guard::call_keys(argument_keys), key)
 }
 
 /// Returns the kernel for these keys, and the table that contains it.
@@ -32,49 +32,50 @@ pub fn keys_for(carried: KeySet, key: Key) -> Result<KeySet> {
 /// The kernel is called only with these keys and this table.
 #[inline(always)]
 #[must_use]
-pub unsafe fn kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
-    let table = O::operator().published();
+pub unsafe fn lookup_kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
+    let table = O::operator().published_table();
     // SAFETY: `Operation` says that all code of the operator's own is of its type; `bind` adds no kernel of another operator.
-    (unsafe { table.code(keys).to() }, table)
+    (unsafe { table.code(keys).to_fn() }, table)
 }
 
 /// Finds the kernel for these keys, and returns it with the keys and the table to pass to it. It binds the operator, skips layers and
 /// chooses between kernels. If there is no kernel, it returns the error.
 #[cold]
-pub(crate) fn find(
+pub(crate) fn find_kernel(
     operator: &Operator,
     mut keys: KeySet,
-    holds: &mut dyn FnMut(Code) -> bool,
+    holds: &mut dyn FnMut(CodePointer) -> bool,
     arguments: &[&dyn ErasedArgument],
-) -> Result<(Code, KeySet, TableRef)> {
+) -> Result<(CodePointer, KeySet, TableRef)> {
     loop {
         let table = operator.bound_table()?;
-        let (slot, mut code, mut entry) = table.slot(keys);
-        if let Entry::Choose(at) = entry {
-            let mut choices = table.choices[usize::from(at)].iter();
-            let Some(fit) = choices.find(|choice| choice.condition.is_none_or(|when| holds(when.holds))) else {
-                if operator.was_changed(table) {
+        let (slot, mut code, mut kind) = table.lookup_slot(keys);
+        if let SlotKind::Conditional(at) = kind {
+            let mut candidates = table.candidates[usize::from(at)].iter();
+            let Some(fit) = candidates.find(|candidate| candidate.condition.is_none_or(|when| holds(when.predicate)))
+            else {
+                if operator.is_outdated(table) {
                     continue;
                 }
-                return Err(explain::none_fits(operator, slot));
+                return Err(explain::no_condition_holds_error(operator, slot));
             };
-            (code, entry) = fit.filling;
+            (code, kind) = fit.contents;
         }
-        match entry {
-            Entry::Typed | Entry::Boxed(_) => return Ok((code, keys, table.published())),
+        match kind {
+            SlotKind::Typed | SlotKind::Boxed(_) => return Ok((code, keys, table.table_ref())),
             // Nothing is below the slot for calls without keys. Its own entry is never `Skip`, but one of its choices can be.
-            Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
-            Entry::Skip | Entry::Choose(_) | Entry::Refuse if operator.was_changed(table) => {}
-            Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
-                let carried = operator.each_carried(argument::stack_from_arguments(arguments).values());
-                return Err(explain::refusal(operator, keys, &carried));
+            SlotKind::Skip if slot != Slot::UNDEFINED => keys = Table::keys_below(keys, slot),
+            SlotKind::Skip | SlotKind::Conditional(_) | SlotKind::NoKernel if operator.is_outdated(table) => {}
+            SlotKind::Skip | SlotKind::Conditional(_) | SlotKind::NoKernel => {
+                let argument_keys = operator.keys_of_each(argument::stack_from_arguments(arguments).values());
+                return Err(explain::no_kernel_error(operator, keys, &argument_keys));
             }
         }
     }
 }
 
 /// Returns the keys of a call that runs the kernel for `key`: the layers below `key`, and `key` itself, on its backend if it has one.
-pub(crate) fn lowered(keys: KeySet, key: Key) -> Result<KeySet> {
+pub(crate) fn keys_for_kernel(keys: KeySet, key: Key) -> Result<KeySet> {
     if key == Key::UNDEFINED {
         return Ok(KeySet::EMPTY);
     }

@@ -10,7 +10,7 @@ use crate::operator::Operator;
 impl Error {
     /// Adds the boxed kernel that left wrong results in a call with these keys.
     #[cold]
-    pub(crate) fn left_by_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
+    pub(crate) fn with_faulty_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
         if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) = self.parts_mut()
         {
             *kernel = operator.explain_redispatch(keys, &[]).winner.map(Box::new);
@@ -21,35 +21,35 @@ impl Error {
     /// Adds the operator whose boxed kernel the error passed through, if the error names the operator in which it arose.
     #[cold]
     #[inline(never)]
-    pub(crate) fn through(self, operator: &Operator) -> Self {
+    pub(crate) fn through_boxed_kernel(self, operator: &Operator) -> Self {
         if self.kind().operator().is_some() { self.in_operator(operator.name()) } else { self }
     }
 
     /// Changes an error of the kernel of `functional` into one of its form `form`. The error names the form. It names `output` instead of
     /// an argument that the form does not have.
     #[cold]
-    pub(crate) fn in_form(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
+    pub(crate) fn as_form_error(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
         let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
-        self.in_name_of(functional, form, argument)
+        self.attributed_to(functional, form, argument)
     }
 
     /// Changes an error of `callee`, or of a form of it, into one of `operator`, whose body calls `callee`. The error names `operator` and
     /// its arguments: `names` has one for each argument of the callee, or an empty text.
     #[cold]
-    pub(crate) fn in_call(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
+    pub(crate) fn as_caller_error(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
         let Some(inner) = self.kind().operator() else { return self };
         let functional = |operator: &Operator| operator.functional().unwrap_or(operator).name();
         if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
             return self;
         }
-        self.in_name_of(inner, operator, |argument| {
+        self.attributed_to(inner, operator, |argument| {
             let (at, _) = callee.schema().argument(argument)?;
             names.get(at).filter(|name| !name.is_empty()).map(|&name| name.into())
         })
     }
 
     /// Changes an error that arose in `inner` into one of `outer`. `argument` maps the name of an argument.
-    fn in_name_of(
+    fn attributed_to(
         mut self,
         inner: Name<'static>,
         outer: &Operator,

@@ -5,7 +5,7 @@ use crate::key::{Key, KeySet};
 use crate::location::Location;
 use crate::operator::Operator;
 use crate::registration::registry;
-use crate::table::{Active, Kernel, Registered};
+use crate::table::{ActiveKernels, Kernel, KernelRegistration};
 use crate::value::Stack;
 
 /// A handle of one kernel of an operator. It can be called even if another kernel runs for its key. For example, an override calls the
@@ -28,7 +28,7 @@ use crate::value::Stack;
 pub struct KernelHandle {
     operator: &'static Operator,
     kernel: Kernel,
-    turn: usize,
+    generation: usize,
     name: &'static str,
     location: Location,
 }
@@ -45,7 +45,7 @@ impl KernelHandle {
             // SAFETY: `row_of` returns no kernels that were compiled for another operator.
             (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
             (Kernel::Boxed(kernel), _) => {
-                kernel.call_turn(self.turn, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
+                kernel.call_generation(self.generation, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
             }
             (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
         }
@@ -69,17 +69,17 @@ impl Operator {
     #[must_use]
     pub fn kernels(&self, key: Key) -> Vec<KernelHandle> {
         let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
+        let (Ok(row), Ok(target)) = (registry.row_of(self), key.slot_or_alias()) else {
             return Vec::new();
         };
         let Some((&operator, cell)) = row.definitions.first().zip(row.cell(target)) else {
             return Vec::new();
         };
-        let kernels = cell.newest_first().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
-        let handle = |kernel: &Registered| KernelHandle {
+        let kernels = cell.by_precedence().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
+        let handle = |kernel: &KernelRegistration| KernelHandle {
             operator,
             kernel: kernel.kernel.clone(),
-            turn: if let Kernel::Boxed(kernel) = &kernel.kernel { kernel.turn() } else { 0 },
+            generation: if let Kernel::Boxed(kernel) = &kernel.kernel { kernel.generation() } else { 0 },
             name: kernel.name,
             location: kernel.location,
         };
@@ -90,9 +90,9 @@ impl Operator {
     #[must_use]
     pub fn has_kernel(&self, key: Key) -> bool {
         let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
+        let (Ok(row), Ok(target)) = (registry.row_of(self), key.slot_or_alias()) else {
             return false;
         };
-        row.cell(target).is_some_and(|cell| !matches!(cell.active(), Active::None | Active::Conflict(_)))
+        row.cell(target).is_some_and(|cell| !matches!(cell.active(), ActiveKernels::None | ActiveKernels::Conflict(_)))
     }
 }

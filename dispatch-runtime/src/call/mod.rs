@@ -1,21 +1,24 @@
 //! Calls: typed and boxed ones, redispatch, and the adapters between the two.
 
 mod arithmetic;
-#[allow(unsafe_code, reason = "a slot says which type its code has")]
+#[allow(unsafe_code, reason = "the kind of a slot determines the type of its code")]
 mod boxed;
 mod boxed_kernel;
 mod default_argument;
-#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
+#[allow(unsafe_code, reason = "code pointers are converted back to functions of the operator's types")]
 mod dispatch;
 mod error_context;
-#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
+#[allow(unsafe_code, reason = "code pointers are converted back to functions of the operator's types")]
 mod kernel_handle;
 mod redispatch;
 #[allow(unsafe_code, reason = "adapters know which types an operator's code has")]
 mod signature;
 
-pub use arithmetic::Term;
-pub use dispatch::{carried, kernel, keys, keys_for};
+pub use arithmetic::ArithmeticOperand;
+pub use dispatch::{argument_keys, call_keys, call_keys_for, lookup_kernel};
 pub use kernel_handle::KernelHandle;
-pub use redispatch::Redispatch;
-pub use signature::{Mut, NamesDevice, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, argument};
+pub use redispatch::RedispatchGuard;
+pub use signature::{
+    DeviceArgument, HasDeviceKeys, Mut, NewValue, OptMut, OptOwned, OptRef, Owned, Ref, Sig, WrittenArgument,
+    convert_argument,
+};

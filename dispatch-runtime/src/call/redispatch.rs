@@ -9,12 +9,12 @@ use crate::key::{Key, KeySet, Slot};
 use crate::operator::Operator;
 
 /// The limit. It is far above the number of layers, levels and modes that a program nests, and low enough for a small stack.
-const DEEPEST: u32 = 500;
+const MAX_DEPTH: u32 = 500;
 
 /// One nested redispatch, or one kernel that can redispatch. It ends when this is dropped.
-pub struct Redispatch(());
+pub struct RedispatchGuard(());
 
-impl Redispatch {
+impl RedispatchGuard {
     /// Enters one more redispatch.
     ///
     /// # Errors
@@ -22,26 +22,26 @@ impl Redispatch {
     /// Returns [`ErrorKind::EndlessRedispatch`] if too many redispatches are nested.
     #[inline]
     pub fn enter<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Self> {
-        let is_endless = guard::with_depth(|depth| {
+        let is_endless = guard::with_redispatch_depth(|depth| {
             depth.set(depth.get() + 1);
-            depth.get() > DEEPEST
+            depth.get() > MAX_DEPTH
         });
         let entered = Self(());
-        if is_endless { endless(operator, keys) } else { Ok(entered) }
+        if is_endless { endless_redispatch_error(operator, keys) } else { Ok(entered) }
     }
 }
 
-impl Drop for Redispatch {
+impl Drop for RedispatchGuard {
     #[inline]
     fn drop(&mut self) {
-        guard::with_depth(|depth| depth.set(depth.get() - 1));
+        guard::with_redispatch_depth(|depth| depth.set(depth.get() - 1));
     }
 }
 
 #[cold]
-fn endless<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Redispatch> {
+fn endless_redispatch_error<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<RedispatchGuard> {
     let operator = operator();
-    let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.slot(keys).0);
+    let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.lookup_slot(keys).0);
     let key = slot.key().map(|_| Key::of_slot(slot));
-    Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: DEEPEST }.into())
+    Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: MAX_DEPTH }.into())
 }

@@ -23,7 +23,7 @@ impl Spec {
     ///
     /// Returns [`BadArgument`] if a size is negative or the geometry has an offset, and [`OutOfStorage`] if the geometry needs more bytes
     /// than any memory has. Returns [`OutOfMemory`](crate::OutOfMemory) or the backend's own error if the device has no such block. Returns
-    /// [`ErrorKind::WrongStorage`] if the backend allocates a smaller block, or one of another backend.
+    /// [`ErrorKind::WrongAllocation`] if the backend allocates a smaller block, or one of another backend.
     #[inline]
     pub fn on(self, device: Device) -> Result<Tensor> {
         Tensor::allocate(self.dtype, &self.geometry, device)
@@ -76,7 +76,7 @@ impl Tensor {
         let storage = device.checked_memory_backend()?.allocate(device, bytes)?;
         let found = storage.device();
         if found.backend() != device.backend() || storage.size() < bytes {
-            return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
+            return Err(ErrorKind::WrongAllocation { device, size: bytes, found, available: storage.size() }.into());
         }
         Ok(Self::from_new_storage(storage, dtype, geometry, found))
     }

@@ -5,7 +5,7 @@ mod allocate;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{BACKENDS, Device, UnknownDevice, lower_name};
+use crate::key::{BACKEND_COUNT, Device, UnknownDevice, device_name};
 use crate::memory::{BACKENDS_BY_KEY, Backend, linked_devices};
 use crate::registration::registry;
 
@@ -22,12 +22,12 @@ impl FromStr for Device {
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
-        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
-        #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
-        let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
+        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked_devices: Self::linked() };
+        #[expect(clippy::cast_possible_truncation, reason = "BACKEND_COUNT is 16")]
+        let found = (0..BACKEND_COUNT as u8).find(|&backend| device_name(backend) == name);
         let Some(backend) = found else {
-            #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
-            let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
+            #[expect(clippy::cast_possible_truncation, reason = "BACKEND_COUNT is 16")]
+            let names: Vec<String> = (0..BACKEND_COUNT as u8).map(device_name).collect();
             return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
         };
         let current = Self::of_backend(backend);
@@ -45,12 +45,12 @@ impl Device {
     /// ```
     /// use dispatch_runtime::Device;
     /// let error = "hpu".parse::<Device>().unwrap().memory_backend().err().unwrap();
-    /// assert!(error.to_string().starts_with("nothing in this program can allocate memory on hpu"));
+    /// assert!(error.to_string().starts_with("no linked backend can allocate memory on hpu"));
     /// ```
     pub fn memory_backend(self) -> Result<&'static dyn Backend> {
         let slot = &BACKENDS_BY_KEY[usize::from(self.backend())];
         let found = slot.get().or_else(|| {
-            registry::load();
+            registry::load_records();
             slot.get()
         });
         found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend_error(self))
@@ -75,7 +75,7 @@ impl Device {
     /// ```
     #[must_use]
     pub fn linked() -> Vec<Self> {
-        registry::load();
+        registry::load_records();
         linked_devices()
     }
 
@@ -95,12 +95,12 @@ impl Device {
 
 #[cold]
 fn no_device_error(device: Device, count: usize) -> Error {
-    ErrorKind::NoDevice { device, count, linked: Device::linked() }.into()
+    ErrorKind::NoDevice { device, count, linked_devices: Device::linked() }.into()
 }
 
 #[cold]
 fn no_backend_error(device: Device) -> Error {
-    ErrorKind::NoBackend { device, linked: Device::linked() }.into()
+    ErrorKind::NoBackend { device, linked_devices: Device::linked() }.into()
 }
 
 #[cfg(test)]

@@ -102,13 +102,13 @@ impl BadArgument {
     ///
     /// ```
     /// use dispatch_runtime::BadArgument;
-    /// let error = BadArgument::word("side", "up", &["left", "right"]);
+    /// let error = BadArgument::keyword("side", "up", &["left", "right"]);
     /// assert_eq!(error.to_string(), "argument `side` is `up`, but must be `left` or `right`");
     /// ```
     #[cold]
     #[must_use]
-    pub fn word(argument: impl Into<Cow<'static, str>>, found: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(argument, Problem::Word { found: found.to_owned(), expected })
+    pub fn keyword(argument: impl Into<Cow<'static, str>>, found: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(argument, Problem::Keyword { found: found.to_owned(), expected })
     }
 
     /// Creates the error for sizes that the operator does not allow.
@@ -133,8 +133,12 @@ impl BadArgument {
     /// Creates the error for sizes whose number of elements the operator does not allow.
     #[cold]
     #[must_use]
-    pub fn count(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<Expected<i64>>) -> Self {
-        Self::sizes(argument, found, Sizes::Count(expected.into()))
+    pub fn element_count(
+        argument: impl Into<Cow<'static, str>>,
+        found: &[i64],
+        expected: impl Into<Expected<i64>>,
+    ) -> Self {
+        Self::sizes(argument, found, Sizes::ElementCount(expected.into()))
     }
 
     /// Creates the error for a number that a dtype cannot represent.
@@ -162,14 +166,14 @@ impl BadArgument {
     #[cold]
     #[must_use]
     pub fn like(self, argument: impl Into<Cow<'static, str>>) -> Self {
-        self.with(Reason::Like(argument.into()))
+        self.with_reason(Reason::Like(argument.into()))
     }
 
     /// Adds a reason: dimension `dim` of the named argument already has the expected size.
     #[cold]
     #[must_use]
     pub fn like_dim(self, argument: impl Into<Cow<'static, str>>, dim: usize) -> Self {
-        self.with(Reason::LikeDim { argument: argument.into(), dim })
+        self.with_reason(Reason::LikeDim { argument: argument.into(), dim })
     }
 
     /// Adds a reason as a text, which ends the message after the word "as".
@@ -182,11 +186,11 @@ impl BadArgument {
     #[cold]
     #[must_use]
     pub fn because(self, reason: impl Into<Cow<'static, str>>) -> Self {
-        self.with(Reason::Text(reason.into()))
+        self.with_reason(Reason::Text(reason.into()))
     }
 
     #[cold]
-    fn with(self, reason: Reason) -> Self {
+    fn with_reason(self, reason: Reason) -> Self {
         Self { reason: Some(Box::new(reason)), ..self }
     }
 }
@@ -217,7 +221,7 @@ impl Scalar {
     /// let error = Scalar::from(300).check_fits("value", DType::U8).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "argument `value` is 300, which uint8 cannot hold; give a number from 0 to 255, or take a wider dtype"
+    ///     "argument `value` is 300, which uint8 cannot hold; use a number from 0 to 255, or a wider dtype"
     /// );
     /// ```
     ///

@@ -61,7 +61,7 @@ pub enum Sizes {
         size: Expected<i64>,
     },
     /// Any sizes with an allowed number of elements.
-    Count(Expected<i64>),
+    ElementCount(Expected<i64>),
     /// A rule that only a sentence can state.
     Text(Cow<'static, str>),
 }
@@ -89,18 +89,18 @@ pub enum DTypes {
     /// All dtypes that are not complex.
     Real,
     /// All dtypes except bool.
-    Numbers,
+    Numeric,
     /// Floating-point and complex dtypes.
     FloatingOrComplex,
     /// Floating-point and integer dtypes.
     FloatingOrIntegral,
     /// All dtypes to which elements of this dtype can be cast.
-    Holding(DType),
+    CastableFrom(DType),
     /// A rule that only a sentence can state.
     Text(Cow<'static, str>),
 }
 
-macro_rules! from {
+macro_rules! impl_from {
     ($($from:ty => $to:ty: $value:ident => $result:expr;)*) => {$(
         impl From<$from> for $to {
             fn from($value: $from) -> Self {
@@ -110,7 +110,7 @@ macro_rules! from {
     )*};
 }
 
-from! {
+impl_from! {
     &[i64] => Sizes: sizes => Self::Are(sizes.to_vec());
     &'static str => Sizes: text => Self::Text(text.into());
     String => Sizes: text => Self::Text(text.into());
@@ -120,7 +120,7 @@ from! {
 }
 
 /// Implements `From` for a number and for ranges of `$number`, which convert to bounds of type `$bound`.
-macro_rules! from_numbers {
+macro_rules! impl_from_numbers {
     ($(<$($generic:ident)?> $number:ty => $bound:ty;)*) => {$(
         impl<$($generic: Into<$bound>)?> From<$number> for Expected<$bound> {
             fn from(number: $number) -> Self {
@@ -149,7 +149,7 @@ macro_rules! from_numbers {
     )*};
 }
 
-from_numbers! {
+impl_from_numbers! {
     <> usize => usize;
     <> i64 => i64;
     <N> N => Scalar;
@@ -168,7 +168,7 @@ impl<const N: usize> From<&'static [DType; N]> for DTypes {
 }
 
 /// Writes a list of alternatives, with "or" before the last one.
-pub(super) fn alternatives(
+pub(super) fn write_alternatives(
     f: &mut fmt::Formatter<'_>,
     all: impl ExactSizeIterator<Item = impl fmt::Display>,
 ) -> fmt::Result {
@@ -188,7 +188,7 @@ impl<T: fmt::Display> fmt::Display for Expected<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Is(number) => number.fmt(f),
-            Self::OneOf(list) => alternatives(f, list.iter()),
+            Self::OneOf(list) => write_alternatives(f, list.iter()),
             Self::AtLeast(least) => write!(f, "at least {least}"),
             Self::AtMost(most) => write!(f, "at most {most}"),
             Self::Above(bound) => write!(f, "more than {bound}"),
@@ -206,8 +206,8 @@ impl fmt::Display for Sizes {
         match self {
             Self::Are(sizes) => write!(f, "{sizes:?}"),
             Self::Dim { dim, size } => write!(f, "{size} in dimension {dim}"),
-            Self::Count(count @ (Expected::Is(1) | Expected::AtLeast(1))) => write!(f, "{count} element"),
-            Self::Count(count) => write!(f, "{count} elements"),
+            Self::ElementCount(count @ (Expected::Is(1) | Expected::AtLeast(1))) => write!(f, "{count} element"),
+            Self::ElementCount(count) => write!(f, "{count} elements"),
             Self::Text(text) => f.write_str(text),
         }
     }
@@ -217,13 +217,13 @@ impl fmt::Display for DTypes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Is(dtype) => dtype.name(),
-            Self::OneOf(list) => return alternatives(f, list.iter()),
-            Self::Holding(dtype) => return write!(f, "able to hold {dtype}"),
+            Self::OneOf(list) => return write_alternatives(f, list.iter()),
+            Self::CastableFrom(dtype) => return write!(f, "able to hold {dtype}"),
             Self::Floating => "floating",
             Self::Integral => "integral",
             Self::Complex => "complex",
             Self::Real => "real",
-            Self::Numbers => "numbers",
+            Self::Numeric => "numeric",
             Self::FloatingOrComplex => "floating or complex",
             Self::FloatingOrIntegral => "floating or integral",
             Self::Text(text) => text,

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter, Write};
 
-use crate::key::{Device, Key, KeySet, Provenance, listed};
+use crate::key::{Device, Key, KeySet, Provenance, linked_devices_text};
 use crate::location::Location;
 use crate::name::Name;
 
@@ -35,34 +35,34 @@ pub struct Explanation {
     /// The keys that the thread's guards removed from this call.
     pub removed: KeySet,
     /// The location where the innermost guard was entered.
-    pub entered: Option<Location>,
+    pub innermost_guard: Option<Location>,
     /// The keys of the call.
     pub keys: KeySet,
     /// Whether a layer chose the keys when it redispatched the call.
     pub redispatched: bool,
     /// The keys that the call skips, because this operator has nothing to do there. A marked fallback has nothing to do if no tensor
     /// argument has its marks. A boxed call still runs that fallback, and then reaches the same kernel as a typed call.
-    pub masked: KeySet,
+    pub skipped: KeySet,
     /// The highest key that is left, which selects the kernel. `None` for a call without keys.
     pub key: Option<Key>,
     /// The reason why this kernel fills the cell of the key.
     pub provenance: Provenance,
     /// The kernel that runs, if there is one.
-    pub winner: Option<Site>,
+    pub winner: Option<KernelSite>,
     /// The kernels of the key in the order in which they are tried, each with its condition. Empty if none of them has a condition. The
     /// first kernel whose condition holds runs; only a call can evaluate conditions.
-    pub candidates: Vec<(Site, Option<&'static str>)>,
+    pub candidates: Vec<(KernelSite, Option<&'static str>)>,
     /// Every other kernel of the operator, with the reason why it does not run.
-    pub losers: Vec<(Site, String)>,
+    pub losers: Vec<(KernelSite, String)>,
     /// Whether any linked crate has registrations for the key's backend.
     pub backend_is_linked: bool,
     /// The devices on which the program can create tensors.
-    pub linked: Vec<Device>,
+    pub linked_devices: Vec<Device>,
 }
 
 /// A registered kernel: its key, its name and its location.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct KernelSite {
     /// The key that the kernel was registered for.
     pub key: Key,
     /// The name of the kernel's function.
@@ -71,14 +71,14 @@ pub struct Site {
     pub location: Location,
 }
 
-impl fmt::Display for Site {
+impl fmt::Display for KernelSite {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}` ({})", self.key, self.kernel, self.location)
     }
 }
 
 impl Explanation {
-    fn head(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn write_header(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("guards".len());
         writeln!(f, "  {}{}    {}", self.operator, self.signature, self.location)?;
         for (name, keys) in &self.arguments {
@@ -88,29 +88,29 @@ impl Explanation {
         if self.removed != KeySet::EMPTY {
             write!(guards, ", minus {}", self.removed)?;
         }
-        let entered = self.entered.map_or_else(String::new, |location| format!("    entered at {location}"));
+        let entered = self.innermost_guard.map_or_else(String::new, |location| format!("    entered at {location}"));
         writeln!(f, "  {:width$} -> {guards}{entered}", "guards")?;
         if self.redispatched {
-            writeln!(f, "  {:width$} -> {}    handed on by a layer", "keys", self.keys)?;
+            writeln!(f, "  {:width$} -> {}    redispatched by a layer", "keys", self.keys)?;
         }
-        if self.masked != KeySet::EMPTY {
-            writeln!(f, "  {:width$} -> {}    nothing to do there", "passed", self.masked)?;
+        if self.skipped != KeySet::EMPTY {
+            writeln!(f, "  {:width$} -> {}    nothing to do there", "skips", self.skipped)?;
         }
         match self.key {
-            Some(key) => write!(f, "  {:width$} -> {key}", "left"),
-            None => write!(f, "  {:width$} -> no keys", "left"),
+            Some(key) => write!(f, "  {:width$} -> {key}", "key"),
+            None => write!(f, "  {:width$} -> none", "key"),
         }
     }
 
     /// Writes the explanation as the message of an error: no kernel can run.
-    pub(crate) fn fmt_refusal(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    pub(crate) fn fmt_no_kernel_error(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = self.operator;
         match (self.provenance, self.key) {
             (Provenance::AmbiguousAutogradOther, _) => writeln!(f, "`{name}` is ambiguous for AutogradOther\n")?,
             (_, Some(key)) => writeln!(f, "no kernel of `{name}` for {key}\n")?,
             (_, None) => writeln!(f, "no kernel of `{name}` for a call without tensors\n")?,
         }
-        self.head(f)?;
+        self.write_header(f)?;
         let sites = self.candidates.iter().map(|(site, _)| site).chain(self.losers.iter().map(|(site, _)| site));
         let kernels: Vec<String> = sites.map(|site| format!("{} ({})", site.key, site.location)).collect();
         let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
@@ -120,24 +120,23 @@ impl Explanation {
     fn advice(&self) -> String {
         match (self.provenance, self.key) {
             (Provenance::AmbiguousAutogradOther, _) => {
-                "It has a composite kernel and a kernel of a storage whose autograd is AutogradOther, and a call could need either. \
-                 Register a kernel for AutogradOther."
+                "Both its composite kernel and its kernel for a storage could serve AutogradOther. Register a kernel for AutogradOther."
                     .to_owned()
             }
             (_, None) => {
-                "A call without tensors needs a kernel for BackendSelect, or a composite one: give the operator a body, or register for \
-                 CompositeExplicitAutograd."
+                "A call without tensors needs a kernel for BackendSelect, or a composite kernel: give the operator a body, \
+                 or register a kernel for CompositeExplicitAutograd."
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let (listed, link) = match key.backend() {
+                let (linked, link) = match key.backend() {
                     Some(_) => (
-                        format!("; {}", listed(&self.linked)),
+                        format!("; {}", linked_devices_text(&self.linked_devices)),
                         format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
                     ),
                     None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),
                 };
-                format!("Nothing in this program registers kernels for {key}{listed}. If a crate {link}")
+                format!("Nothing in this program registers kernels for {key}{linked}. If a crate {link}")
             }
             (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
         }
@@ -146,11 +145,11 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.head(f)?;
+        self.write_header(f)?;
         match &self.winner {
             Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
             None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
-            None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
+            None => write!(f, "\n  runs the first whose condition holds: {}", self.provenance.name())?,
         }
         for (site, condition) in &self.candidates {
             match condition {

@@ -2,8 +2,8 @@
 
 use dispatch_schema::SyntaxErrors;
 
-use super::explanation::{Explanation, Site};
-use crate::key::{Device, InvalidKey, Key, LandingFull, UnknownKey};
+use super::explanation::{Explanation, KernelSite};
+use crate::key::{Device, InvalidKey, Key, NoFreeKeyIndex, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
@@ -26,7 +26,7 @@ pub enum ErrorKind {
         kernels: Vec<(&'static str, Location)>,
     },
     /// Every kernel for the key has a condition, and no condition holds for the call.
-    NoneFits {
+    NoConditionHolds {
         /// The operator.
         operator: Name<'static>,
         /// The key.
@@ -60,7 +60,7 @@ pub enum ErrorKind {
         suggestion: Option<String>,
     },
     /// A registrar was created with an invalid namespace.
-    UnfitNamespace {
+    InvalidNamespace {
         /// The namespace.
         namespace: String,
     },
@@ -78,10 +78,10 @@ pub enum ErrorKind {
         /// The location of the removed definition.
         location: Location,
         /// The location of the definition that has the name now.
-        by: Location,
+        new_location: Location,
     },
     /// A function or a typed kernel was requested with another signature than the operator's.
-    OtherFunction {
+    FunctionTypeMismatch {
         /// The operator.
         operator: Name<'static>,
         /// The type of the operator's function.
@@ -136,7 +136,7 @@ pub enum ErrorKind {
         /// The kind of value on the stack. `None` if there were too few values.
         found: Option<&'static str>,
         /// The kernel.
-        kernel: Option<Box<Site>>,
+        kernel: Option<Box<KernelSite>>,
     },
     /// A boxed kernel left too many values on the stack: arguments that it did not pop, or surplus results.
     SurplusResults {
@@ -147,10 +147,10 @@ pub enum ErrorKind {
         /// The number of values that the kernel left.
         found: usize,
         /// The kernel.
-        kernel: Option<Box<Site>>,
+        kernel: Option<Box<KernelSite>>,
     },
     /// In a boxed call, a kernel replaced a written argument by another tensor, and the schema does not return it.
-    LostHandle {
+    ReplacedArgument {
         /// The operator.
         operator: Name<'static>,
         /// The argument.
@@ -168,14 +168,14 @@ pub enum ErrorKind {
         supported: &'static [crate::scalar::DType],
     },
     /// A schema has syntax errors.
-    Schema {
+    SchemaSyntax {
         /// The schema.
         text: String,
         /// All syntax errors of the schema.
         errors: SyntaxErrors,
     },
     /// A schema has valid syntax but cannot define an operator.
-    UnfitSchema {
+    UnsupportedSchema {
         /// The schema.
         text: String,
         /// The reason.
@@ -204,7 +204,7 @@ pub enum ErrorKind {
         operator: Name<'static>,
     },
     /// The operator has no plan, shape word or Meta kernel that describes its results.
-    NoShape {
+    NoShapeInference {
         /// The operator.
         operator: Name<'static>,
     },
@@ -213,7 +213,7 @@ pub enum ErrorKind {
         /// The device.
         device: Device,
         /// The devices of all linked backends.
-        linked: Vec<Device>,
+        linked_devices: Vec<Device>,
     },
     /// The device's index is too large: the backend has fewer devices.
     NoDevice {
@@ -222,10 +222,10 @@ pub enum ErrorKind {
         /// The number of the backend's devices.
         count: usize,
         /// The devices of all linked backends.
-        linked: Vec<Device>,
+        linked_devices: Vec<Device>,
     },
     /// A backend allocated too little memory, or memory of another backend.
-    WrongStorage {
+    WrongAllocation {
         /// The device.
         device: Device,
         /// The requested number of bytes.
@@ -254,12 +254,12 @@ pub enum ErrorKind {
         kernels: Vec<(&'static str, Location)>,
     },
     /// No linked operator implements this operator of the Rust language.
-    Unclaimed {
+    NoRustOperator {
         /// The operator of the Rust language.
-        of: RustOperator,
+        rust_operator: RustOperator,
     },
-    /// No position is left for the key of another layer.
-    Key(LandingFull),
+    /// No backend or layer index is left for a key.
+    NoFreeKeyIndex(NoFreeKeyIndex),
     /// [`Key::on`] was called with a key that cannot be combined with a backend, or with a key that is not a backend.
     InvalidKey(InvalidKey),
     /// A text is not the name of a key.
@@ -286,24 +286,24 @@ impl ErrorKind {
         match self {
             Self::NoKernel(explanation) | Self::Ambiguous(explanation) => Some(explanation.operator),
             Self::DuplicateKernel { operator, .. }
-            | Self::NoneFits { operator, .. }
+            | Self::NoConditionHolds { operator, .. }
             | Self::DuplicateOperator { operator, .. }
             | Self::NotDefined { operator, .. }
             | Self::Redefined { operator, .. }
-            | Self::OtherFunction { operator, .. }
+            | Self::FunctionTypeMismatch { operator, .. }
             | Self::NoFunction { operator, .. }
             | Self::TooFewArguments { operator, .. }
             | Self::TooManyArguments { operator, .. }
             | Self::WrongArgument { operator, .. }
             | Self::WrongResult { operator, .. }
             | Self::SurplusResults { operator, .. }
-            | Self::LostHandle { operator, .. }
+            | Self::ReplacedArgument { operator, .. }
             | Self::EndlessRedispatch { operator, .. }
             | Self::ForeignKernel { operator, .. }
             | Self::UnsupportedDType { operator, .. }
             | Self::KernelRemoved { operator }
             | Self::DataDependent { operator }
-            | Self::NoShape { operator } => Some(*operator),
+            | Self::NoShapeInference { operator } => Some(*operator),
             Self::Kernel { operator, .. } => *operator,
             _ => None,
         }

@@ -12,13 +12,13 @@ mod render;
 
 use std::fmt;
 
-use crate::key::{InvalidKey, KeyError, LandingFull, UnknownDevice, UnknownKey};
+use crate::key::{InvalidKey, KeyError, NoFreeKeyIndex, UnknownDevice, UnknownKey};
 use crate::name::Name;
 use crate::scalar::UnknownDType;
 
 pub use argument::{BadArgument, Reason};
 pub use expected::{DTypes, Expected, Sizes};
-pub use explanation::{Explanation, Site};
+pub use explanation::{Explanation, KernelSite};
 pub use kind::ErrorKind;
 pub use problem::Problem;
 
@@ -33,9 +33,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = Operator::find("aten::ad").unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::UnknownOperator { .. }));
 /// ```
-pub struct Error(Box<Failure>);
+pub struct Error(Box<ErrorData>);
 
-struct Failure {
+struct ErrorData {
     kind: ErrorKind,
     callers: Vec<Name<'static>>,
 }
@@ -60,7 +60,7 @@ impl Error {
 
     /// Returns the cause and the list of [`callers`](Self::callers), for changing.
     pub(crate) fn parts_mut(&mut self) -> (&mut ErrorKind, &mut Vec<Name<'static>>) {
-        let Failure { kind, callers } = &mut *self.0;
+        let ErrorData { kind, callers } = &mut *self.0;
         (kind, callers)
     }
 
@@ -84,7 +84,7 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn in_operator(mut self, name: Name<'static>) -> Self {
-        let Failure { kind, callers } = &mut *self.0;
+        let ErrorData { kind, callers } = &mut *self.0;
         match kind {
             ErrorKind::Kernel { operator: operator @ None, .. } => *operator = Some(name),
             _ if callers.last().copied().or_else(|| kind.operator()) != Some(name) => callers.push(name),
@@ -97,11 +97,11 @@ impl Error {
 impl From<ErrorKind> for Error {
     #[cold]
     fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(Failure { kind, callers: Vec::new() }))
+        Self(Box::new(ErrorData { kind, callers: Vec::new() }))
     }
 }
 
-macro_rules! from {
+macro_rules! impl_from {
     ($($ty:ty => $variant:ident;)*) => {$(
         impl From<$ty> for Error {
             #[cold]
@@ -112,8 +112,8 @@ macro_rules! from {
     )*};
 }
 
-from! {
-    LandingFull => Key;
+impl_from! {
+    NoFreeKeyIndex => NoFreeKeyIndex;
     InvalidKey => InvalidKey;
     UnknownKey => UnknownKey;
 }
@@ -122,14 +122,14 @@ impl From<KeyError> for Error {
     #[cold]
     fn from(error: KeyError) -> Self {
         match error {
-            KeyError::Full(full) => full.into(),
+            KeyError::NoFreeIndex(full) => full.into(),
             KeyError::Invalid(invalid) => invalid.into(),
             KeyError::NotARuntimeKey(key) => ErrorKind::NotARuntimeKey { key }.into(),
         }
     }
 }
 
-macro_rules! from_kernels {
+macro_rules! from_kernel_errors {
     ($($ty:ty)*) => {$(
         impl From<$ty> for Error {
             #[cold]
@@ -140,7 +140,7 @@ macro_rules! from_kernels {
     )*};
 }
 
-from_kernels! { BadArgument UnknownDType UnknownDevice }
+from_kernel_errors! { BadArgument UnknownDType UnknownDevice }
 
 impl From<String> for Error {
     #[cold]
@@ -173,7 +173,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self.kind() {
             ErrorKind::Kernel { source, .. } => Some(&**source),
-            ErrorKind::Key(source) => Some(source),
+            ErrorKind::NoFreeKeyIndex(source) => Some(source),
             ErrorKind::InvalidKey(source) => Some(source),
             ErrorKind::UnknownKey(source) => Some(source),
             _ => None,
@@ -183,7 +183,7 @@ impl std::error::Error for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        render::render(self.kind(), f)?;
+        render::write_message(self.kind(), f)?;
         self.callers().iter().try_for_each(|caller| write!(f, "\n  called by `{caller}`"))
     }
 }

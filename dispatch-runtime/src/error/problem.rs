@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::expected::{DTypes, Expected, Sizes, alternatives};
+use super::expected::{DTypes, Expected, Sizes, write_alternatives};
 use crate::key::Device;
 use crate::scalar::{DType, Scalar, max_finite};
 
@@ -80,7 +80,7 @@ pub enum Problem {
         expected: Expected<usize>,
     },
     /// A text that is not one of the operator's keywords.
-    Word {
+    Keyword {
         /// The text.
         found: String,
         /// The keywords that the operator knows.
@@ -135,40 +135,42 @@ impl fmt::Display for Problem {
             Self::Rank { found, expected } => write!(f, "has {found} dimensions, but must have {expected}"),
             Self::DType { found, expected } => write!(f, "is of {found}, but must be {expected}"),
             Self::Device { found, expected } => {
-                write!(f, "is on {found}, but the others are on {expected}; bring all to one device first")
+                write!(f, "is on {found}, but the others are on {expected}; move all of them to one device first")
             }
             Self::Index { index, size } => {
                 write!(f, "has the index {index}, which is outside of a dimension of size {size}")
             }
             Self::Number { found, expected } => write!(f, "is {found}, but must be {expected}"),
             Self::Length { found, expected } => write!(f, "has length {found}, but must have {expected}"),
-            Self::Word { found, expected } => {
+            Self::Keyword { found, expected } => {
                 write!(f, "is `{found}`, but must be ")?;
-                alternatives(f, expected.iter().map(|word| format!("`{word}`")))
+                write_alternatives(f, expected.iter().map(|word| format!("`{word}`")))
             }
             Self::Value { found, expected } => write!(f, "is {found}, but must be {expected}"),
             Self::Overflow { number, dtype } => {
-                write!(f, "is {number}, which {dtype} cannot hold; give ")?;
+                write!(f, "is {number}, which {dtype} cannot hold; use ")?;
                 match dtype.integer_range() {
                     Some((least, most)) => write!(f, "a number from {least} to {most}")?,
                     None if number.to_f64().is_none() && !dtype.is_complex() => f.write_str("a real number")?,
                     None => write!(f, "a number up to {:?} or infinity", max_finite(*dtype))?,
                 }
-                f.write_str(", or take a wider dtype")
+                f.write_str(", or a wider dtype")
             }
             Self::Overlap { with } => write!(
                 f,
-                "shares memory with `{with}`, but does not show exactly the same elements; clone one of them first"
+                "shares memory with `{with}`, but does not have exactly the same elements; clone one of them first"
             ),
             Self::SelfOverlap => f.write_str("has elements that share memory, so it cannot be written; clone it first"),
-            Self::InUse => f.write_str("is in use by a guard, perhaps of another view of it; drop that guard first"),
+            Self::InUse => {
+                f.write_str("is in use by a guard, perhaps through another view of its memory; drop that guard first")
+            }
             Self::NotOnHost { device } if *device == Device::CPU => {
-                f.write_str("stands for more than its sizes say, so only operators reach its elements")
+                f.write_str("has more elements than its sizes show, so only operators can access its elements")
             }
             Self::NotOnHost { device } => {
                 write!(f, "is on {device}, whose memory the CPU cannot address; copy it to the CPU first")
             }
-            Self::DivisionByZero => f.write_str("has a zero, by which integers cannot be divided"),
+            Self::DivisionByZero => f.write_str("contains zero, and integers cannot be divided by zero"),
         }
     }
 }

@@ -2,40 +2,40 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::explanation::Site;
+use super::explanation::KernelSite;
 use super::kind::ErrorKind;
-use crate::key::listed;
+use crate::key::linked_devices_text;
 use crate::location::Location;
-use crate::name::CLOSURE;
+use crate::name::CLOSURE_NAME;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
-pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
+pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
     match kind {
-        ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_refusal(f),
+        ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_no_kernel_error(f),
         ErrorKind::DuplicateKernel { operator, key, kernels } => {
-            write!(f, "several kernels of `{operator}` for {key}:{}", sites(kernels))?;
-            f.write_str(if kernels.iter().any(|(name, _)| *name == CLOSURE) {
+            write!(f, "several kernels of `{operator}` for {key}:{}", list_kernels(kernels))?;
+            f.write_str(if kernels.iter().any(|(name, _)| *name == CLOSURE_NAME) {
                 "\n  Register the one that should win with `override_kernel`."
             } else {
                 "\n  Link only one of them, or write `override` on the one that should win."
             })
         }
-        ErrorKind::NoneFits { operator, key, conditions } => {
-            write!(f, "no kernel of `{operator}` for {key} is fit for this call; each asks for something else:")?;
+        ErrorKind::NoConditionHolds { operator, key, conditions } => {
+            write!(f, "no kernel of `{operator}` for {key} accepts this call, because no condition holds:")?;
             conditions.iter().try_for_each(|(condition, location)| write!(f, "\n  when {condition}    {location}"))
         }
         ErrorKind::DuplicateOperator { operator, locations } => {
-            write!(f, "`{operator}` is defined more than once:{}", list(locations))?;
+            write!(f, "`{operator}` is defined more than once:{}", list_locations(locations))?;
             f.write_str("\n  Rename one of them, or link only one of the crates.")
         }
         ErrorKind::DuplicateFallback { key, fallbacks } => {
-            write!(f, "several fallbacks for {key}:{}", sites(fallbacks))?;
-            f.write_str("\n  A key has one fallback: link only one of them.")
+            write!(f, "several fallbacks for {key}:{}", list_kernels(fallbacks))?;
+            f.write_str("\n  A key can have one fallback: link only one of them.")
         }
         ErrorKind::UnknownOperator { name, feature, overloads, suggestion } => {
             write!(f, "no operator is called `{name}`")?;
             match (feature, &overloads[..], suggestion) {
-                (Some(feature), ..) => write!(f, "; the feature `{feature}` brings it: turn it on in Cargo.toml"),
+                (Some(feature), ..) => write!(f, "; the Cargo feature `{feature}` adds it: turn it on in Cargo.toml"),
                 (None, [first, rest @ ..], _) => {
                     write!(f, "; write one of its overloads in full: `{first}`")?;
                     rest.iter().try_for_each(|overload| write!(f, ", `{overload}`"))
@@ -44,27 +44,30 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                 (None, [], None) => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
             }
         }
-        ErrorKind::UnfitNamespace { namespace } => {
-            write!(f, "`{namespace}` is no namespace; write letters, digits and `_`: `Registrar::new(\"my_lab\")`")
+        ErrorKind::InvalidNamespace { namespace } => {
+            write!(
+                f,
+                "`{namespace}` is not a valid namespace; use letters, digits and `_`, as in `Registrar::new(\"my_lab\")`"
+            )
         }
         ErrorKind::NotDefined { operator, kernels } => {
             write!(f, "`{operator}` has no definition")?;
             if !kernels.is_empty() {
-                write!(f, ", only kernels:{}", list(kernels))?;
+                write!(f, ", only kernels:{}", list_locations(kernels))?;
             }
             f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
         }
-        ErrorKind::Redefined { operator, location, by } => write!(
+        ErrorKind::Redefined { operator, location, new_location } => write!(
             f,
-            "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {by}\n  \
+            "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {new_location}\n  \
              Find the operator again: `Operator::find(\"{operator}\")`."
         ),
-        ErrorKind::OtherFunction { operator, expected, found } => {
-            write!(f, "the function of `{operator}` is a `{expected}`, not a `{}`", without_paths(found))
+        ErrorKind::FunctionTypeMismatch { operator, expected, found } => {
+            write!(f, "the function of `{operator}` has the type `{expected}`, not `{}`", without_paths(found))
         }
         ErrorKind::NoFunction { operator, location } => write!(
             f,
-            "`{operator}` has no function, as it was defined while the program runs ({location}); call it with `Operator::call`"
+            "`{operator}` has no Rust function, because it was defined at run time ({location}); call it with `Operator::call`"
         ),
         ErrorKind::TooFewArguments { operator, expected, found } => {
             write!(
@@ -85,23 +88,22 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::WrongResult { operator, expected, found, kernel } => {
             let found = found.unwrap_or("nothing");
             write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")?;
-            left_by(f, kernel.as_deref())
+            write_kernel(f, kernel.as_deref())
         }
-        ErrorKind::LostHandle { operator, argument } => {
+        ErrorKind::ReplacedArgument { operator, argument } => {
             write!(
                 f,
-                "a kernel of `{operator}` made `{argument}` another tensor, which a boxed call cannot hand back: write into the \
-                 tensor, or return it from the schema"
+                "a kernel of `{operator}` replaced `{argument}` by another tensor, which a boxed call cannot return: write into the \
+                 tensor, or make it a result in the schema"
             )
         }
         ErrorKind::SurplusResults { operator, expected, found, kernel } => {
             let values = if *found == 1 { "value is" } else { "values are" };
             write!(
                 f,
-                "a boxed kernel of `{operator}` must take its arguments off the stack and leave its results: {found} {values} \
-                 left, not {expected}"
+                "a boxed kernel of `{operator}` must pop its arguments and push its results: {found} {values} left, not {expected}"
             )?;
-            left_by(f, kernel.as_deref())
+            write_kernel(f, kernel.as_deref())
         }
         ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
             let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();
@@ -111,8 +113,8 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                 supported.join(", ")
             )
         }
-        ErrorKind::Schema { text, errors } => f.write_str(&errors.render(text)),
-        ErrorKind::UnfitSchema { text, reason } => write!(f, "`{text}` cannot be an operator's schema: {reason}"),
+        ErrorKind::SchemaSyntax { text, errors } => f.write_str(&errors.render(text)),
+        ErrorKind::UnsupportedSchema { text, reason } => write!(f, "`{text}` cannot be an operator's schema: {reason}"),
         ErrorKind::WrongNamespace { name, namespace } => {
             write!(
                 f,
@@ -120,42 +122,45 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             )
         }
         ErrorKind::NotARuntimeKey { key } => {
-            write!(f, "`{key}` is not one runtime key; name the keys that this should cover one by one")
+            write!(f, "`{key}` is not a single runtime key; name each runtime key that this should cover")
         }
         ErrorKind::KernelRemoved { operator } => {
-            write!(f, "this kernel of `{operator}` was removed; ask the operator for its kernels again")
+            write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels` again")
         }
         ErrorKind::DataDependent { operator } => {
             write!(
                 f,
-                "what `{operator}` gives depends on the elements of its arguments, which Meta tensors do not have; call it on a device"
+                "the result sizes of `{operator}` depend on the elements of its arguments, which Meta tensors do not \
+                 have; call it on another device"
             )
         }
-        ErrorKind::NoShape { operator } => {
+        ErrorKind::NoShapeInference { operator } => {
             write!(
                 f,
-                "nothing says what the results of `{operator}` look like; give it a shape word, or an `#[op_meta]` kernel"
+                "the result sizes of `{operator}` are not defined; give the operator a plan, a shape word or an `#[op_meta]` kernel"
             )
         }
-        ErrorKind::NoBackend { device, linked } => {
-            write!(f, "nothing in this program can allocate memory on {device}; {}", listed(linked))?;
+        ErrorKind::NoBackend { device, linked_devices } => {
+            write!(f, "no linked backend can allocate memory on {device}; {}", linked_devices_text(linked_devices))?;
             f.write_str("\n  If a crate provides that backend, link it: `use that_crate as _;`")
         }
-        ErrorKind::NoDevice { device, count, linked } => {
-            write!(f, "there is no {device}: its backend has {count}, numbered from 0; {}", listed(linked))
+        ErrorKind::NoDevice { device, count, linked_devices } => {
+            let devices = if *count == 1 { "device" } else { "devices" };
+            write!(f, "there is no device {device}: its backend has {count} {devices}, numbered from 0; ")?;
+            f.write_str(&linked_devices_text(linked_devices))
         }
-        ErrorKind::WrongStorage { device, size, found, available } => {
+        ErrorKind::WrongAllocation { device, size, found, available } => {
             write!(
                 f,
-                "the backend of {device} was asked for {size} bytes there, but gave {available} bytes on {found}; its `allocate` must \
-                 give as many as it is asked for"
+                "the backend of {device} was asked for {size} bytes there, but allocated {available} bytes on {found}; its `allocate` \
+                 must return at least the requested size on the requested device"
             )
         }
         ErrorKind::EndlessRedispatch { operator, key, depth } => {
             let at = key.map_or_else(|| "without a key".to_owned(), |key| format!("for {key}"));
             write!(
                 f,
-                "`{operator}` was redispatched {depth} times without an end, last to its kernel {at}; a layer goes on below itself: \
+                "`{operator}` was redispatched {depth} times without end, last to its kernel {at}; a layer redispatches to itself: \
                  write `keys.below(its_key)`, not `keys`"
             )
         }
@@ -163,14 +168,18 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             write!(
                 f,
                 "`{operator}`, defined at {location}, has kernels that were compiled for another operator of this name:{}",
-                sites(kernels)
+                list_kernels(kernels)
             )?;
             f.write_str("\n  Link the crate that defines that operator, or rename one of the two.")
         }
-        ErrorKind::Unclaimed { of } => {
-            write!(f, "no operator of this program stands for Rust's `{of:?}`; link one that says `operator = {of:?}`")
+        ErrorKind::NoRustOperator { rust_operator } => {
+            write!(
+                f,
+                "no operator of this program implements Rust's `{rust_operator:?}`; link a crate that defines one with \
+                 `operator = {rust_operator:?}`"
+            )
         }
-        ErrorKind::Key(error) => error.fmt(f),
+        ErrorKind::NoFreeKeyIndex(error) => error.fmt(f),
         ErrorKind::InvalidKey(error) => error.fmt(f),
         ErrorKind::UnknownKey(error) => error.fmt(f),
         ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
@@ -178,21 +187,18 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
-fn sites(sites: &[(&'static str, Location)]) -> String {
+fn list_kernels(sites: &[(&'static str, Location)]) -> String {
     sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
 }
 
 /// Writes which boxed kernel left wrong results. A layer's kernel may have forgotten to redispatch, so a hint follows.
-fn left_by(f: &mut Formatter<'_>, kernel: Option<&Site>) -> fmt::Result {
-    let Some(site @ Site { key, .. }) = kernel else { return Ok(()) };
+fn write_kernel(f: &mut Formatter<'_>, kernel: Option<&KernelSite>) -> fmt::Result {
+    let Some(site @ KernelSite { key, .. }) = kernel else { return Ok(()) };
     write!(f, "\n  the kernel: {site}")?;
     if key.is_storage() || key.is_alias() {
         return Ok(());
     }
-    write!(
-        f,
-        "\n  If it has nothing to do, it hands the call on: `operator.redispatch_boxed(keys.below({key}), stack)`."
-    )
+    write!(f, "\n  If it has nothing to do, it must redispatch: `operator.redispatch_boxed(keys.below({key}), stack)`.")
 }
 
 /// Returns a type's name without module paths.
@@ -203,6 +209,6 @@ fn without_paths(ty: &str) -> String {
     text.replace("'_ ", "")
 }
 
-fn list(locations: &[Location]) -> String {
+fn list_locations(locations: &[Location]) -> String {
     locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }

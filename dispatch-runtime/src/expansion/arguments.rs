@@ -5,14 +5,14 @@
     message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",
     label = "write `{T}`"
 )]
-pub trait Takes<O, const I: usize, T> {
+pub trait KernelParameter<O, const I: usize, T> {
     /// Returns the argument in the kernel's type.
-    fn taken(argument: T) -> Self;
+    fn convert(argument: T) -> Self;
 }
 
-impl<O, const I: usize, T> Takes<O, I, T> for T {
+impl<O, const I: usize, T> KernelParameter<O, I, T> for T {
     #[inline(always)]
-    fn taken(argument: T) -> Self {
+    fn convert(argument: T) -> Self {
         argument
     }
 }
@@ -22,39 +22,39 @@ impl<O, const I: usize, T> Takes<O, I, T> for T {
     message = "this argument is an optional `{T}`, not `{Self}`",
     label = "write a `{T}`, or `Some(..)` or `None`"
 )]
-pub trait Given<T> {
+pub trait OptionalArgument<T> {
     /// Returns the argument as an option.
-    fn given(self) -> Option<T>;
+    fn into_option(self) -> Option<T>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Given<T> for T {
+impl<T> OptionalArgument<T> for T {
     #[inline]
-    fn given(self) -> Option<T> {
+    fn into_option(self) -> Option<T> {
         Some(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Given<T> for Option<T> {
+impl<T> OptionalArgument<T> for Option<T> {
     #[inline]
-    fn given(self) -> Self {
+    fn into_option(self) -> Self {
         self
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T> Given<&'a [T]> for &'a Vec<T> {
+impl<'a, T> OptionalArgument<&'a [T]> for &'a Vec<T> {
     #[inline]
-    fn given(self) -> Option<&'a [T]> {
+    fn into_option(self) -> Option<&'a [T]> {
         Some(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, T, const N: usize> Given<&'a [T]> for &'a [T; N] {
+impl<'a, T, const N: usize> OptionalArgument<&'a [T]> for &'a [T; N] {
     #[inline]
-    fn given(self) -> Option<&'a [T]> {
+    fn into_option(self) -> Option<&'a [T]> {
         Some(self)
     }
 }

@@ -1,7 +1,7 @@
 //! Selection of a kernel's code by dtype, for kernels over several dtypes.
 
 use crate::error::{Error, ErrorKind};
-use crate::name::in_schema;
+use crate::name::name_in_schema;
 use crate::operator::Operation;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
@@ -56,9 +56,11 @@ pub fn unsupported_dtype<O: Operation>(
     dtype: Option<DType>,
     supported: &'static [DType],
 ) -> Error {
-    let (operator, argument) = (O::operator().name(), in_schema(argument));
+    let (operator, argument) = (O::operator().name(), name_in_schema(argument));
     match dtype {
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
-        None => Error::kernel(format!("`{argument}` holds no tensor to tell the dtype by")).in_operator(operator),
+        None => {
+            Error::kernel(format!("`{argument}` has no tensor whose dtype selects the kernel")).in_operator(operator)
+        }
     }
 }

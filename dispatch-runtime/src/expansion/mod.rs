@@ -5,7 +5,9 @@ mod dtype_switch;
 mod named;
 mod returns;
 
-pub use arguments::{Given, Takes};
+pub use arguments::{KernelParameter, OptionalArgument};
 pub use dtype_switch::{HasDType, unsupported_dtype};
-pub use named::{Anchor, Fresh, FreshName, Named, crate_of, fresh_name, function};
-pub use returns::{KernelError, Returns, explained, failed, in_call, in_form};
+pub use named::{
+    NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name, operator_code,
+};
+pub use returns::{KernelError, Returns, as_caller_error, as_form_error, composite_error, error_in_operator};

@@ -1,10 +1,10 @@
 //! Names in generated code: the macro of an operator, its identity, and the crate of a definition.
 
-use crate::operator::Code;
+use crate::operator::CodePointer;
 
 /// Returns the crate at the root of a module path. It is an operator's namespace, unless its schema has one.
 #[must_use]
-pub const fn crate_of(module: &'static str) -> &'static str {
+pub const fn crate_name(module: &'static str) -> &'static str {
     let bytes = module.as_bytes();
     let mut end = 0;
     while end < bytes.len() && bytes[end] != b':' {
@@ -15,22 +15,22 @@ pub const fn crate_of(module: &'static str) -> &'static str {
 
 /// The value that a key's name has in generated code if no built-in key has the name.
 #[derive(Clone, Copy, Debug)]
-pub struct Fresh;
+pub struct NotBuiltIn;
 
-/// A trait that only [`Fresh`] implements.
+/// A trait that only [`NotBuiltIn`] implements.
 #[diagnostic::on_unimplemented(message = "there is a built-in key of this name", label = "choose another name")]
-pub trait FreshName {}
+pub trait NotBuiltInName {}
 
-impl FreshName for Fresh {}
+impl NotBuiltInName for NotBuiltIn {}
 
 /// Fails to compile if a name is that of a built-in key.
-pub const fn fresh_name<T: FreshName + Copy>(_name: T) {}
+pub const fn check_not_built_in<T: NotBuiltInName + Copy>(_name: T) {}
 
 /// The function of the operator with number `ID`. An operator's macro finds the function through this trait, under any path and name.
 ///
-/// A definition implements this for [`Anchor`], with its own number and type. A macro knows only the number. No other implementation has
-/// this number, so the compiler infers the type.
-pub trait Named<const ID: u64, O> {
+/// A definition implements this for [`OperatorFunctions`], with its own number and type. A macro knows only the number. No other
+/// implementation has this number, so the compiler infers the type.
+pub trait OperatorFunction<const ID: u64, O> {
     /// A pointer to the function.
     type Function: Copy;
 
@@ -38,16 +38,18 @@ pub trait Named<const ID: u64, O> {
     const FUNCTION: Self::Function;
 }
 
-/// The type for which definitions implement [`Named`].
-pub struct Anchor;
+/// The type for which definitions implement [`OperatorFunction`].
+pub struct OperatorFunctions;
 
 /// Returns the code of an operator's function, for its definition.
 #[must_use]
-pub const fn function<const ID: u64, O>() -> Code
+pub const fn operator_code<const ID: u64, O>() -> CodePointer
 where
-    Anchor: Named<ID, O>,
+    OperatorFunctions: OperatorFunction<ID, O>,
 {
-    Code::of::<<Anchor as Named<ID, O>>::Function>(<Anchor as Named<ID, O>>::FUNCTION)
+    CodePointer::from_fn::<<OperatorFunctions as OperatorFunction<ID, O>>::Function>(
+        <OperatorFunctions as OperatorFunction<ID, O>>::FUNCTION,
+    )
 }
 
 /// Defines an operator's macro. `$crate` inside is the runtime, whichever crate uses the macro. Not public API.
@@ -66,7 +68,7 @@ macro_rules! __named_form {
                 $crate::__private::__call! {
                     [$crate]
                     $schema
-                    [<$crate::__private::Anchor as $crate::__private::Named<$identity, _>>::FUNCTION]
+                    [<$crate::__private::OperatorFunctions as $crate::__private::OperatorFunction<$identity, _>>::FUNCTION]
                     $dollar($dollar argument)*
                 }
             };

@@ -14,30 +14,30 @@ use crate::operator::{Operation, Operator};
 )]
 pub trait Returns<O, T> {
     /// Returns the kernel's result as a `Result`.
-    fn returned(self) -> Result<T>;
+    fn into_result(self) -> Result<T>;
 }
 
 impl<O, T> Returns<O, T> for T {
     #[inline(always)]
-    fn returned(self) -> Result<T> {
+    fn into_result(self) -> Result<T> {
         Ok(self)
     }
 }
 
 impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
     #[inline(always)]
-    fn returned(self) -> Result<T> {
+    fn into_result(self) -> Result<T> {
         match self {
             Ok(value) => Ok(value),
-            Err(error) => Err(failed::<O>(error.into())),
+            Err(error) => Err(error_in_operator::<O>(error.into())),
         }
     }
 }
 
 /// An error type of kernels: any type that `?` converts to the runtime's error.
 #[diagnostic::on_unimplemented(
-    message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
-    label = "turn it into one: `.map_err(Error::kernel)`"
+    message = "a kernel of operator `{O}` returns an error of type `{Self}`, which does not convert to `dispatch_runtime::Error`",
+    label = "convert it: `.map_err(Error::kernel)`"
 )]
 pub trait KernelError<O>: Into<Error> {}
 
@@ -48,28 +48,28 @@ impl<O, E: Into<Error>> KernelError<O> for E {}
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn failed<O: Operation>(error: Error) -> Error {
+pub fn error_in_operator<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
-/// Returns the error of a composite: that of its own check if the check refuses the arguments, or else that of its body.
+/// Returns the error of a composite: the error of its own check if the check rejects the arguments, or else the error of its body.
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn explained(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
+pub fn composite_error(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 
-/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::in_call`.
+/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::as_caller_error`.
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn in_call(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
-    error.in_call(callee, operator, names)
+pub fn as_caller_error(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
+    error.as_caller_error(callee, operator, names)
 }
 
 /// Changes an error of operator `O` into one of its form `F`, whose first output has this name.
 #[cold]
-pub fn in_form<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
-    move |error| error.in_form(O::operator().name(), F::operator(), output)
+pub fn as_form_error<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| error.as_form_error(O::operator().name(), F::operator(), output)
 }

@@ -3,7 +3,7 @@
 use std::panic::Location as Caller;
 
 use super::autocast_dtypes::AutocastDTypes;
-use super::{AUTOCAST_LAYER, Entered, Guard, Local, Undo, local, set};
+use super::{AUTOCAST_LAYER, Guard, GuardLocations, GuardState, Undo, load_state, store_state};
 use crate::key::{Device, KeySet};
 use crate::scalar::DType;
 
@@ -21,21 +21,21 @@ use crate::scalar::DType;
 /// ```
 #[track_caller]
 pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
-    let before = local();
-    let dtypes = before.dtypes.with(device, dtype);
-    let allow = match dtype {
-        Some(_) => before.allow | AUTOCAST_LAYER,
-        None if dtypes == AutocastDTypes::NONE => before.allow - AUTOCAST_LAYER,
-        None => before.allow,
+    let before = load_state();
+    let autocast_dtypes = before.autocast_dtypes.with(device, dtype);
+    let allowed = match dtype {
+        Some(_) => before.allowed | AUTOCAST_LAYER,
+        None if autocast_dtypes == AutocastDTypes::NONE => before.allowed - AUTOCAST_LAYER,
+        None => before.allowed,
     };
-    let entered = Entered { at: Caller::caller(), before: before.entered };
-    set(Local { allow, dtypes, entered: Some(entered.at), ..before });
+    let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
+    store_state(GuardState { allowed, autocast_dtypes, innermost_guard: Some(locations.at), ..before });
     // If autocast was off for every backend, there is nothing to restore: the layer is excluded again once it is off for every backend.
-    let changed = before.dtypes != AutocastDTypes::NONE && before.allow != allow;
-    Guard::new(Undo::Autocast(Change {
-        dtype: (before.dtypes != dtypes).then(|| (device, before.dtypes.get(device))),
-        allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
-        entered,
+    let changed = before.autocast_dtypes != AutocastDTypes::NONE && before.allowed != allowed;
+    Guard::new(Undo::Autocast(AutocastChange {
+        dtype: (before.autocast_dtypes != autocast_dtypes).then(|| (device, before.autocast_dtypes.get(device))),
+        allowed: changed.then_some(before.allowed & AUTOCAST_LAYER),
+        locations,
     }))
 }
 
@@ -49,26 +49,27 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
 /// ```
 #[must_use]
 pub fn autocast_dtype(device: Device) -> Option<DType> {
-    local().dtypes.get(device)
+    load_state().autocast_dtypes.get(device)
 }
 
 /// The state before [`autocast`]: a backend's dtype, and whether the layer was allowed, if the guard changed them.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct AutocastChange {
     dtype: Option<(Device, Option<DType>)>,
     allowed: Option<KeySet>,
-    entered: Entered,
+    locations: GuardLocations,
 }
 
-impl Change {
+impl AutocastChange {
     #[inline]
-    pub(super) fn undone(&self, now: Local) -> Local {
-        let dtypes = self.dtype.map_or(now.dtypes, |(device, dtype)| now.dtypes.with(device, dtype));
-        let allowed = if dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
-        Local {
-            allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
-            dtypes,
-            entered: self.entered.left(now.entered),
+    pub(super) fn undo(&self, now: GuardState) -> GuardState {
+        let autocast_dtypes =
+            self.dtype.map_or(now.autocast_dtypes, |(device, dtype)| now.autocast_dtypes.with(device, dtype));
+        let allowed = if autocast_dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
+        GuardState {
+            allowed: allowed.map_or(now.allowed, |allowed| (now.allowed - AUTOCAST_LAYER) | allowed),
+            autocast_dtypes,
+            innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
             ..now
         }
     }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn autocast_that_was_excluded_is_excluded_again_after_it_was_on() {
+    fn an_inner_autocast_guard_restores_the_exclusion() {
         let on = autocast(Device::CPU, Some(DType::BF16));
         let excluding = exclude(KeySet::layers_of(Autocast));
         drop(autocast(Device::CPU, None));
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn autocast_travels_with_its_dtype() {
+    fn spawned_threads_inherit_the_autocast_dtype() {
         let _on = autocast(Device::CPU, Some(DType::F16));
         assert_eq!(spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), Some(DType::F16));
         assert_eq!(std::thread::spawn(|| autocast_dtype(Device::CPU)).join().unwrap(), None);

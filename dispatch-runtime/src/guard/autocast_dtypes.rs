@@ -14,7 +14,7 @@ impl AutocastDTypes {
     pub(super) const NONE: Self = Self(0);
 
     pub(super) fn get(self, device: Device) -> Option<DType> {
-        match self.0 >> shift(device) & 15 {
+        match self.0 >> bit_offset(device) & 15 {
             OFF => None,
             number => DType::from_number(number.cast_signed()),
         }
@@ -23,11 +23,11 @@ impl AutocastDTypes {
     /// Returns the set with the dtype of one backend replaced. A dtype that is not floating turns autocast off.
     pub(super) fn with(self, device: Device, dtype: Option<DType>) -> Self {
         let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF, |dtype| dtype as u64);
-        Self(self.0 & !(15 << shift(device)) | number << shift(device))
+        Self(self.0 & !(15 << bit_offset(device)) | number << bit_offset(device))
     }
 }
 
-fn shift(device: Device) -> u32 {
+fn bit_offset(device: Device) -> u32 {
     4 * u32::from(device.backend())
 }
 
@@ -39,10 +39,14 @@ mod tests {
     fn every_backend_has_a_dtype_of_its_own() {
         let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
         for dtype in floating() {
-            let dtypes = AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
-            assert_eq!((dtypes.get(Device::META), dtypes.get(Device::CPU)), (Some(dtype), Some(DType::F16)));
-            assert_eq!(dtypes.get("cuda:1".parse().unwrap()), None);
-            assert_eq!(dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
+            let autocast_dtypes =
+                AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
+            assert_eq!(
+                (autocast_dtypes.get(Device::META), autocast_dtypes.get(Device::CPU)),
+                (Some(dtype), Some(DType::F16))
+            );
+            assert_eq!(autocast_dtypes.get("cuda:1".parse().unwrap()), None);
+            assert_eq!(autocast_dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
         }
         for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
             assert_eq!(AutocastDTypes::NONE.with(Device::CPU, Some(dtype)), AutocastDTypes::NONE);

@@ -1,7 +1,7 @@
 //! Grad mode and inference mode: whether autograd records calls, and whether views are tracked.
 
-use super::layers::change;
-use super::{Guard, Local, OWN, Undo, local};
+use super::layers::change_keys;
+use super::{Guard, GuardState, STATE, Undo, load_state};
 use crate::key::keys::{ADInplaceOrView, Autograd};
 use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 
@@ -15,7 +15,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 /// ```
 #[track_caller]
 pub fn inference_mode() -> Guard {
-    change(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
+    change_keys(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
 }
 
 /// Whether this thread is in [`inference_mode`].
@@ -26,14 +26,14 @@ pub fn inference_mode() -> Guard {
 #[must_use]
 #[inline]
 pub fn is_inference_mode() -> bool {
-    let local = local();
+    let state = load_state();
     // Outside of inference mode, each new tensor costs only this first check.
-    local.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && is_without_autograd(local)
+    state.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && excludes_autograd(state)
 }
 
 #[cold]
-fn is_without_autograd(local: Local) -> bool {
-    local.exclude().has(Autograd)
+fn excludes_autograd(state: GuardState) -> bool {
+    state.exclude().has(Autograd)
 }
 
 /// Stops autograd's recording on this thread. Results do not require gradients, and leaves may be written to.
@@ -44,7 +44,7 @@ fn is_without_autograd(local: Local) -> bool {
 /// assert!(!guard::is_grad_enabled());
 /// ```
 pub fn no_grad() -> Guard {
-    set_grad(0)
+    set_grad_mode(0)
 }
 
 /// Resumes autograd's recording inside of [`no_grad`].
@@ -56,12 +56,12 @@ pub fn no_grad() -> Guard {
 /// assert!(guard::is_grad_enabled());
 /// ```
 pub fn enable_grad() -> Guard {
-    set_grad(1)
+    set_grad_mode(1)
 }
 
-fn set_grad(grad: u8) -> Guard {
-    let before = OWN.with(|own| own.grad.replace(grad));
-    Guard::new(if before == grad { Undo::Nothing } else { Undo::Grad })
+fn set_grad_mode(grad_mode: u8) -> Guard {
+    let before = STATE.with(|cells| cells.grad_mode.replace(grad_mode));
+    Guard::new(if before == grad_mode { Undo::Nothing } else { Undo::GradMode })
 }
 
 /// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
@@ -75,7 +75,7 @@ fn set_grad(grad: u8) -> Guard {
 #[must_use]
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    local().grad == 1 && !is_inference_mode()
+    load_state().grad_mode == 1 && !is_inference_mode()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     use crate::guard::thread_state::spawn;
 
     #[test]
-    fn grad_mode_nests_and_travels() {
+    fn grad_mode_nests_and_is_inherited_by_spawned_threads() {
         let outer = no_grad();
         let inner = enable_grad();
         assert!(is_grad_enabled());

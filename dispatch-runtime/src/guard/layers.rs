@@ -2,7 +2,7 @@
 
 use std::panic::Location as Caller;
 
-use super::{Entered, Guard, Local, OWN, Undo, local, set};
+use super::{Guard, GuardLocations, GuardState, STATE, Undo, load_state, store_state};
 use crate::key::keys::Autograd;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, KeySet, layer_bit};
 
@@ -14,7 +14,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_
 /// ```
 #[must_use]
 pub fn included() -> KeySet {
-    local().include
+    load_state().include
 }
 
 /// Returns the layers that this thread removes from every call.
@@ -25,7 +25,7 @@ pub fn included() -> KeySet {
 /// ```
 #[must_use]
 pub fn excluded() -> KeySet {
-    local().exclude()
+    load_state().exclude()
 }
 
 /// Adds `keys` to every call of this thread.
@@ -38,7 +38,7 @@ pub fn excluded() -> KeySet {
 #[track_caller]
 #[inline]
 pub fn include(keys: KeySet) -> Guard {
-    change(keys, KeySet::EMPTY, KeySet::EMPTY)
+    change_keys(keys, KeySet::EMPTY, KeySet::EMPTY)
 }
 
 /// Removes the layers of `keys` from every call of this thread.
@@ -52,11 +52,14 @@ pub fn include(keys: KeySet) -> Guard {
 #[inline]
 pub fn exclude(layers: KeySet) -> Guard {
     let at = Caller::caller();
-    OWN.with(|own| {
-        let before = own.allow.get();
+    STATE.with(|cells| {
+        let before = cells.allowed.get();
         let excluded = layers.layers() & before;
-        own.allow.set(before - excluded);
-        Guard::new(Undo::Excluded(excluded, Entered { at, before: own.entered.replace(Some(at)) }))
+        cells.allowed.set(before - excluded);
+        Guard::new(Undo::ExcludedLayers(
+            excluded,
+            GuardLocations { at, before: cells.innermost_guard.replace(Some(at)) },
+        ))
     })
 }
 
@@ -70,9 +73,14 @@ pub fn exclude(layers: KeySet) -> Guard {
 /// ```
 #[track_caller]
 pub fn force(include: KeySet, exclude: KeySet) -> Guard {
-    let before = local();
-    set(Local { include, allow: KeySet::FULL - exclude, entered: Some(Caller::caller()), ..before });
-    Guard::new(Undo::Everything(before))
+    let before = load_state();
+    store_state(GuardState {
+        include,
+        allowed: KeySet::FULL - exclude,
+        innermost_guard: Some(Caller::caller()),
+        ..before
+    });
+    Guard::new(Undo::WholeState(before))
 }
 
 /// Removes autograd from every call of this thread. Autograd kernels hold this guard while they compute.
@@ -121,37 +129,37 @@ pub fn skip_functionalize() -> Guard {
 
 /// The bits of the thread's sets that a guard changed.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct LayerChange {
     included: KeySet,
     no_longer_included: KeySet,
     excluded: KeySet,
-    entered: Entered,
+    locations: GuardLocations,
 }
 
 #[track_caller]
 #[inline]
-pub(super) fn change(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
-    let before = local();
+pub(super) fn change_keys(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
+    let before = load_state();
     let included = KeySet::from_bits(include.bits() & !before.include.bits());
     let no_longer_included = no_longer_include.layers() & before.include;
-    let excluded = exclude.layers() & before.allow;
-    let entered = Entered { at: Caller::caller(), before: before.entered };
-    set(Local {
+    let excluded = exclude.layers() & before.allowed;
+    let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
+    store_state(GuardState {
         include: (before.include | included) - no_longer_included,
-        allow: before.allow - excluded,
-        entered: Some(entered.at),
+        allowed: before.allowed - excluded,
+        innermost_guard: Some(locations.at),
         ..before
     });
-    Guard::new(Undo::Layers(Change { included, no_longer_included, excluded, entered }))
+    Guard::new(Undo::Keys(LayerChange { included, no_longer_included, excluded, locations }))
 }
 
-impl Change {
+impl LayerChange {
     #[inline]
-    pub(super) fn undone(&self, now: Local) -> Local {
-        Local {
+    pub(super) fn undo(&self, now: GuardState) -> GuardState {
+        GuardState {
             include: KeySet::from_bits(now.include.bits() & !self.included.bits()) | self.no_longer_included,
-            allow: now.allow | self.excluded,
-            entered: self.entered.left(now.entered),
+            allowed: now.allowed | self.excluded,
+            innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
             ..now
         }
     }
@@ -165,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_inner_guard_for_the_same_layer_leaves_it_to_the_outer_one() {
+    fn a_layer_stays_excluded_until_the_outer_guard_is_dropped() {
         let outer = exclude(KeySet::from(Tracer));
         drop(exclude(KeySet::from(Tracer)));
         assert!(excluded().has(Tracer));
@@ -188,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nested_guards_leave_no_trace(changes in prop::collection::vec((any::<u64>(), any::<bool>()), 0..8)) {
+        fn nested_guards_restore_the_key_sets(changes in prop::collection::vec((any::<u64>(), any::<bool>()), 0..8)) {
             let before = (included(), excluded());
             let mut guards = Vec::new();
             for (bits, adds) in changes {

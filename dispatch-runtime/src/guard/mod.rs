@@ -4,7 +4,7 @@
 //! the sets. A guard restores what it changed when it is dropped, also during a panic. A kernel that calls operators below its own layer
 //! holds a guard while its body runs. A guard costs a few instructions.
 //!
-//! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allow`.
+//! `exclude` is stored inverted, so that a call is one `or` and one `and`: `(keys | include) & allowed`.
 
 mod autocast;
 mod autocast_dtypes;
@@ -25,7 +25,7 @@ pub use grad_mode::{enable_grad, inference_mode, is_grad_enabled, is_inference_m
 pub use layers::{
     below_ad_inplace_or_view, below_autograd, exclude, excluded, force, include, included, skip_functionalize,
 };
-pub use thread_state::{ThreadState, Unpack, spawn, take_along};
+pub use thread_state::{InstallState, ThreadState, register_inherited_state, spawn};
 
 /// A handle of a change of the thread's sets, which is undone when the handle is dropped.
 ///
@@ -53,13 +53,13 @@ pub struct Guard {
 #[derive(Debug)]
 enum Undo {
     /// Layers that the guard excluded. This is the fast path, for guards in kernels.
-    Excluded(KeySet, Entered),
-    Layers(layers::Change),
+    ExcludedLayers(KeySet, GuardLocations),
+    Keys(layers::LayerChange),
     /// The guard switched the grad mode.
-    Grad,
-    Autocast(autocast::Change),
+    GradMode,
+    Autocast(autocast::AutocastChange),
     Nothing,
-    Everything(Local),
+    WholeState(GuardState),
 }
 
 impl Guard {
@@ -72,146 +72,146 @@ impl Guard {
 impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
-        if let Undo::Excluded(layers, entered) = &self.undo {
-            OWN.with(|own| {
-                own.allow.set(own.allow.get() | *layers);
-                own.entered.set(entered.left(own.entered.get()));
+        if let Undo::ExcludedLayers(layers, locations) = &self.undo {
+            STATE.with(|cells| {
+                cells.allowed.set(cells.allowed.get() | *layers);
+                cells.innermost_guard.set(locations.innermost_after_drop(cells.innermost_guard.get()));
             });
         } else {
-            self.undo_more();
+            self.undo_slow();
         }
     }
 }
 
 impl Guard {
     #[inline(never)]
-    fn undo_more(&self) {
-        let now = local();
-        set(match &self.undo {
-            Undo::Excluded(..) | Undo::Nothing => return,
-            Undo::Layers(change) => change.undone(now),
-            Undo::Grad => Local { grad: 1 - now.grad, ..now },
-            Undo::Autocast(change) => change.undone(now),
-            Undo::Everything(before) => *before,
+    fn undo_slow(&self) {
+        let now = load_state();
+        store_state(match &self.undo {
+            Undo::ExcludedLayers(..) | Undo::Nothing => return,
+            Undo::Keys(change) => change.undo(now),
+            Undo::GradMode => GuardState { grad_mode: 1 - now.grad_mode, ..now },
+            Undo::Autocast(change) => change.undo(now),
+            Undo::WholeState(before) => *before,
         });
     }
 }
 
 /// The guard state of a thread: key sets, grad mode and autocast.
 #[derive(Clone, Copy, Debug)]
-struct Local {
+struct GuardState {
     include: KeySet,
     /// The complement of the excluded layers.
-    allow: KeySet,
+    allowed: KeySet,
     /// Whether autograd may record: 1 or 0. A `bool` has unused values. The compiler would encode "the thread-local is destroyed" in one,
     /// and every call would check for it.
-    grad: u8,
+    grad_mode: u8,
     /// The dtype of each backend for which autocast is on. If there is none, the layer `Autocast` is excluded.
-    dtypes: AutocastDTypes,
+    autocast_dtypes: AutocastDTypes,
     /// The location where the innermost guard was made, for [`explain`](crate::Operator::explain) and for errors.
-    entered: Option<&'static Caller<'static>>,
+    innermost_guard: Option<&'static Caller<'static>>,
 }
 
-impl Local {
+impl GuardState {
     /// The state of a new thread: backend selection and view tracking are included, autocast is excluded.
     const DEFAULT: Self = Self {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
-        allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
-        grad: 1,
-        dtypes: AutocastDTypes::NONE,
-        entered: None,
+        allowed: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
+        grad_mode: 1,
+        autocast_dtypes: AutocastDTypes::NONE,
+        innermost_guard: None,
     };
 
     fn exclude(self) -> KeySet {
-        (KeySet::FULL - self.allow).layers()
+        (KeySet::FULL - self.allowed).layers()
     }
 }
 
 /// The layer that is excluded by default, and the only one that a guard can switch on.
 const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 
-/// A thread's [`Local`], one cell per field. Loading the whole struct just after a store to one field would stall.
-struct Own {
+/// A thread's [`GuardState`], one cell per field. Loading the whole struct just after a store to one field would stall.
+struct StateCells {
     include: Cell<KeySet>,
-    allow: Cell<KeySet>,
-    grad: Cell<u8>,
-    dtypes: Cell<AutocastDTypes>,
-    entered: Cell<Option<&'static Caller<'static>>>,
+    allowed: Cell<KeySet>,
+    grad_mode: Cell<u8>,
+    autocast_dtypes: Cell<AutocastDTypes>,
+    innermost_guard: Cell<Option<&'static Caller<'static>>>,
     /// The number of nested redispatches on this thread. Guards do not change it.
-    depth: Cell<u32>,
+    redispatch_depth: Cell<u32>,
 }
 
 thread_local! {
-    static OWN: Own = const {
-        let Local { include, allow, grad, dtypes, entered } = Local::DEFAULT;
-        Own {
+    static STATE: StateCells = const {
+        let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = GuardState::DEFAULT;
+        StateCells {
             include: Cell::new(include),
-            allow: Cell::new(allow),
-            grad: Cell::new(grad),
-            dtypes: Cell::new(dtypes),
-            entered: Cell::new(entered),
-            depth: Cell::new(0),
+            allowed: Cell::new(allowed),
+            grad_mode: Cell::new(grad_mode),
+            autocast_dtypes: Cell::new(autocast_dtypes),
+            innermost_guard: Cell::new(innermost_guard),
+            redispatch_depth: Cell::new(0),
         }
     };
 }
 
 /// Calls `change` with the number of nested redispatches on this thread.
 #[inline]
-pub(crate) fn with_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> R {
-    OWN.with(|own| change(&own.depth))
+pub(crate) fn with_redispatch_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> R {
+    STATE.with(|cells| change(&cells.redispatch_depth))
 }
 
 #[inline]
-fn local() -> Local {
-    OWN.with(|own| Local {
-        include: own.include.get(),
-        allow: own.allow.get(),
-        grad: own.grad.get(),
-        dtypes: own.dtypes.get(),
-        entered: own.entered.get(),
+fn load_state() -> GuardState {
+    STATE.with(|cells| GuardState {
+        include: cells.include.get(),
+        allowed: cells.allowed.get(),
+        grad_mode: cells.grad_mode.get(),
+        autocast_dtypes: cells.autocast_dtypes.get(),
+        innermost_guard: cells.innermost_guard.get(),
     })
 }
 
 #[inline]
-fn set(local: Local) {
-    let Local { include, allow, grad, dtypes, entered } = local;
-    OWN.with(|own| {
-        own.include.set(include);
-        own.allow.set(allow);
-        own.grad.set(grad);
-        own.dtypes.set(dtypes);
-        own.entered.set(entered);
+fn store_state(state: GuardState) {
+    let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = state;
+    STATE.with(|cells| {
+        cells.include.set(include);
+        cells.allowed.set(allowed);
+        cells.grad_mode.set(grad_mode);
+        cells.autocast_dtypes.set(autocast_dtypes);
+        cells.innermost_guard.set(innermost_guard);
     });
 }
 
-/// Returns the keys of a call on this thread whose arguments carry the keys `arguments`.
+/// Returns the keys of a call on this thread whose arguments have the keys `arguments`.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
-    OWN.with(|own| (arguments | own.include.get()) & own.allow.get())
+    STATE.with(|cells| (arguments | cells.include.get()) & cells.allowed.get())
 }
 
 /// The locations where a guard and the guard around it were made.
 #[derive(Debug)]
-struct Entered {
+struct GuardLocations {
     at: &'static Caller<'static>,
     before: Option<&'static Caller<'static>>,
 }
 
-impl Entered {
+impl GuardLocations {
     /// Returns the location of the innermost guard after this one ends. A guard that was made later and still exists remains the innermost
     /// one.
     #[inline]
-    fn left(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
+    fn innermost_after_drop(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
         if now.is_some_and(|innermost| std::ptr::eq(innermost, self.at)) { self.before } else { now }
     }
 }
 
 /// Returns the location where this thread's innermost guard was made, or `None` if the sets have their default values. After guards that
 /// ended out of order, it can be the location of one that ended.
-pub(crate) fn entered_at() -> Option<Location> {
-    let local = local();
-    let untouched = (local.include, local.allow) == (Local::DEFAULT.include, Local::DEFAULT.allow);
-    local.entered.filter(|_| !untouched).map(Location::of)
+pub(crate) fn innermost_guard_location() -> Option<Location> {
+    let state = load_state();
+    let untouched = (state.include, state.allowed) == (GuardState::DEFAULT.include, GuardState::DEFAULT.allowed);
+    state.innermost_guard.filter(|_| !untouched).map(Location::of)
 }
 
 #[cfg(test)]
@@ -225,7 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_panic_puts_the_sets_back() {
+    fn a_panic_restores_the_key_sets() {
         let before = (included(), excluded());
         let caught = std::panic::catch_unwind(|| {
             let _inference = inference_mode();
@@ -237,24 +237,24 @@ mod tests {
     }
 
     #[test]
-    fn guards_that_end_out_of_order_leave_no_place_behind() {
+    fn guards_dropped_out_of_order_restore_the_innermost_location() {
         let outer = exclude(KeySet::from(Tracer));
         let inner = inference_mode();
-        let entered = entered_at();
+        let entered = innermost_guard_location();
         drop(outer);
-        assert_eq!(entered_at(), entered);
+        assert_eq!(innermost_guard_location(), entered);
         drop(inner);
-        assert_eq!(entered_at(), None);
+        assert_eq!(innermost_guard_location(), None);
         let (outer, line) = (exclude(KeySet::from(Tracer)), line!());
         drop(exclude(KeySet::from(Negative)));
-        assert_eq!(entered_at(), Some(Location::new(file!(), line)));
+        assert_eq!(innermost_guard_location(), Some(Location::new(file!(), line)));
         drop(outer);
-        assert_eq!(entered_at(), None);
+        assert_eq!(innermost_guard_location(), None);
     }
 
     proptest! {
         #[test]
-        fn guards_in_any_order_leave_no_trace(kinds in prop::collection::vec((any::<u64>(), 0..4), 0..8), order in any::<u64>()) {
+        fn guards_dropped_in_any_order_restore_the_key_sets(kinds in prop::collection::vec((any::<u64>(), 0..4), 0..8), order in any::<u64>()) {
             let before = (included(), excluded());
             let mut guards = Vec::new();
             for (bits, kind) in kinds {
@@ -272,7 +272,7 @@ mod tests {
                 order /= count;
             }
             prop_assert_eq!((included(), excluded()), before);
-            prop_assert_eq!(entered_at(), None);
+            prop_assert_eq!(innermost_guard_location(), None);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Guard, Local, Undo, local, set};
+use super::{Guard, GuardState, Undo, load_state, store_state};
 
 /// A copy of one thread's guard state, for use on another thread.
 ///
@@ -17,7 +17,7 @@ use super::{Guard, Local, Undo, local, set};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadState {
-    local: Local,
+    state: GuardState,
 }
 
 impl ThreadState {
@@ -29,7 +29,7 @@ impl ThreadState {
     #[inline]
     #[must_use]
     pub fn capture() -> Self {
-        Self { local: local() }
+        Self { state: load_state() }
     }
 
     /// Replaces this thread's state until the guard is dropped. The guard must be dropped after every guard that was made under it.
@@ -42,9 +42,9 @@ impl ThreadState {
     /// assert!(!guard::is_inference_mode());
     /// ```
     pub fn enter(self) -> Guard {
-        let before = local();
-        set(self.local);
-        Guard::new(Undo::Everything(before))
+        let before = load_state();
+        store_state(self.state);
+        Guard::new(Undo::WholeState(before))
     }
 
     /// Runs `f` in this state. Jobs on a thread pool, such as rayon's, are wrapped in this.
@@ -62,10 +62,10 @@ impl ThreadState {
 }
 
 /// A closure that installs a layer's thread-local state on another thread. The state lasts as long as the returned value.
-pub type Unpack = Box<dyn FnOnce() -> Box<dyn Any> + Send>;
+pub type InstallState = Box<dyn FnOnce() -> Box<dyn Any> + Send>;
 
 /// The functions that capture thread-local state, one per layer.
-static PACKERS: Mutex<Vec<fn() -> Unpack>> = Mutex::new(Vec::new());
+static CAPTURES: Mutex<Vec<fn() -> InstallState>> = Mutex::new(Vec::new());
 
 /// Registers a function that captures a layer's thread-local state. Threads that [`spawn`] starts afterwards inherit this state.
 ///
@@ -75,15 +75,15 @@ static PACKERS: Mutex<Vec<fn() -> Unpack>> = Mutex::new(Vec::new());
 ///
 /// thread_local!(static COLOUR: Cell<u8> = const { Cell::new(0) });
 ///
-/// guard::take_along(|| {
+/// guard::register_inherited_state(|| {
 ///     let colour = COLOUR.get();
 ///     Box::new(move || Box::new(COLOUR.set(colour)))
 /// });
 /// COLOUR.set(7);
 /// assert_eq!(guard::spawn(|| COLOUR.get()).join().unwrap(), 7);
 /// ```
-pub fn take_along(pack: fn() -> Unpack) {
-    PACKERS.lock().unwrap_or_else(PoisonError::into_inner).push(pack);
+pub fn register_inherited_state(capture: fn() -> InstallState) {
+    CAPTURES.lock().unwrap_or_else(PoisonError::into_inner).push(capture);
 }
 
 /// Starts a thread that inherits this thread's guards, which a plain `std::thread::spawn` does not.
@@ -95,10 +95,10 @@ pub fn take_along(pack: fn() -> Unpack) {
 /// ```
 pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
     let state = ThreadState::capture();
-    let packers = PACKERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let packed: Vec<Unpack> = packers.into_iter().map(|pack| pack()).collect();
+    let captures = CAPTURES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let captured: Vec<InstallState> = captures.into_iter().map(|capture| capture()).collect();
     std::thread::spawn(move || {
-        let _unpacked: Vec<_> = packed.into_iter().map(|unpack| unpack()).collect();
+        let _installed: Vec<_> = captured.into_iter().map(|install| install()).collect();
         state.run(f)
     })
 }
@@ -108,7 +108,7 @@ mod tests {
     use crate::guard::grad_mode::{inference_mode, is_inference_mode};
 
     #[test]
-    fn another_thread_starts_with_the_defaults() {
+    fn a_plain_thread_starts_with_the_default_state() {
         let _inference = inference_mode();
         assert!(!std::thread::spawn(is_inference_mode).join().unwrap());
     }

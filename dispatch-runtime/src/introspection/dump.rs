@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::table_cells::{RegisteredKernel, of_cell};
-use crate::error::Site;
+use super::table_cells::{RegisteredKernel, kernels_of_cell};
+use crate::error::KernelSite;
 use crate::key::{Key, Provenance};
 use crate::operator::Operator;
 use crate::registration::registry;
@@ -64,11 +64,11 @@ pub fn dump_name(name: &str) -> String {
         }
         None => _ = writeln!(text, "schema: (none)"),
     }
-    for kernel in row.cells.iter().flat_map(of_cell) {
+    for kernel in row.cells.iter().flat_map(kernels_of_cell) {
         let alias = if kernel.site.key.is_alias() { "[alias]" } else { "" };
         let inactive = if kernel.is_active { "" } else { " (inactive)" };
         let when = kernel.condition.map_or_else(String::new, |condition| format!(" when {condition}"));
-        let RegisteredKernel { site: Site { key, kernel: name, location }, kind, .. } = kernel;
+        let RegisteredKernel { site: KernelSite { key, kernel: name, location }, kind, .. } = kernel;
         _ = writeln!(text, "{key}{alias}{inactive}: `{name}` ({location}) [ {kind}{when} ]");
     }
     text
@@ -82,7 +82,7 @@ pub fn dump_name(name: &str) -> String {
 #[must_use]
 pub fn registrations_for(key: Key) -> Vec<String> {
     let registry = registry::lock();
-    let Ok(target) = key.target() else {
+    let Ok(target) = key.slot_or_alias() else {
         return Vec::new();
     };
     let mut names: Vec<String> =

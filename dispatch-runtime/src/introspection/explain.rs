@@ -4,13 +4,13 @@
 //! skipped, the kernel that runs, and why the others do not. The error of a call without a kernel contains the same explanation in short
 //! form.
 
-use crate::error::{Error, ErrorKind, Explanation, Result, Site};
+use crate::error::{Error, ErrorKind, Explanation, KernelSite, Result};
 use crate::guard;
-use crate::key::{Key, KeySet, Provenance, SLOTS, Slot, Target, layer_bit};
+use crate::key::{Key, KeySet, Provenance, SLOT_COUNT, Slot, SlotOrAlias, layer_bit};
 use crate::memory::backend;
-use crate::operator::{Entry, Operator, Table};
+use crate::operator::{Operator, SlotKind, Table};
 use crate::registration::{Registry, bind, registry};
-use crate::table::{Active, Registered, Row, cell};
+use crate::table::{ActiveKernels, KernelRegistration, OperatorRow, cell};
 use crate::tensor::Marks;
 use crate::value::Value;
 
@@ -18,8 +18,8 @@ impl Operator {
     /// Explains which kernel a call with these arguments reaches on this thread, and why. Nothing is called.
     #[must_use]
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
-        let carried = self.each_carried(arguments);
-        let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
+        let argument_keys = self.keys_of_each(arguments);
+        let keys = guard::call_keys(argument_keys.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         self.explain_redispatch(keys, arguments)
     }
 
@@ -37,17 +37,18 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn explain_redispatch(&self, keys: KeySet, arguments: &[Value]) -> Explanation {
-        let carried = self.each_carried(arguments);
+        let argument_keys = self.keys_of_each(arguments);
         let has_any_mark = |marks| arguments.iter().any(|argument| argument.has_any_mark(marks));
-        explain(&registry::lock(), self, keys, &carried, Marks::never_set(), has_any_mark)
+        explain(&registry::lock(), self, keys, &argument_keys, Marks::never_set(), has_any_mark)
     }
 
-    /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `carried` has the keys of
-    /// each argument that can add keys, in order; arguments missing at the end add none. `marks` are the marks of the tensors among them.
+    /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `argument_keys` has the
+    /// keys of each argument that can add keys, in order; arguments missing at the end add none. `marks` are the marks of the tensors among
+    /// them.
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::TooManyArguments`] if `carried` has more elements than the operator has arguments that can add keys.
+    /// Returns [`ErrorKind::TooManyArguments`] if `argument_keys` has more elements than the operator has arguments that can add keys.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -63,37 +64,39 @@ impl Operator {
     /// assert!(third::operator().explain_keys(&[KeySet::EMPTY; 2], None).is_err());
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn explain_keys(&self, carried: &[KeySet], marks: Option<Marks>) -> Result<Explanation> {
-        let able: Vec<usize> = (0..self.argument_count()).filter(|&i| self.has_a_say(i)).collect();
-        if carried.len() > able.len() {
-            let (operator, expected, found) = (self.name(), able.len(), carried.len());
+    pub fn explain_keys(&self, argument_keys: &[KeySet], marks: Option<Marks>) -> Result<Explanation> {
+        let key_arguments: Vec<usize> = (0..self.argument_count()).filter(|&i| self.can_add_keys(i)).collect();
+        if argument_keys.len() > key_arguments.len() {
+            let (operator, expected, found) = (self.name(), key_arguments.len(), argument_keys.len());
             return Err(ErrorKind::TooManyArguments { operator, expected, found }.into());
         }
-        let mut of_each = vec![KeySet::EMPTY; self.argument_count()];
-        for (i, &keys) in able.into_iter().zip(carried) {
-            of_each[i] = keys;
+        let mut keys_of_each = vec![KeySet::EMPTY; self.argument_count()];
+        for (i, &keys) in key_arguments.into_iter().zip(argument_keys) {
+            keys_of_each[i] = keys;
         }
-        let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
+        let keys = guard::call_keys(argument_keys.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         let marks = marks.unwrap_or(Marks::NONE);
         let has_any_mark = |asked| marks.intersects(asked);
-        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::NONE, has_any_mark))
+        Ok(explain(&registry::lock(), self, keys, &keys_of_each, Marks::NONE, has_any_mark))
     }
 }
 
 /// Makes the error of a call without a kernel.
 #[cold]
-pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
+pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, carried, Marks::never_set(), |_| false);
+    let explanation = explain(&registry, operator, keys, argument_keys, Marks::never_set(), |_| false);
     let Ok(row) = registry.row_of(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
-    let slot = explanation.key.and_then(|key| key.target().ok());
-    let slot = if let Some(Target::Slot(slot)) = slot { slot } else { Slot::UNDEFINED };
-    match registry::active(&registry, row, slot) {
-        (_, Active::Conflict(kernels), Some(target)) => cell::duplicate_kernels(row.name, target, &kernels),
-        (_, Active::Conflict(fallbacks), None) => {
-            ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks: cell::sites(&fallbacks) }.into()
+    let slot = explanation.key.and_then(|key| key.slot_or_alias().ok());
+    let slot = if let Some(SlotOrAlias::Slot(slot)) = slot { slot } else { Slot::UNDEFINED };
+    match registry::active_kernels(&registry, row, slot) {
+        (_, ActiveKernels::Conflict(kernels), Some(target)) => {
+            cell::duplicate_kernels_error(row.name, target, &kernels)
+        }
+        (_, ActiveKernels::Conflict(fallbacks), None) => {
+            ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks: cell::kernel_sites(&fallbacks) }.into()
         }
         (Provenance::AmbiguousAutogradOther, ..) => ErrorKind::Ambiguous(Box::new(explanation)).into(),
         _ => ErrorKind::NoKernel(Box::new(explanation)).into(),
@@ -102,31 +105,34 @@ pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> 
 
 /// Makes the error of a call for which no kernel's condition holds.
 #[cold]
-pub(crate) fn none_fits(operator: &Operator, slot: Slot) -> Error {
+pub(crate) fn no_condition_holds_error(operator: &Operator, slot: Slot) -> Error {
     let registry = registry::lock();
-    let kernels = match registry.row_of(operator).map(|row| registry::active(&registry, row, slot)) {
-        Ok((_, Active::Choice(kernels), _)) => kernels,
+    let kernels = match registry.row_of(operator).map(|row| registry::active_kernels(&registry, row, slot)) {
+        Ok((_, ActiveKernels::Conditional(kernels), _)) => kernels,
         // The registrations changed in the meantime.
         _ => Vec::new(),
     };
     let conditions = kernels.iter().filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).collect();
-    ErrorKind::NoneFits { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
+    ErrorKind::NoConditionHolds { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
 }
 
 fn explain(
     registry: &Registry,
     operator: &Operator,
     keys: KeySet,
-    carried: &[KeySet],
+    argument_keys: &[KeySet],
     absent: Marks,
     has_any_mark: impl Fn(Marks) -> bool,
 ) -> Explanation {
-    let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
+    let union = argument_keys.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
     let short = format!("{schema:#}");
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
-    let arguments =
-        names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.has_a_say(*i)).map(|(_, pair)| pair);
+    let arguments = names
+        .zip(argument_keys.iter().copied())
+        .enumerate()
+        .filter(|(i, _)| operator.can_add_keys(*i))
+        .map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
         signature: short[short.find('(').unwrap_or(0)..].to_owned(),
@@ -134,54 +140,54 @@ fn explain(
         arguments: arguments.collect(),
         included: guard::included(),
         removed: (union | guard::included()).without(guard::call_keys(union)),
-        entered: guard::entered_at(),
+        innermost_guard: guard::innermost_guard_location(),
         keys,
         redispatched: keys != guard::call_keys(union),
-        masked: KeySet::EMPTY,
+        skipped: KeySet::EMPTY,
         key: None,
         provenance: Provenance::Missing,
         winner: None,
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
-        linked: backend::linked_devices(),
+        linked_devices: backend::linked_devices(),
     };
     let Ok(row) = registry.row_of(operator) else {
         return explanation;
     };
-    let table = bind::table_of(registry, row, absent);
-    let is_passed =
+    let table = bind::build_unpublished_table(registry, row, absent);
+    let is_skipped =
         |slot| operator.adapters().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any_mark(marks));
-    let (slot, masked) = landing(&table, keys, is_passed);
-    explanation.masked = masked;
+    let (slot, skipped) = final_slot(&table, keys, is_skipped);
+    explanation.skipped = skipped;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));
-    let (provenance, active, target) = registry::active(registry, row, slot);
+    let (provenance, active, target) = registry::active_kernels(registry, row, slot);
     explanation.provenance = provenance;
-    let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
-    let site = |kernel: &Registered| Site { key, kernel: kernel.name, location: kernel.location };
+    let key = target.map_or_else(|| Key::of_slot(slot), Key::of_slot_or_alias);
+    let site = |kernel: &KernelRegistration| KernelSite { key, kernel: kernel.name, location: kernel.location };
     match &active {
-        Active::One(kernel) => explanation.winner = Some(site(kernel)),
-        Active::Choice(kernels) => {
-            let candidate = |kernel: &&Registered| {
-                let site = Site { key: row.key_of(kernel).unwrap_or(key), ..site(kernel) };
+        ActiveKernels::One(kernel) => explanation.winner = Some(site(kernel)),
+        ActiveKernels::Conditional(kernels) => {
+            let candidate = |kernel: &&KernelRegistration| {
+                let site = KernelSite { key: row.key_of(kernel).unwrap_or(key), ..site(kernel) };
                 (site, kernel.condition.map(|condition| condition.text))
             };
             explanation.candidates = kernels.iter().map(candidate).collect();
         }
-        Active::None | Active::Conflict(_) => {}
+        ActiveKernels::None | ActiveKernels::Conflict(_) => {}
     }
-    explanation.losers = losers(row, keys, slot, &active, target);
-    explanation.backend_is_linked = slot.key().is_none() || registry.serves(slot);
+    explanation.losers = losing_kernels(row, keys, slot, &active, target);
+    explanation.backend_is_linked = slot.key().is_none() || registry.has_kernel_for(slot);
     explanation
 }
 
 /// Returns the slot where a call ends, and the keys that it skipped.
-fn landing(table: &Table, keys: KeySet, is_passed: impl Fn(Slot) -> bool) -> (Slot, KeySet) {
+fn final_slot(table: &Table, keys: KeySet, is_skipped: impl Fn(Slot) -> bool) -> (Slot, KeySet) {
     let mut left = keys;
     loop {
-        let (slot, _, entry) = table.slot(left);
-        if entry == Entry::Skip || is_passed(slot) {
-            left = Table::below(left, slot);
+        let (slot, _, kind) = table.lookup_slot(left);
+        if kind == SlotKind::Skip || is_skipped(slot) {
+            left = Table::keys_below(left, slot);
         } else {
             let reached = slot.layer().map_or(KeySet::EMPTY, |layer| {
                 KeySet::from_bits(keys.bits() & (layer_bit(layer) << 1).wrapping_sub(1))
@@ -191,43 +197,57 @@ fn landing(table: &Table, keys: KeySet, is_passed: impl Fn(Slot) -> bool) -> (Sl
     }
 }
 
-fn losers(row: &Row, keys: KeySet, slot: Slot, active: &Active<'_>, winner: Option<Target>) -> Vec<(Site, String)> {
+fn losing_kernels(
+    row: &OperatorRow,
+    keys: KeySet,
+    slot: Slot,
+    active: &ActiveKernels<'_>,
+    winner: Option<SlotOrAlias>,
+) -> Vec<(KernelSite, String)> {
     let mut losers = Vec::new();
     for (target, cell) in &row.cells {
-        let key = Key::of_target(*target);
-        for kernel in cell.newest_first() {
+        let key = Key::of_slot_or_alias(*target);
+        for kernel in cell.by_precedence() {
             let runs = match active {
-                Active::One(one) => std::ptr::eq(*one, kernel),
-                Active::Choice(candidates) => candidates.iter().any(|&candidate| std::ptr::eq(candidate, kernel)),
-                Active::None | Active::Conflict(_) => false,
+                ActiveKernels::One(one) => std::ptr::eq(*one, kernel),
+                ActiveKernels::Conditional(candidates) => {
+                    candidates.iter().any(|&candidate| std::ptr::eq(candidate, kernel))
+                }
+                ActiveKernels::None | ActiveKernels::Conflict(_) => false,
             };
             if runs {
                 continue;
             }
-            let site = Site { key, kernel: kernel.name, location: kernel.location };
-            losers.push((site, reason(keys, slot, *target, winner, active)));
+            let site = KernelSite { key, kernel: kernel.name, location: kernel.location };
+            losers.push((site, reason_not_run(keys, slot, *target, winner, active)));
         }
     }
     losers
 }
 
-fn reason(keys: KeySet, slot: Slot, target: Target, winner: Option<Target>, active: &Active<'_>) -> String {
+fn reason_not_run(
+    keys: KeySet,
+    slot: Slot,
+    target: SlotOrAlias,
+    winner: Option<SlotOrAlias>,
+    active: &ActiveKernels<'_>,
+) -> String {
     let here = Key::of_slot(slot);
     if winner == Some(target) {
         return match active {
-            Active::Conflict(_) => "clashes with another kernel for the same key".to_owned(),
-            _ => "displaced by another kernel for the same key".to_owned(),
+            ActiveKernels::Conflict(_) => "clashes with another kernel for the same key".to_owned(),
+            _ => "replaced by another kernel for the same key".to_owned(),
         };
     }
     match target {
-        Target::Slot(own) if !keys.has(Key::of_slot(own)) => "the call does not have this key".to_owned(),
-        Target::Slot(own) if own < slot => format!("comes after {here}"),
-        Target::Slot(_) => format!("passed over on the way to {here}"),
-        Target::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => {
-            "something more specific is registered".to_owned()
+        SlotOrAlias::Slot(own) if !keys.has(Key::of_slot(own)) => "the call does not have this key".to_owned(),
+        SlotOrAlias::Slot(own) if own < slot => format!("is below {here}"),
+        SlotOrAlias::Slot(_) => format!("skipped before {here}"),
+        SlotOrAlias::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => {
+            "a more specific kernel is registered".to_owned()
         }
-        Target::Alias(_) => format!("does not stand for {here}"),
+        SlotOrAlias::Alias(_) => format!("does not cover {here}"),
     }
 }
 
-const _: () = assert!(SLOTS < 256, "tables number their boxed kernels by bytes");
+const _: () = assert!(SLOT_COUNT < 256, "tables number their boxed kernels by bytes");

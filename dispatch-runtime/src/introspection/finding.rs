@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::key::{Key, Landing};
+use crate::key::{InsertionPoint, Key};
 use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
@@ -54,20 +54,20 @@ pub enum Finding {
         /// The storage.
         storage: Key,
     },
-    /// Layers of users at one landing run in the order of their names, because neighbours are not declared above each other.
+    /// Layers of users at one insertion point run in the order of their names, because neighbours are not declared above each other.
     OrderedByName {
-        /// The landing of the layers.
-        above: Landing,
+        /// The insertion point of the layers.
+        above: InsertionPoint,
         /// The layers, in the order in which a call goes through them.
         layers: Vec<(&'static str, Location)>,
     },
-    /// Two operators claim the same Rust operator.
-    DuplicateClaim {
+    /// Two operators implement the same Rust operator.
+    DuplicateRustOperator {
         /// The Rust operator.
-        of: RustOperator,
-        /// The operator whose claim is ignored.
+        rust_operator: RustOperator,
+        /// The operator that is not used.
         operator: Name<'static>,
-        /// The operator whose claim is used.
+        /// The operator that is used.
         winner: Name<'static>,
     },
     /// A layer has two rules for one operator.
@@ -75,7 +75,7 @@ pub enum Finding {
         /// The operator.
         operator: Name<'static>,
         /// The type of the rules.
-        of: &'static str,
+        rule_type: &'static str,
         /// The locations of the rules. The first rule is used.
         rules: Vec<Location>,
     },
@@ -109,12 +109,12 @@ impl fmt::Display for Finding {
             }
             Self::LosesAutograd { operator, backend, kernel, composite } => write!(
                 f,
-                "the kernel of `{operator}` for {backend} takes autograd away on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
-                 Give the operator a derivative, or leave that backend to the composite."
+                "the kernel of `{operator}` for {backend} disables autograd on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
+                 Give the operator a derivative, or remove the kernel, so that the composite serves that backend."
             ),
             Self::Ambiguous { operator, storage } => write!(
                 f,
-                "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther cannot be told apart\n  \
+                "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther are ambiguous\n  \
                  Register a kernel for AutogradOther."
             ),
             Self::OrderedByName { above, layers } => {
@@ -127,21 +127,26 @@ impl fmt::Display for Finding {
                     layers.collect::<String>()
                 )
             }
-            Self::DuplicateClaim { of, operator, winner } => write!(
+            Self::DuplicateRustOperator { rust_operator, operator, winner } => write!(
                 f,
-                "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
+                "`{operator}` and `{winner}` both implement Rust's `{rust_operator:?}`, and `{winner}` is used; \
+                 remove one `operator = {rust_operator:?}`"
             ),
-            Self::DuplicateRule { operator, of, rules } => {
-                write!(f, "`{operator}` has several rules of `{of}`:{}\n  The first is used; keep one.", list(rules))
+            Self::DuplicateRule { operator, rule_type, rules } => {
+                write!(
+                    f,
+                    "`{operator}` has several rules of type `{rule_type}`:{}\n  The first is used; keep one.",
+                    list_locations(rules)
+                )
             }
             Self::CatchAllBesideBody { operator, kernels } => {
-                let kernels = list(kernels);
+                let kernels = list_locations(kernels);
                 write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
             }
         }
     }
 }
 
-fn list(locations: &[Location]) -> String {
+fn list_locations(locations: &[Location]) -> String {
     locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }

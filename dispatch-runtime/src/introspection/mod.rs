@@ -9,6 +9,6 @@ mod verify;
 
 pub use dump::{dump_name, registrations_for};
 pub use finding::Finding;
-pub use span::{OnSpan, on_span, span};
+pub use span::{SpanListener, on_span, span};
 pub use table_cells::{RegisteredKernel, TableCell};
 pub use verify::verify;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A listener that is called on the thread with a span's name when the span begins. The returned value is dropped at the span's end.
-pub type OnSpan = fn(&dyn Display) -> Box<dyn Any>;
+pub type SpanListener = fn(&dyn Display) -> Box<dyn Any>;
 
-static LISTENERS: Mutex<Vec<OnSpan>> = Mutex::new(Vec::new());
-static ANY: AtomicBool = AtomicBool::new(false);
+static LISTENERS: Mutex<Vec<SpanListener>> = Mutex::new(Vec::new());
+static HAS_LISTENERS: AtomicBool = AtomicBool::new(false);
 
 /// Runs `part` as a span with this name, which profiles and printed traces show. The name is formatted only if there is a listener.
 ///
@@ -19,7 +19,7 @@ static ANY: AtomicBool = AtomicBool::new(false);
 /// ```
 #[inline]
 pub fn span<R>(name: impl Display, part: impl FnOnce() -> R) -> R {
-    let _open = ANY.load(Ordering::Relaxed).then(|| open(&name));
+    let _span = HAS_LISTENERS.load(Ordering::Relaxed).then(|| begin_span(&name));
     part()
 }
 
@@ -38,21 +38,21 @@ pub fn span<R>(name: impl Display, part: impl FnOnce() -> R) -> R {
 /// span("outside", || span(format_args!("inside, {}", 1), || ()));
 /// assert_eq!(SEEN.take(), ["outside", "inside, 1"]);
 /// ```
-pub fn on_span(listener: OnSpan) {
+pub fn on_span(listener: SpanListener) {
     LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
-    ANY.store(true, Ordering::Relaxed);
+    HAS_LISTENERS.store(true, Ordering::Relaxed);
 }
 
 #[cold]
-fn open(name: &dyn Display) -> Ends {
+fn begin_span(name: &dyn Display) -> OpenSpan {
     let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ends(listeners.into_iter().map(|listener| listener(name)).collect())
+    OpenSpan(listeners.into_iter().map(|listener| listener(name)).collect())
 }
 
 /// The values that the listeners of one span returned, dropped in reverse order.
-struct Ends(Vec<Box<dyn Any>>);
+struct OpenSpan(Vec<Box<dyn Any>>);
 
-impl Drop for Ends {
+impl Drop for OpenSpan {
     fn drop(&mut self) {
         while self.0.pop().is_some() {}
     }
@@ -66,19 +66,19 @@ mod tests {
 
     thread_local!(static EVENTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
 
-    struct End(String);
+    struct EndEvent(String);
 
-    impl Drop for End {
+    impl Drop for EndEvent {
         fn drop(&mut self) {
             EVENTS.with_borrow_mut(|events| events.push(format!("end of {}", self.0)));
         }
     }
 
     #[test]
-    fn a_part_ends_during_a_panic_and_before_what_it_is_inside_of() {
+    fn a_panic_ends_open_spans_from_the_inside_out() {
         on_span(|name| {
             EVENTS.with_borrow_mut(|events| events.push(name.to_string()));
-            Box::new(End(name.to_string()))
+            Box::new(EndEvent(name.to_string()))
         });
         let caught = std::panic::catch_unwind(|| span("outside", || span("inside", || panic!("there"))));
         assert!(caught.is_err());

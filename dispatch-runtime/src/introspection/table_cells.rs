@@ -1,11 +1,11 @@
 //! The cells of an operator's table and its registered kernels, as data.
 
-use crate::error::{Result, Site};
-use crate::key::{Key, KeyError, Provenance, Slot, Target};
+use crate::error::{KernelSite, Result};
+use crate::key::{Key, KeyError, Provenance, Slot, SlotOrAlias};
 use crate::location::Location;
 use crate::operator::{BoxedKernel, Operator};
 use crate::registration::{Registry, bind, registry};
-use crate::table::{Active, Cell, Kernel, Registered, Row, Source};
+use crate::table::{ActiveKernels, Cell, Kernel, KernelRegistration, OperatorRow, Source};
 use crate::tensor::Marks;
 
 /// One cell of an operator's table.
@@ -46,7 +46,7 @@ pub struct TableCell {
 #[derive(Clone, Debug)]
 pub struct RegisteredKernel {
     /// The kernel's key, name and location.
-    pub site: Site,
+    pub site: KernelSite,
     /// `typed`, `boxed` or `fallthrough`.
     pub kind: &'static str,
     /// Whether the kernel runs for its key. Other kernels replace an inactive one, or conflict with it.
@@ -60,7 +60,7 @@ impl Operator {
     #[must_use]
     pub fn table(&self) -> Vec<TableCell> {
         let registry = registry::lock();
-        registry.row_of(self).map(|row| cells(&registry, row)).unwrap_or_default()
+        registry.row_of(self).map(|row| table_cells(&registry, row)).unwrap_or_default()
     }
 
     /// Returns the table that the operator would have without any kernel for the `removed` keys, and with one new kernel for each of the
@@ -87,13 +87,14 @@ impl Operator {
     #[track_caller]
     pub fn table_if(&self, added: &[Key], removed: &[Key]) -> Result<Vec<TableCell>> {
         let location = Location::caller();
-        let targets = |keys: &[Key]| keys.iter().map(|&key| key.registrable()).collect::<Result<Vec<_>, KeyError>>();
+        let targets =
+            |keys: &[Key]| keys.iter().map(|&key| key.registration_target()).collect::<Result<Vec<_>, KeyError>>();
         let (added, removed) = (targets(added)?, targets(removed)?);
         let registry = registry::lock();
         let row = registry.row_of(self)?;
         let kernel = Kernel::Boxed(BoxedKernel::Function(|_, _, _| Ok(())));
-        let made_up = Registered::running(kernel, "what if", location, Source::Program);
-        Ok(cells(&registry, &row.changed(&added, &removed, &made_up)))
+        let hypothetical = KernelRegistration::without_options(kernel, "what if", location, Source::Attribute);
+        Ok(table_cells(&registry, &row.with_changes(&added, &removed, &hypothetical)))
     }
 
     /// Returns every registered kernel of the operator, by key, runtime keys before aliases, newest first.
@@ -109,40 +110,43 @@ impl Operator {
     #[must_use]
     pub fn registrations(&self) -> Vec<RegisteredKernel> {
         let registry = registry::lock();
-        registry.row_of(self).map(|row| row.cells.iter().flat_map(of_cell).collect()).unwrap_or_default()
+        registry.row_of(self).map(|row| row.cells.iter().flat_map(kernels_of_cell).collect()).unwrap_or_default()
     }
 }
 
 /// Returns every cell of a row's table, lowest key first. The first cell is for calls without tensors.
-fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
-    let table = row.definition().and_then(Operator::adapters).map(|_| bind::table_of(registry, row, Marks::NONE));
+fn table_cells(registry: &Registry, row: &OperatorRow) -> Vec<TableCell> {
+    let table = row
+        .definition()
+        .and_then(Operator::adapters)
+        .map(|_| bind::build_unpublished_table(registry, row, Marks::NONE));
     let cell = |slot: Slot| {
-        let (provenance, active, target) = registry::active(registry, row, slot);
+        let (provenance, active, target) = registry::active_kernels(registry, row, slot);
         let kernels = match &active {
-            Active::None => Vec::new(),
-            Active::One(kernel) => vec![*kernel],
-            Active::Choice(kernels) | Active::Conflict(kernels) => kernels.clone(),
+            ActiveKernels::None => Vec::new(),
+            ActiveKernels::One(kernel) => vec![*kernel],
+            ActiveKernels::Conditional(kernels) | ActiveKernels::Conflict(kernels) => kernels.clone(),
         };
         TableCell {
             key: Key::of_slot(slot),
             provenance,
-            registered_for: target.map(Key::of_target),
+            registered_for: target.map(Key::of_slot_or_alias),
             marks: table.as_ref().and_then(|table| table.marks_for(slot)),
-            falls_through: matches!(active, Active::One(kernel) if matches!(kernel.kernel, Kernel::Fallthrough)),
+            falls_through: matches!(active, ActiveKernels::One(kernel) if matches!(kernel.kernel, Kernel::Fallthrough)),
             kernels: kernels.iter().map(|kernel| format!("`{}` ({})", kernel.name, kernel.location)).collect(),
         }
     };
     std::iter::once(Slot::UNDEFINED).chain(Slot::all()).map(cell).collect()
 }
 
-pub(super) fn of_cell((target, cell): &(Target, Cell)) -> Vec<RegisteredKernel> {
+pub(super) fn kernels_of_cell((target, cell): &(SlotOrAlias, Cell)) -> Vec<RegisteredKernel> {
     let runs = match cell.active() {
-        Active::None | Active::Conflict(_) => Vec::new(),
-        Active::One(kernel) => vec![kernel],
-        Active::Choice(kernels) => kernels,
+        ActiveKernels::None | ActiveKernels::Conflict(_) => Vec::new(),
+        ActiveKernels::One(kernel) => vec![kernel],
+        ActiveKernels::Conditional(kernels) => kernels,
     };
-    let describe = |kernel: &Registered| RegisteredKernel {
-        site: Site { key: Key::of_target(*target), kernel: kernel.name, location: kernel.location },
+    let describe = |kernel: &KernelRegistration| RegisteredKernel {
+        site: KernelSite { key: Key::of_slot_or_alias(*target), kernel: kernel.name, location: kernel.location },
         kind: match kernel.kernel {
             Kernel::Typed(_) => "typed",
             Kernel::Boxed(_) => "boxed",
@@ -151,5 +155,5 @@ pub(super) fn of_cell((target, cell): &(Target, Cell)) -> Vec<RegisteredKernel> 
         is_active: runs.iter().any(|&one| std::ptr::eq(one, kernel)),
         condition: kernel.condition.map(|condition| condition.text),
     };
-    cell.newest_first().into_iter().map(describe).collect()
+    cell.by_precedence().into_iter().map(describe).collect()
 }

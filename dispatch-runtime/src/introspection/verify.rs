@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use super::finding::Finding;
 use crate::error::ErrorKind;
-use crate::key::{Alias, Clash, Key, KeyError, Landing, Slot, Target, UserKey, clashes};
+use crate::key::{Alias, InsertionPoint, Key, KeyError, NameClash, Slot, SlotOrAlias, UserKey, name_clashes};
 use crate::location::Location;
-use crate::registration::{granted, registry};
-use crate::table::{Active, Registered, Row, cell};
+use crate::registration::{registry, rust_operator_impl};
+use crate::table::{ActiveKernels, KernelRegistration, OperatorRow, cell};
 
 /// Checks the registrations of this program, and returns all findings in a stable order.
 ///
@@ -21,109 +21,121 @@ use crate::table::{Active, Registered, Row, cell};
 pub fn verify() -> Vec<Finding> {
     let registry = registry::lock();
     let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(clashes(registry.keys.clone()).into_iter().map(|clash| match clash {
-        Clash::Key(a, b) => Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] },
-        Clash::Device(a, b) => {
+    findings.extend(name_clashes(registry.keys.clone()).into_iter().map(|clash| match clash {
+        NameClash::Key(a, b) => Finding::DuplicateKey { name: a.name(), locations: [a.location(), b.location()] },
+        NameClash::Device(a, b) => {
             Finding::DuplicateDevice { names: [a.name(), b.name()], locations: [a.location(), b.location()] }
         }
-        Clash::BuiltIn(key) => Finding::BuiltInName { name: key.name(), location: key.location() },
+        NameClash::BuiltIn(key) => Finding::BuiltInName { name: key.name(), location: key.location() },
     }));
-    findings.extend(orders(&registry.keys));
-    for claim in &registry.claims {
-        if let Some(winner) = granted(claim.of).filter(|winner| winner.operator != claim.operator) {
-            let (operator, winner) = (claim.operator.name(), winner.operator.name());
-            findings.push(Finding::DuplicateClaim { of: claim.of, operator, winner });
+    findings.extend(layers_ordered_by_name(&registry.keys));
+    for implementation in &registry.rust_operator_impls {
+        if let Some(winner) =
+            rust_operator_impl(implementation.rust_operator).filter(|winner| winner.operator != implementation.operator)
+        {
+            let (operator, winner) = (implementation.operator.name(), winner.operator.name());
+            findings.push(Finding::DuplicateRustOperator {
+                rust_operator: implementation.rust_operator,
+                operator,
+                winner,
+            });
         }
     }
     for key in &registry.keys {
-        findings.extend(key.place().err().map(|full| Finding::Error(full.into())));
+        findings.extend(key.checked_index().err().map(|full| Finding::Error(full.into())));
     }
-    for &key in &registry.misplaced {
-        let error = key.slot().err().filter(|error| !matches!(error, KeyError::Full(_)));
+    for &key in &registry.unregistrable_keys {
+        let error = key.slot().err().filter(|error| !matches!(error, KeyError::NoFreeIndex(_)));
         findings.extend(error.map(|error| Finding::Error(error.into())));
     }
     for slot in Slot::all() {
-        if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {
-            let fallbacks = cell::sites(&fallbacks);
+        if let ActiveKernels::Conflict(fallbacks) = registry.fallbacks[slot.index()].active() {
+            let fallbacks = cell::kernel_sites(&fallbacks);
             findings.push(Finding::Error(ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks }.into()));
         }
     }
-    let mut rows: Vec<&Row> = registry.rows.iter().collect();
+    let mut rows: Vec<&OperatorRow> = registry.rows.iter().collect();
     rows.sort_by_key(|row| row.name);
     for row in rows {
-        examine(row, &mut findings);
+        check_row(row, &mut findings);
     }
     findings
 }
 
-/// Returns the landings at which names decide which of two layers runs first.
-fn orders(keys: &[&'static UserKey]) -> Vec<Finding> {
-    let landings = [Landing::Everything, Landing::Autocast, Landing::Autograd, Landing::Backends];
-    let order = |above: Landing| {
-        let at_landing = keys.iter().copied().filter(|key| key.landing() == Some(above));
-        let mut placed: Vec<(u8, &UserKey)> = at_landing.filter_map(|key| Some((key.place().ok()?, key))).collect();
+/// Returns the insertion points at which names decide which of two layers runs first.
+fn layers_ordered_by_name(keys: &[&'static UserKey]) -> Vec<Finding> {
+    let insertion_points =
+        [InsertionPoint::Everything, InsertionPoint::Autocast, InsertionPoint::Autograd, InsertionPoint::Backends];
+    let order = |above: InsertionPoint| {
+        let at_point = keys.iter().copied().filter(|key| key.insertion_point() == Some(above));
+        let mut placed: Vec<(u8, &UserKey)> =
+            at_point.filter_map(|key| Some((key.checked_index().ok()?, key))).collect();
         placed.sort_by_key(|(place, _)| Reverse(*place));
-        let is_decided = |upper: &UserKey, lower: &UserKey| upper.all_below().any(|key| std::ptr::eq(key, lower));
+        let is_decided = |upper: &UserKey, lower: &UserKey| upper.layers_below().any(|key| std::ptr::eq(key, lower));
         let by_name = placed.windows(2).any(|pair| !is_decided(pair[0].1, pair[1].1));
         let layers = placed.iter().map(|(_, key)| (key.name(), key.location())).collect();
         by_name.then_some(Finding::OrderedByName { above, layers })
     };
-    landings.into_iter().filter_map(order).collect()
+    insertion_points.into_iter().filter_map(order).collect()
 }
 
-fn examine(row: &Row, findings: &mut Vec<Finding>) {
+fn check_row(row: &OperatorRow, findings: &mut Vec<Finding>) {
     match row.definitions.len() {
         0 if row.cells.is_empty() => return,
-        0 => findings.push(Finding::Error(row.not_defined())),
-        1 => findings.extend(row.foreign_kernels(row.definitions[0]).map(Finding::Error)),
-        _ => findings.push(Finding::Error(row.duplicate_definitions())),
+        0 => findings.push(Finding::Error(row.not_defined_error())),
+        1 => findings.extend(row.foreign_kernels_error(row.definitions[0]).map(Finding::Error)),
+        _ => findings.push(Finding::Error(row.duplicate_definitions_error())),
     }
     for operator in &row.definitions {
         let duplicates = operator.rules().duplicates().into_iter();
-        findings.extend(duplicates.map(|(of, rules)| Finding::DuplicateRule { operator: row.name, of, rules }));
+        findings.extend(duplicates.map(|(rule_type, rules)| Finding::DuplicateRule {
+            operator: row.name,
+            rule_type,
+            rules,
+        }));
     }
     for (target, cell) in &row.cells {
-        let is_composite = *target == Target::Alias(Alias::CompositeImplicitAutograd);
+        let is_composite = *target == SlotOrAlias::Alias(Alias::CompositeImplicitAutograd);
         if is_composite && row.definitions.len() > 1 {
             // Each definition has its own body, and the duplicate definitions are a finding already.
             continue;
         }
-        if let Active::Conflict(kernels) = cell.active() {
+        if let ActiveKernels::Conflict(kernels) = cell.active() {
             findings.push(if is_composite {
                 let mut kernels: Vec<Location> = kernels.iter().map(|kernel| kernel.location).collect();
                 kernels.sort();
                 Finding::CatchAllBesideBody { operator: row.name, kernels }
             } else {
-                Finding::Error(cell::duplicate_kernels(row.name, *target, &kernels))
+                Finding::Error(cell::duplicate_kernels_error(row.name, *target, &kernels))
             });
         }
     }
-    if let Some(composite) = first(row, Target::Alias(Alias::CompositeImplicitAutograd)) {
-        examine_composite(row, composite, findings);
+    if let Some(composite) = first_kernel(row, SlotOrAlias::Alias(Alias::CompositeImplicitAutograd)) {
+        check_composite(row, composite, findings);
     }
 }
 
-fn examine_composite(row: &Row, composite: &Registered, findings: &mut Vec<Finding>) {
-    let direct = row.direct();
+fn check_composite(row: &OperatorRow, composite: &KernelRegistration, findings: &mut Vec<Finding>) {
+    let registered_keys = row.registered_keys();
     let differentiable =
-        [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| direct.has_alias(alias));
+        [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| registered_keys.has_alias(alias));
     for (target, cell) in &row.cells {
-        let Target::Slot(storage) = *target else { continue };
-        let Some(kernel) = cell.newest_first().first().copied() else { continue };
+        let SlotOrAlias::Slot(storage) = *target else { continue };
+        let Some(kernel) = cell.by_precedence().first().copied() else { continue };
         let Some(autograd) = storage.autograd() else { continue };
         let key = Key::of_slot(storage);
         if storage.is_dense() {
-            let own = row.cell(Target::Slot(autograd)).is_some();
+            let own = row.cell(SlotOrAlias::Slot(autograd)).is_some();
             if !own && !differentiable {
                 let (kernel, composite) = (kernel.location, composite.location);
                 findings.push(Finding::LosesAutograd { operator: row.name, backend: key, kernel, composite });
             }
-        } else if autograd == Slot::autograd_other() && row.cell(Target::Slot(autograd)).is_none() {
+        } else if autograd == Slot::autograd_other() && row.cell(SlotOrAlias::Slot(autograd)).is_none() {
             findings.push(Finding::Ambiguous { operator: row.name, storage: key });
         }
     }
 }
 
-fn first(row: &Row, target: Target) -> Option<&Registered> {
-    row.cell(target)?.newest_first().first().copied()
+fn first_kernel(row: &OperatorRow, target: SlotOrAlias) -> Option<&KernelRegistration> {
+    row.cell(target)?.by_precedence().first().copied()
 }

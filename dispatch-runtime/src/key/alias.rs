@@ -4,11 +4,11 @@
 //! cell. `table/resolve.rs` defines which alias wins if several apply.
 
 use super::layer::{
-    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,
-    ORDER, SPARSE, XLA,
+    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAYER_ORDER, LAZY,
+    NESTED_TENSOR, SPARSE, XLA,
 };
-use super::slot::{SLOTS, Slot};
-use super::{Key, Target, layer_bit};
+use super::slot::{SLOT_COUNT, Slot};
+use super::{Key, SlotOrAlias, layer_bit};
 
 /// An alias key. The variants are in the order in which dumps list them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -48,13 +48,13 @@ impl Alias {
 
     /// Whether the alias expands to the key of this slot.
     pub(crate) const fn covers(self, slot: Slot) -> bool {
-        COVERED_BY[slot.position()] & self.bit() != 0
+        ALIASES_OF_SLOT[slot.index()] & self.bit() != 0
     }
 
     /// Returns the bits of the layers of all keys that the alias expands to. Guards and kernels call this often, so it is one table load.
     #[inline]
     pub(crate) const fn layer_bits(self) -> u64 {
-        LAYERS_OF[self as usize]
+        LAYER_BITS_OF_ALIAS[self as usize]
     }
 
     const fn bit(self) -> u8 {
@@ -63,7 +63,7 @@ impl Alias {
 
     const fn expands_to(self, layer: u8, backend: Option<u8>) -> bool {
         let autograd = matches!(layer, AUTOGRAD | AUTOGRAD_OTHER | AUTOGRAD_NESTED_TENSOR);
-        let storage = ORDER[layer as usize].is_storage();
+        let storage = LAYER_ORDER[layer as usize].is_storage();
         match self {
             Self::Autograd => autograd,
             Self::CompositeImplicitAutograd => storage || autograd,
@@ -88,27 +88,27 @@ impl Key {
     /// ```
     #[must_use]
     pub fn covers(self, key: Self) -> bool {
-        match (self.target(), key.target()) {
-            (Ok(Target::Alias(alias)), Ok(Target::Slot(slot))) => alias.covers(slot),
-            (Ok(Target::Slot(own)), Ok(Target::Slot(slot))) => own == slot,
+        match (self.slot_or_alias(), key.slot_or_alias()) {
+            (Ok(SlotOrAlias::Alias(alias)), Ok(SlotOrAlias::Slot(slot))) => alias.covers(slot),
+            (Ok(SlotOrAlias::Slot(own)), Ok(SlotOrAlias::Slot(slot))) => own == slot,
             _ => false,
         }
     }
 }
 
 /// The aliases that expand to each slot's key, one bit per alias. The table is computed at compile time.
-const COVERED_BY: [u8; SLOTS] = {
-    let mut covered = [0; SLOTS];
+const ALIASES_OF_SLOT: [u8; SLOT_COUNT] = {
+    let mut covered = [0; SLOT_COUNT];
     let mut layer = 0;
     while layer < LAYER_END {
         let mut backend = 0;
         while backend < BACKEND_END {
-            let at = Slot::on_backend(layer, backend).position();
-            let on = if ORDER[layer as usize].is_per_backend() { Some(backend) } else { None };
+            let slot = Slot::on_backend(layer, backend).index();
+            let on = if LAYER_ORDER[layer as usize].is_per_backend() { Some(backend) } else { None };
             let mut alias = 0;
             while alias < Alias::ALL.len() {
                 if Alias::ALL[alias].expands_to(layer, on) {
-                    covered[at] |= Alias::ALL[alias].bit();
+                    covered[slot] |= Alias::ALL[alias].bit();
                 }
                 alias += 1;
             }
@@ -120,7 +120,7 @@ const COVERED_BY: [u8; SLOTS] = {
 };
 
 /// The bits of the layers of each alias's expansion.
-const LAYERS_OF: [u64; Alias::ALL.len()] = {
+const LAYER_BITS_OF_ALIAS: [u64; Alias::ALL.len()] = {
     let mut layers = [0; Alias::ALL.len()];
     let mut alias = 0;
     while alias < Alias::ALL.len() {
@@ -145,24 +145,24 @@ mod tests {
     use super::*;
     use crate::key::layer::{BACKEND_SELECT, DENSE, QUANTIZED, SPARSE_CSR, TRACER};
 
-    fn size(alias: Alias) -> usize {
+    fn expansion_size(alias: Alias) -> usize {
         Slot::all().filter(|&slot| alias.covers(slot)).count()
     }
 
     #[test]
     fn expansions_have_pytorchs_sizes() {
         let (autograd, single_storages) = (2 + 16, 5);
-        assert_eq!(size(Alias::Autograd), autograd);
-        assert_eq!(size(Alias::CompositeImplicitAutograd), 5 * 16 + single_storages + autograd);
-        assert_eq!(size(Alias::CompositeImplicitAutogradNestedTensor), 16 + 1);
-        assert_eq!(size(Alias::CompositeExplicitAutograd), 4 * 16 + single_storages);
-        assert_eq!(size(Alias::CompositeExplicitAutogradNonFunctional), 3 * 14 + single_storages);
-        assert_eq!(size(Alias::FuncTorchBatchedDecomposition), 1);
-        assert_eq!(size(Alias::Autocast), 16);
+        assert_eq!(expansion_size(Alias::Autograd), autograd);
+        assert_eq!(expansion_size(Alias::CompositeImplicitAutograd), 5 * 16 + single_storages + autograd);
+        assert_eq!(expansion_size(Alias::CompositeImplicitAutogradNestedTensor), 16 + 1);
+        assert_eq!(expansion_size(Alias::CompositeExplicitAutograd), 4 * 16 + single_storages);
+        assert_eq!(expansion_size(Alias::CompositeExplicitAutogradNonFunctional), 3 * 14 + single_storages);
+        assert_eq!(expansion_size(Alias::FuncTorchBatchedDecomposition), 1);
+        assert_eq!(expansion_size(Alias::Autocast), 16);
     }
 
     #[test]
-    fn the_non_functional_alias_leaves_out_functional_backends_and_sparse() {
+    fn the_non_functional_alias_excludes_functional_backends_and_sparse() {
         let alias = Alias::CompositeExplicitAutogradNonFunctional;
         assert!(alias.covers(Slot::on_backend(SPARSE_CSR, 0)));
         assert!(!alias.covers(Slot::on_backend(SPARSE, 0)));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_touches_the_layers_of_its_expansion() {
+    fn layer_bits_are_the_layers_of_the_expansion() {
         for alias in Alias::ALL {
             let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
             assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn no_alias_reaches_a_mode_or_the_undefined_slot() {
+    fn no_alias_covers_a_mode_or_the_undefined_slot() {
         for alias in Alias::ALL {
             for slot in [Slot::UNDEFINED, Slot::of_layer(BACKEND_SELECT), Slot::of_layer(TRACER)] {
                 assert!(!alias.covers(slot), "{}", alias.name());

@@ -5,41 +5,42 @@ use super::user::UserKey;
 
 /// A name clash of keys.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Clash {
+pub(crate) enum NameClash {
     /// Two keys with the same name.
     Key(&'static UserKey, &'static UserKey),
     /// Two backends with the same device name, which is the key's name in lower case.
     Device(&'static UserKey, &'static UserKey),
-    /// A key with the name of a built-in key or device. `#[dispatch_key]` refuses names of built-in keys, but a key can be made without it.
+    /// A key with the name of a built-in key or device. `#[dispatch_key]` rejects names of built-in keys, but a key can be made without it.
     BuiltIn(&'static UserKey),
 }
 
 /// Returns every name clash of these keys, in an order that does not depend on the order of the keys.
-pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
+pub(crate) fn name_clashes(mut keys: Vec<&'static UserKey>) -> Vec<NameClash> {
     keys.sort_by_key(|key| (key.name, key.location));
-    let names = keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| Clash::Key(pair[0], pair[1]));
+    let names =
+        keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| NameClash::Key(pair[0], pair[1]));
     let mut backends: Vec<_> = keys.iter().copied().filter(|key| key.is_backend()).collect();
     backends.sort_by_key(|key| (key.name.to_ascii_lowercase(), key.name, key.location));
     let same_device = |a: &UserKey, b: &UserKey| a.name != b.name && a.name.eq_ignore_ascii_case(b.name);
     let devices = backends.windows(2).filter(|pair| same_device(pair[0], pair[1]));
-    let devices = devices.map(|pair| Clash::Device(pair[0], pair[1]));
+    let devices = devices.map(|pair| NameClash::Device(pair[0], pair[1]));
     let of_built_in_device =
         |key: &UserKey| key.is_backend() && BACKEND_NAMES.iter().any(|name| name.eq_ignore_ascii_case(key.name));
     let built_in = keys.iter().copied().filter(|key| super::parse::is_built_in(key.name) || of_built_in_device(key));
-    names.chain(devices).chain(built_in.map(Clash::BuiltIn)).collect()
+    names.chain(devices).chain(built_in.map(NameClash::BuiltIn)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::layer::Landing;
+    use crate::key::layer::InsertionPoint;
     use crate::location::Location;
 
-    fn clashing(keys: &'static [UserKey]) -> Vec<String> {
-        let texts = clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
-            Clash::Key(a, b) => format!("key {} {}", a.name, b.name),
-            Clash::Device(a, b) => format!("device {} {}", a.name, b.name),
-            Clash::BuiltIn(key) => format!("built-in {}", key.name),
+    fn describe_clashes(keys: &'static [UserKey]) -> Vec<String> {
+        let texts = name_clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
+            NameClash::Key(a, b) => format!("key {} {}", a.name, b.name),
+            NameClash::Device(a, b) => format!("device {} {}", a.name, b.name),
+            NameClash::BuiltIn(key) => format!("built-in {}", key.name),
         });
         texts.collect()
     }
@@ -47,31 +48,31 @@ mod tests {
     const HERE: Location = Location::new(file!(), line!());
 
     #[test]
-    fn a_key_must_not_have_the_name_of_a_built_in_one() {
+    fn keys_with_names_of_built_in_keys_or_devices_clash() {
         static KEYS: [UserKey; 9] = [
             UserKey::backend("XPU", HERE),
             UserKey::backend("Cuda", HERE),
-            UserKey::layer("Tracer", Landing::Autograd, HERE),
-            UserKey::layer("Autograd", Landing::Autograd, HERE),
-            UserKey::layer("SparseHIP", Landing::Autograd, HERE),
-            UserKey::layer("Sparse", Landing::Autograd, HERE),
-            UserKey::layer("Math", Landing::Autograd, HERE),
-            UserKey::layer("tracer", Landing::Autograd, HERE),
-            UserKey::layer("Audit", Landing::Autograd, HERE),
+            UserKey::layer("Tracer", InsertionPoint::Autograd, HERE),
+            UserKey::layer("Autograd", InsertionPoint::Autograd, HERE),
+            UserKey::layer("SparseHIP", InsertionPoint::Autograd, HERE),
+            UserKey::layer("Sparse", InsertionPoint::Autograd, HERE),
+            UserKey::layer("Math", InsertionPoint::Autograd, HERE),
+            UserKey::layer("tracer", InsertionPoint::Autograd, HERE),
+            UserKey::layer("Audit", InsertionPoint::Autograd, HERE),
         ];
         let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
-        assert_eq!(clashing(&KEYS), found.map(|name| format!("built-in {name}")));
+        assert_eq!(describe_clashes(&KEYS), found.map(|name| format!("built-in {name}")));
     }
 
     #[test]
-    fn two_backends_must_not_have_one_device_name() {
+    fn backends_with_the_same_device_name_clash() {
         static KEYS: [UserKey; 5] = [
             UserKey::backend("NPU", HERE),
-            UserKey::layer("nPU", Landing::Autograd, HERE),
+            UserKey::layer("nPU", InsertionPoint::Autograd, HERE),
             UserKey::backend("Npv", HERE),
             UserKey::backend("Npu", HERE),
             UserKey::backend("Npv", HERE),
         ];
-        assert_eq!(clashing(&KEYS), ["key Npv Npv", "device NPU Npu"]);
+        assert_eq!(describe_clashes(&KEYS), ["key Npv Npv", "device NPU Npu"]);
     }
 }

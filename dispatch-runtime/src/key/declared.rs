@@ -20,7 +20,7 @@ inventory::collect!(DeclaredKey);
 pub static KEYS: [&'static UserKey];
 
 /// Returns every key that a linked crate declares. A key can occur twice.
-pub(crate) fn linked() -> Vec<&'static UserKey> {
+pub(crate) fn linked_keys() -> Vec<&'static UserKey> {
     let mut keys: Vec<&'static UserKey> = Vec::new();
     #[cfg(feature = "inventory")]
     keys.extend(inventory::iter::<DeclaredKey>.into_iter().map(|declared| declared.0));

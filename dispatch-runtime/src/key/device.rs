@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::index_assignment::backend_name;
 use super::key_set::KeySet;
 use super::layer::DENSE;
-use super::places::backend_name;
 use super::slot::Slot;
 use super::{Key, layer_bit};
 
@@ -23,25 +23,25 @@ pub struct Device {
 }
 
 /// The `index` of a device that was named by its backend alone.
-const CURRENT: u8 = u8::MAX;
+const CURRENT_DEVICE: u8 = u8::MAX;
 
 impl Device {
     /// The CPU.
-    pub const CPU: Self = Self { backend: 0, index: CURRENT };
+    pub const CPU: Self = Self { backend: 0, index: CURRENT_DEVICE };
 
     /// The device without memory. Operators compute only dtypes and shapes on it.
-    pub const META: Self = Self { backend: 15, index: CURRENT };
+    pub const META: Self = Self { backend: 15, index: CURRENT_DEVICE };
 
     /// Returns the current device of a backend, or `None` if `backend` is not a backend's key.
     #[must_use]
     pub fn new(backend: Key) -> Option<Self> {
-        backend.backend().map(|backend| Self { backend, index: CURRENT })
+        backend.backend().map(|backend| Self { backend, index: CURRENT_DEVICE })
     }
 
-    /// Returns the current device of the backend with this index, which is less than [`BACKENDS`](super::layer::BACKENDS).
+    /// Returns the current device of the backend with this index, which is less than [`BACKEND_COUNT`](super::layer::BACKEND_COUNT).
     #[inline]
     pub(crate) const fn of_backend(backend: u8) -> Self {
-        Self { backend, index: CURRENT }
+        Self { backend, index: CURRENT_DEVICE }
     }
 
     /// Returns the device of the same backend with this index, or `None` for 255, which is reserved.
@@ -53,13 +53,13 @@ impl Device {
     /// ```
     #[must_use]
     pub const fn with_index(self, index: u8) -> Option<Self> {
-        if index == CURRENT { None } else { Some(Self { index, ..self }) }
+        if index == CURRENT_DEVICE { None } else { Some(Self { index, ..self }) }
     }
 
     /// The index of the device, if one was named.
     #[must_use]
     pub const fn index(self) -> Option<u8> {
-        if self.index == CURRENT { None } else { Some(self.index) }
+        if self.index == CURRENT_DEVICE { None } else { Some(self.index) }
     }
 
     /// Returns the key of the backend.
@@ -84,7 +84,7 @@ impl Device {
 ///
 /// ```
 /// let error = "cdua:0".parse::<dispatch_runtime::Device>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`? In this program linked are cpu, meta");
+/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`? Linked devices: cpu, meta");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownDevice {
@@ -93,7 +93,7 @@ pub struct UnknownDevice {
     /// The most similar device name, if one is similar.
     pub suggestion: Option<String>,
     /// The devices of the linked backends.
-    pub linked: Vec<Device>,
+    pub linked_devices: Vec<Device>,
 }
 
 impl fmt::Display for UnknownDevice {
@@ -103,19 +103,19 @@ impl fmt::Display for UnknownDevice {
             Some(suggestion) => write!(f, "; did you mean `{suggestion}`?")?,
             None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`.")?,
         }
-        write!(f, " In this program {}", listed(&self.linked))
+        write!(f, " Linked devices: {}", device_list(&self.linked_devices))
     }
 }
 
 impl std::error::Error for UnknownDevice {}
 
-pub(crate) fn lower_name(backend: u8) -> String {
+pub(crate) fn device_name(backend: u8) -> String {
     backend_name(backend).to_ascii_lowercase()
 }
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&lower_name(self.backend))?;
+        f.write_str(&device_name(self.backend))?;
         self.index().map_or(Ok(()), |index| write!(f, ":{index}"))
     }
 }
@@ -140,7 +140,11 @@ impl KeySet {
     }
 }
 
-/// Lists the devices of the linked backends for an error message.
-pub(crate) fn listed(linked: &[Device]) -> String {
-    format!("linked are {}", linked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+/// Returns the end of an error message that lists the devices of the linked backends.
+pub(crate) fn linked_devices_text(linked_devices: &[Device]) -> String {
+    format!("linked devices: {}", device_list(linked_devices))
+}
+
+fn device_list(devices: &[Device]) -> String {
+    devices.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Key;
-use super::places::LandingFull;
+use super::index_assignment::NoFreeKeyIndex;
 
 /// The error of parsing a text that is not the name of a key.
 ///
@@ -24,7 +24,9 @@ impl fmt::Display for UnknownKey {
         write!(f, "unknown dispatch key `{}`", self.name)?;
         match &self.suggestion {
             Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
-            None => f.write_str("; keys are listed in `dispatch_runtime::keys`, and `#[dispatch_key]` makes new ones"),
+            None => {
+                f.write_str("; keys are listed in `dispatch_runtime::keys`, and `#[dispatch_key]` declares new ones")
+            }
         }
     }
 }
@@ -36,18 +38,18 @@ impl std::error::Error for UnknownKey {}
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
 /// let error = Registrar::new("lab").kernel("op", Tracer.on(CPU), |_, _, _| Ok(())).unwrap_err();
-/// assert!(error.to_string().starts_with("`Tracer` is not multiplied by backend"));
+/// assert!(error.to_string().starts_with("`Tracer` is not a per-backend layer"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InvalidKey {
-    /// The key is not a layer that is multiplied by backend.
+    /// The key is not a per-backend layer.
     NotPerBackend {
         /// The name of the key.
         key: &'static str,
     },
     /// The key is on a backend already.
-    OnABackendAlready {
+    AlreadyOnBackend {
         /// The layer of the key.
         layer: &'static str,
     },
@@ -62,14 +64,17 @@ impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotPerBackend { key } => {
-                write!(f, "`{key}` is not multiplied by backend, so there is no such key; leave `.on(..)` out")
+                write!(f, "`{key}` is not a per-backend layer, so there is no such key; leave `.on(..)` out")
             }
-            Self::OnABackendAlready { layer } => write!(
+            Self::AlreadyOnBackend { layer } => write!(
                 f,
                 "this key of `{layer}` is on a backend already, so there is no such key; write `{layer}.on(..)`, once"
             ),
             Self::NotABackend { key } => {
-                write!(f, "`{key}` is not a backend, so there is no such key; write `.on(..)` with a backend's own key")
+                write!(
+                    f,
+                    "`{key}` is not a backend, so there is no such key; write `.on(..)` with the key of a backend"
+                )
             }
         }
     }
@@ -81,17 +86,17 @@ impl std::error::Error for InvalidKey {}
 #[derive(Clone, Debug)]
 pub(crate) enum KeyError {
     /// No backend or layer index is free for the key.
-    Full(LandingFull),
+    NoFreeIndex(NoFreeKeyIndex),
     /// The key does not exist.
     Invalid(InvalidKey),
     /// The key is not a runtime key.
     NotARuntimeKey(Key),
 }
 
-impl From<LandingFull> for KeyError {
+impl From<NoFreeKeyIndex> for KeyError {
     #[cold]
-    fn from(full: LandingFull) -> Self {
-        Self::Full(full)
+    fn from(full: NoFreeKeyIndex) -> Self {
+        Self::NoFreeIndex(full)
     }
 }
 

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
-use super::layer::{BACKEND_END, LAYER_END, ORDER};
+use super::layer::{BACKEND_END, LAYER_END, LAYER_ORDER};
 use super::slot::Slot;
 use super::{Key, LAYER_BITS, layer_bit};
 
@@ -80,11 +80,11 @@ impl KeySet {
         self | Self::from(key)
     }
 
-    /// Returns the key whose kernel a call with this set runs first, or `None` if the set has no key. A layer that is multiplied by backend
+    /// Returns the key whose kernel a call with this set runs first, or `None` if the set has no key. A per-backend layer
     /// forms no key in a set without backends.
     #[must_use]
     pub fn highest(self) -> Option<Key> {
-        let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND } else { self.0 };
+        let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND_LAYERS } else { self.0 };
         let slot = Slot::of_bits(bits);
         slot.key().map(|_| Key::of_slot(slot))
     }
@@ -101,7 +101,7 @@ impl KeySet {
     pub fn iter(self) -> impl Iterator<Item = Key> {
         let (layers, backends) = (0..LAYER_END, 0..BACKEND_END);
         layers.filter(move |&layer| self.0 & layer_bit(layer) != 0).flat_map(move |layer| {
-            let per_backend = ORDER[layer as usize].is_per_backend();
+            let per_backend = LAYER_ORDER[layer as usize].is_per_backend();
             let on = backends.clone().filter(move |&backend| per_backend && self.0 & 1 << backend != 0);
             let alone = (!per_backend).then(|| Key::of_slot(Slot::of_layer(layer)));
             alone.into_iter().chain(on.map(move |backend| Key::of_slot(Slot::on_backend(layer, backend))))
@@ -125,12 +125,12 @@ impl KeySet {
     }
 }
 
-/// The bits of the layers that are multiplied by backend.
-const PER_BACKEND: u64 = {
+/// The bits of the per-backend layers.
+const PER_BACKEND_LAYERS: u64 = {
     let mut bits = 0;
     let mut layer = 0;
     while layer < LAYER_END {
-        if ORDER[layer as usize].is_per_backend() {
+        if LAYER_ORDER[layer as usize].is_per_backend() {
             bits |= layer_bit(layer);
         }
         layer += 1;
@@ -252,7 +252,7 @@ mod tests {
         }
 
         #[test]
-        fn a_key_never_sees_itself_below_itself(set in any::<u64>()) {
+        fn below_a_key_excludes_the_key_itself(set in any::<u64>()) {
             for key in KeySet(set).iter() {
                 prop_assert!(!KeySet(set).below(key).has(key));
             }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn two_backends_and_two_layers_make_four_keys() {
+    fn every_layer_combines_with_every_backend() {
         let set = CPU | AutogradCUDA;
         assert_eq!(set.to_string(), "{CPU, CUDA, AutogradCPU, AutogradCUDA}");
         assert_eq!(set.highest(), Some(AutogradCUDA));
@@ -291,14 +291,14 @@ mod tests {
     }
 
     #[test]
-    fn below_an_alias_is_below_all_it_touches() {
+    fn below_an_alias_is_below_its_lowest_layer() {
         let set = CPU | ADInplaceOrView | AutogradCPU | AutogradOther | Tracer;
         assert_eq!(set.below(Autograd), CPU | ADInplaceOrView);
         assert_eq!(set.below(Tracer), CPU | ADInplaceOrView | AutogradCPU | AutogradOther);
     }
 
     #[test]
-    fn aliases_are_never_members() {
+    fn a_key_set_never_contains_an_alias() {
         assert_eq!(KeySet::from(CompositeExplicitAutograd), KeySet::EMPTY);
         assert!((CPU | AutogradCPU).has(Autograd));
         assert!(!KeySet::from(CPU).has(Autograd));

@@ -12,29 +12,29 @@
 
 use super::Key;
 use super::alias::Alias;
-use super::layer::{self, BACKENDS, ORDER};
+use super::layer::{self, BACKEND_COUNT, LAYER_ORDER};
 
-macro_rules! per_backend {
+macro_rules! backend_keys {
     ($layer:expr => $($name:ident)*) => {
-        per_backend! { @ $layer; 0_u8; $($name)* }
+        backend_keys! { @ $layer; 0_u8; $($name)* }
     };
     (@ $layer:expr; $backend:expr; $name:ident $($rest:ident)*) => {
         #[doc = concat!("`", stringify!($name), "`: one layer on one backend.")]
         pub const $name: Key = Key::on_backend($layer, $backend);
-        per_backend! { @ $layer; $backend + 1; $($rest)* }
+        backend_keys! { @ $layer; $backend + 1; $($rest)* }
     };
     (@ $layer:expr; $backend:expr;) => {
-        const _: () = assert!($backend as usize == BACKENDS && ORDER[$layer as usize].is_per_backend());
+        const _: () = assert!($backend as usize == BACKEND_COUNT && LAYER_ORDER[$layer as usize].is_per_backend());
     };
 }
 
-macro_rules! single {
+macro_rules! layer_keys {
     ($($(#[$doc:meta])* $name:ident = $layer:ident;)*) => {
         $($(#[$doc])* pub const $name: Key = Key::layer(layer::$layer);)*
     };
 }
 
-macro_rules! alias {
+macro_rules! alias_keys {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $($(#[$doc])* pub const $name: Key = Key::alias(Alias::$name);)*
     };
@@ -43,35 +43,35 @@ macro_rules! alias {
 /// The key of calls without tensors. A registration for it is one for [`CompositeImplicitAutograd`].
 pub const Undefined: Key = Key::UNDEFINED;
 
-per_backend! { layer::DENSE =>
+backend_keys! { layer::DENSE =>
     CPU CUDA HIP XLA MPS IPU XPU HPU VE Lazy MTIA MAIA PrivateUse1 PrivateUse2 PrivateUse3 Meta
 }
 
-per_backend! { layer::QUANTIZED =>
+backend_keys! { layer::QUANTIZED =>
     QuantizedCPU QuantizedCUDA QuantizedHIP QuantizedXLA QuantizedMPS QuantizedIPU QuantizedXPU QuantizedHPU QuantizedVE QuantizedLazy QuantizedMTIA QuantizedMAIA QuantizedPrivateUse1 QuantizedPrivateUse2 QuantizedPrivateUse3 QuantizedMeta
 }
 
-per_backend! { layer::SPARSE =>
+backend_keys! { layer::SPARSE =>
     SparseCPU SparseCUDA SparseHIP SparseXLA SparseMPS SparseIPU SparseXPU SparseHPU SparseVE SparseLazy SparseMTIA SparseMAIA SparsePrivateUse1 SparsePrivateUse2 SparsePrivateUse3 SparseMeta
 }
 
-per_backend! { layer::SPARSE_CSR =>
+backend_keys! { layer::SPARSE_CSR =>
     SparseCsrCPU SparseCsrCUDA SparseCsrHIP SparseCsrXLA SparseCsrMPS SparseCsrIPU SparseCsrXPU SparseCsrHPU SparseCsrVE SparseCsrLazy SparseCsrMTIA SparseCsrMAIA SparseCsrPrivateUse1 SparseCsrPrivateUse2 SparseCsrPrivateUse3 SparseCsrMeta
 }
 
-per_backend! { layer::NESTED_TENSOR =>
+backend_keys! { layer::NESTED_TENSOR =>
     NestedTensorCPU NestedTensorCUDA NestedTensorHIP NestedTensorXLA NestedTensorMPS NestedTensorIPU NestedTensorXPU NestedTensorHPU NestedTensorVE NestedTensorLazy NestedTensorMTIA NestedTensorMAIA NestedTensorPrivateUse1 NestedTensorPrivateUse2 NestedTensorPrivateUse3 NestedTensorMeta
 }
 
-per_backend! { layer::AUTOGRAD =>
+backend_keys! { layer::AUTOGRAD =>
     AutogradCPU AutogradCUDA AutogradHIP AutogradXLA AutogradMPS AutogradIPU AutogradXPU AutogradHPU AutogradVE AutogradLazy AutogradMTIA AutogradMAIA AutogradPrivateUse1 AutogradPrivateUse2 AutogradPrivateUse3 AutogradMeta
 }
 
-per_backend! { layer::AUTOCAST =>
+backend_keys! { layer::AUTOCAST =>
     AutocastCPU AutocastCUDA AutocastHIP AutocastXLA AutocastMPS AutocastIPU AutocastXPU AutocastHPU AutocastVE AutocastLazy AutocastMTIA AutocastMAIA AutocastPrivateUse1 AutocastPrivateUse2 AutocastPrivateUse3 AutocastMeta
 }
 
-single! {
+layer_keys! {
     /// Quantized tensors. Kernels are registered for one backend, such as `Quantized.on(CPU)`.
     Quantized = QUANTIZED;
     /// Sparse tensors. Kernels are registered for one backend, such as `Sparse.on(CPU)`.
@@ -80,11 +80,11 @@ single! {
     SparseCsr = SPARSE_CSR;
     /// Nested tensors. Kernels are registered for one backend, such as `NestedTensor.on(CPU)`.
     NestedTensor = NESTED_TENSOR;
-    /// FPGA tensors: a storage that is not multiplied by backend.
+    /// FPGA tensors: a storage without per-backend keys.
     FPGA = FPGA;
-    /// Vulkan tensors: a storage that is not multiplied by backend.
+    /// Vulkan tensors: a storage without per-backend keys.
     Vulkan = VULKAN;
-    /// Metal tensors: a storage that is not multiplied by backend.
+    /// Metal tensors: a storage without per-backend keys.
     Metal = METAL;
     /// Tensors of a user's random number generator.
     CustomRNGKeyId = CUSTOM_RNG;
@@ -132,7 +132,7 @@ single! {
     PythonDispatcher = PYTHON_DISPATCHER;
 }
 
-alias! {
+alias_keys! {
     /// Every autograd key. A derivative for all backends is registered for this key.
     Autograd;
     /// Every autocast key.

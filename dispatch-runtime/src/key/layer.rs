@@ -2,15 +2,15 @@
 //!
 //! A key set has one bit per layer. The highest layer in the set runs first. So this list, read from bottom to top, is the order of a call:
 //! modes, batching, autocast, tracing, autograd, view tracking, backend selection, and finally the kernel. The order is PyTorch's. Sixteen
-//! of the 48 layers are free for other crates, in four [`Landing`]s.
+//! of the 48 layers are free for other crates, in four [`InsertionPoint`]s.
 
-use super::{Key, Target};
+use super::{Key, SlotOrAlias};
 
 /// The number of layers in a key set.
-pub(crate) const LAYERS: usize = LAYER_END as usize;
+pub(crate) const LAYER_COUNT: usize = LAYER_END as usize;
 
 /// The number of backends in a key set.
-pub(crate) const BACKENDS: usize = BACKEND_END as usize;
+pub(crate) const BACKEND_COUNT: usize = BACKEND_END as usize;
 
 /// One past the index of the last layer.
 pub(crate) const LAYER_END: u8 = 48;
@@ -20,22 +20,22 @@ pub(crate) const BACKEND_END: u8 = 16;
 
 /// The kind of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// A storage layout, multiplied by backend. Backends register their kernels here.
+pub(crate) enum LayerKind {
+    /// A per-backend storage layout. Backends register their kernels here.
     BackendStorage,
-    /// A storage layout that is not multiplied by backend.
+    /// A storage layout that is not per-backend.
     Storage,
     /// A layer above the storages with one slot per backend.
     BackendLayer,
     /// A layer above the storages with one slot for all backends.
     Layer,
     /// A layer with one slot for all backends that a user's `#[dispatch_key(layer, ..)]` can take.
-    Free(Landing),
+    Free(InsertionPoint),
 }
 
-/// A position in the order where other crates can insert layers. Each landing has room for four.
+/// A position in the order where other crates can insert layers. Each insertion point has room for four.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Landing {
+pub enum InsertionPoint {
     /// Directly above the backends: below backend selection and everything else.
     Backends,
     /// Above autograd. Autograd differentiates the operators that the layer calls, not its own computation.
@@ -46,8 +46,8 @@ pub enum Landing {
     Everything,
 }
 
-impl Landing {
-    /// The name of this landing in `#[dispatch_key(layer, above = ..)]`.
+impl InsertionPoint {
+    /// The name of this insertion point in `#[dispatch_key(layer, above = ..)]`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,17 +63,17 @@ impl Landing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layer {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: LayerKind,
 }
 
 impl Layer {
     pub(crate) const fn is_per_backend(self) -> bool {
-        matches!(self.kind, Kind::BackendStorage | Kind::BackendLayer)
+        matches!(self.kind, LayerKind::BackendStorage | LayerKind::BackendLayer)
     }
 
     /// Whether a call ends at this layer. A missing kernel is an error here; at other layers, the call falls through.
     pub(crate) const fn is_storage(self) -> bool {
-        matches!(self.kind, Kind::BackendStorage | Kind::Storage)
+        matches!(self.kind, LayerKind::BackendStorage | LayerKind::Storage)
     }
 }
 
@@ -86,16 +86,16 @@ impl Key {
     /// ```
     #[must_use]
     pub fn is_storage(self) -> bool {
-        let Ok(Target::Slot(slot)) = self.target() else { return false };
-        slot.key().is_some_and(|(layer, _)| ORDER[layer as usize].is_storage())
+        let Ok(SlotOrAlias::Slot(slot)) = self.slot_or_alias() else { return false };
+        slot.key().is_some_and(|(layer, _)| LAYER_ORDER[layer as usize].is_storage())
     }
 }
 
 macro_rules! layers {
     ($($index:literal $constant:tt $name:literal $kind:expr;)*) => {
         /// All layers, lowest first. A layer's index is its position in this list.
-        pub(crate) const ORDER: [Layer; LAYERS] = {
-            use Kind::{BackendLayer, BackendStorage, Free, Layer as Plain, Storage};
+        pub(crate) const LAYER_ORDER: [Layer; LAYER_COUNT] = {
+            use LayerKind::{BackendLayer, BackendStorage, Free, Layer as Plain, Storage};
             [$(Layer { name: $name, kind: $kind }),*]
         };
         $(pub(crate) const $constant: u8 = $index;)*
@@ -113,10 +113,10 @@ layers! {
     7 SPARSE "Sparse" BackendStorage;
     8 SPARSE_CSR "SparseCsr" BackendStorage;
     9 NESTED_TENSOR "NestedTensor" BackendStorage;
-    10 _ "AboveBackends1" Free(Landing::Backends);
-    11 _ "AboveBackends2" Free(Landing::Backends);
-    12 _ "AboveBackends3" Free(Landing::Backends);
-    13 _ "AboveBackends4" Free(Landing::Backends);
+    10 _ "AboveBackends1" Free(InsertionPoint::Backends);
+    11 _ "AboveBackends2" Free(InsertionPoint::Backends);
+    12 _ "AboveBackends3" Free(InsertionPoint::Backends);
+    13 _ "AboveBackends4" Free(InsertionPoint::Backends);
     14 BACKEND_SELECT "BackendSelect" Plain;
     15 FAKE "Fake" Plain;
     16 PYTHON "Python" Plain;
@@ -129,16 +129,16 @@ layers! {
     23 AUTOGRAD_OTHER "AutogradOther" Plain;
     24 AUTOGRAD "Autograd" BackendLayer;
     25 AUTOGRAD_NESTED_TENSOR "AutogradNestedTensor" Plain;
-    26 _ "AboveAutograd1" Free(Landing::Autograd);
-    27 _ "AboveAutograd2" Free(Landing::Autograd);
-    28 _ "AboveAutograd3" Free(Landing::Autograd);
-    29 _ "AboveAutograd4" Free(Landing::Autograd);
+    26 _ "AboveAutograd1" Free(InsertionPoint::Autograd);
+    27 _ "AboveAutograd2" Free(InsertionPoint::Autograd);
+    28 _ "AboveAutograd3" Free(InsertionPoint::Autograd);
+    29 _ "AboveAutograd4" Free(InsertionPoint::Autograd);
     30 TRACER "Tracer" Plain;
     31 AUTOCAST "Autocast" BackendLayer;
-    32 _ "AboveAutocast1" Free(Landing::Autocast);
-    33 _ "AboveAutocast2" Free(Landing::Autocast);
-    34 _ "AboveAutocast3" Free(Landing::Autocast);
-    35 _ "AboveAutocast4" Free(Landing::Autocast);
+    32 _ "AboveAutocast1" Free(InsertionPoint::Autocast);
+    33 _ "AboveAutocast2" Free(InsertionPoint::Autocast);
+    34 _ "AboveAutocast3" Free(InsertionPoint::Autocast);
+    35 _ "AboveAutocast4" Free(InsertionPoint::Autocast);
     36 BATCHED "FuncTorchBatched" Plain;
     37 BATCHED_NESTED_TENSOR "BatchedNestedTensor" Plain;
     38 VMAP_MODE "FuncTorchVmapMode" Plain;
@@ -147,14 +147,14 @@ layers! {
     41 TRANSFORM_FRONT "FuncTorchDynamicLayerFrontMode" Plain;
     42 PRE_DISPATCH "PreDispatch" Plain;
     43 PYTHON_DISPATCHER "PythonDispatcher" Plain;
-    44 _ "AboveEverything1" Free(Landing::Everything);
-    45 _ "AboveEverything2" Free(Landing::Everything);
-    46 _ "AboveEverything3" Free(Landing::Everything);
-    47 _ "AboveEverything4" Free(Landing::Everything);
+    44 _ "AboveEverything1" Free(InsertionPoint::Everything);
+    45 _ "AboveEverything2" Free(InsertionPoint::Everything);
+    46 _ "AboveEverything3" Free(InsertionPoint::Everything);
+    47 _ "AboveEverything4" Free(InsertionPoint::Everything);
 }
 
 /// The backends, lowest priority first, in PyTorch's order. `Meta` is the highest, so a call with one meta tensor runs on Meta.
-pub(crate) const BACKEND_NAMES: [&str; BACKENDS] = [
+pub(crate) const BACKEND_NAMES: [&str; BACKEND_COUNT] = [
     "CPU",
     "CUDA",
     "HIP",
@@ -177,24 +177,26 @@ pub(crate) const XLA: u8 = 3;
 pub(crate) const LAZY: u8 = 9;
 
 /// The indices of the backends that `#[dispatch_key(backend)]` may take over, in the order of assignment.
-pub(crate) const FREE_BACKEND_SLOTS: [u8; 7] = [12, 13, 14, 11, 10, 8, 5];
+pub(crate) const ASSIGNABLE_BACKENDS: [u8; 7] = [12, 13, 14, 11, 10, 8, 5];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_landing_has_four_places_side_by_side() {
-        for landing in [Landing::Backends, Landing::Autograd, Landing::Autocast, Landing::Everything] {
-            let at: Vec<usize> = (0..LAYERS).filter(|&i| ORDER[i].kind == Kind::Free(landing)).collect();
-            assert_eq!(at.len(), 4, "{landing:?}");
-            assert!(at.windows(2).all(|pair| pair[1] == pair[0] + 1), "{landing:?}");
+    fn every_insertion_point_has_four_adjacent_layers() {
+        for point in
+            [InsertionPoint::Backends, InsertionPoint::Autograd, InsertionPoint::Autocast, InsertionPoint::Everything]
+        {
+            let at: Vec<usize> = (0..LAYER_COUNT).filter(|&i| LAYER_ORDER[i].kind == LayerKind::Free(point)).collect();
+            assert_eq!(at.len(), 4, "{point:?}");
+            assert!(at.windows(2).all(|pair| pair[1] == pair[0] + 1), "{point:?}");
         }
     }
 
     #[test]
-    fn the_order_is_pytorchs() {
-        let position = |name| ORDER.iter().position(|layer| layer.name == name).expect(name);
+    fn the_layer_order_is_pytorchs() {
+        let position = |name| LAYER_ORDER.iter().position(|layer| layer.name == name).expect(name);
         let low_to_high = [
             "Dense",
             "Quantized",

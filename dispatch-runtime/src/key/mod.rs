@@ -1,7 +1,7 @@
 //! Dispatch keys: the columns of the dispatch table.
 //!
 //! An operator is a row, a key is a column, and a kernel fills a cell. A *runtime* key is a layer, combined with a backend if the layer is
-//! multiplied by backend. Every cell belongs to one runtime key. An *alias* key stands for several runtime keys and exists for registration
+//! per-backend. Every cell belongs to one runtime key. An *alias* key stands for several runtime keys and exists for registration
 //! only. Built-in keys are constants in [`keys`]. A crate declares its own key with `#[dispatch_key]`; the key gets a free layer or
 //! backend.
 
@@ -10,40 +10,40 @@ mod clash;
 mod declared;
 mod device;
 mod error;
+mod index_assignment;
 mod key_set;
 pub mod keys;
 mod layer;
 pub(crate) mod parse;
-mod places;
 mod provenance;
 mod slot;
 mod user;
 
 use std::fmt;
 
+use index_assignment::backend_name;
 use layer::BACKEND_NAMES;
-use places::backend_name;
 
 pub(crate) use alias::Alias;
-pub(crate) use clash::{Clash, clashes};
+pub(crate) use clash::{NameClash, name_clashes};
 #[cfg(feature = "inventory")]
 pub use declared::DeclaredKey;
 #[cfg(feature = "linkme")]
 pub use declared::KEYS;
 pub use device::{Device, UnknownDevice};
-pub(crate) use device::{listed, lower_name};
+pub(crate) use device::{device_name, linked_devices_text};
 pub(crate) use error::KeyError;
 pub use error::{InvalidKey, UnknownKey};
+pub use index_assignment::NoFreeKeyIndex;
+pub(crate) use index_assignment::assign_indices;
 pub use key_set::KeySet;
-pub use layer::Landing;
+pub use layer::InsertionPoint;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_SELECT,
-    BACKENDS, DENSE, LAYER_END, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_COUNT, BACKEND_END,
+    BACKEND_SELECT, DENSE, LAYER_END, LAYER_ORDER,
 };
-pub use places::LandingFull;
-pub(crate) use places::assign_places;
 pub use provenance::Provenance;
-pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
+pub(crate) use slot::{SLOT_COUNT, Slot, highest_bit, slot_index, slot_index_from};
 pub use user::UserKey;
 
 /// A dispatch key. Kernels are registered for keys; tensors and guards add keys to a call.
@@ -62,25 +62,25 @@ pub struct Key(Repr);
 #[derive(Clone, Copy)]
 enum Repr {
     Undefined,
-    /// A layer without a backend. If the layer is multiplied by backend, [`Key::on`] adds the backend.
+    /// A layer without a backend. If the layer is per-backend, [`Key::on`] adds the backend.
     Layer(u8),
     OnBackend(u8, u8),
     Alias(Alias),
     User(&'static UserKey),
-    OnUser(u8, &'static UserKey),
+    OnUserBackend(u8, &'static UserKey),
     Invalid(InvalidKey),
 }
 
 /// The cells of a key, once users' keys have their indices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Target {
+pub(crate) enum SlotOrAlias {
     Slot(Slot),
     Alias(Alias),
 }
 
-impl Target {
-    /// Whether this is a layer that is multiplied by backend, but without a backend. No call reaches such a key.
-    pub(crate) fn is_on_no_backend(self) -> bool {
+impl SlotOrAlias {
+    /// Whether this is a per-backend layer, but without a backend. No call reaches such a key.
+    pub(crate) fn lacks_backend(self) -> bool {
         matches!(self, Self::Slot(slot) if slot.key().is_none())
     }
 }
@@ -107,32 +107,34 @@ impl Key {
         Self(Repr::User(key))
     }
 
-    pub(crate) const fn as_user(self) -> Option<&'static UserKey> {
+    pub(crate) const fn as_user_key(self) -> Option<&'static UserKey> {
         if let Repr::User(key) = self.0 { Some(key) } else { None }
     }
 
     pub(crate) fn of_slot(slot: Slot) -> Self {
         match slot.key() {
             None => Self::UNDEFINED,
-            Some((layer, None)) => places::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
-            Some((layer, Some(backend))) => match places::tenant_of_backend(backend) {
+            Some((layer, None)) => {
+                index_assignment::user_key_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user)
+            }
+            Some((layer, Some(backend))) => match index_assignment::user_key_of_backend(backend) {
                 None => Self::on_backend(layer, backend),
                 Some(user) if layer == DENSE => Self::user(user),
-                Some(user) => Self(Repr::OnUser(layer, user)),
+                Some(user) => Self(Repr::OnUserBackend(layer, user)),
             },
         }
     }
 
-    pub(crate) fn of_target(target: Target) -> Self {
+    pub(crate) fn of_slot_or_alias(target: SlotOrAlias) -> Self {
         match target {
-            Target::Slot(slot) => Self::of_slot(slot),
-            Target::Alias(alias) => Self::alias(alias),
+            SlotOrAlias::Slot(slot) => Self::of_slot(slot),
+            SlotOrAlias::Alias(alias) => Self::alias(alias),
         }
     }
 
     /// Returns the key of this layer on one backend: `Autograd.on(CUDA)` is `AutogradCUDA`. Backends from other crates work too.
     ///
-    /// Returns an invalid key if this is not a layer that is multiplied by backend, or if `backend` is not a backend. An invalid key prints
+    /// Returns an invalid key if this is not a per-backend layer, or if `backend` is not a backend. An invalid key prints
     /// as `Invalid` and adds nothing to a key set. Registering or calling for it fails with [`InvalidKey`], and [`verify`](crate::verify)
     /// reports it.
     ///
@@ -144,29 +146,31 @@ impl Key {
     #[must_use]
     pub const fn on(self, backend: Self) -> Self {
         let layer = match self.0 {
-            Repr::Layer(layer) if ORDER[layer as usize].is_per_backend() => layer,
+            Repr::Layer(layer) if LAYER_ORDER[layer as usize].is_per_backend() => layer,
             Repr::Alias(Alias::Autograd) => AUTOGRAD,
             Repr::Alias(Alias::Autocast) => AUTOCAST,
             Repr::Invalid(_) => return self,
-            Repr::OnBackend(1.., _) | Repr::OnUser(..) => {
-                return Self(Repr::Invalid(InvalidKey::OnABackendAlready { layer: self.short_name() }));
+            Repr::OnBackend(1.., _) | Repr::OnUserBackend(..) => {
+                return Self(Repr::Invalid(InvalidKey::AlreadyOnBackend { layer: self.static_name() }));
             }
-            _ => return Self(Repr::Invalid(InvalidKey::NotPerBackend { key: self.short_name() })),
+            _ => return Self(Repr::Invalid(InvalidKey::NotPerBackend { key: self.static_name() })),
         };
         match backend.0 {
             Repr::OnBackend(DENSE, backend) => Self(Repr::OnBackend(layer, backend)),
-            Repr::User(user) if user.is_backend() => Self(Repr::OnUser(layer, user)),
+            Repr::User(user) if user.is_backend() => Self(Repr::OnUserBackend(layer, user)),
             Repr::Invalid(_) => backend,
-            _ => Self(Repr::Invalid(InvalidKey::NotABackend { key: backend.short_name() })),
+            _ => Self(Repr::Invalid(InvalidKey::NotABackend { key: backend.static_name() })),
         }
     }
 
     /// Returns the name that is known at compile time. For a layer on a backend, this is the layer's name.
-    const fn short_name(self) -> &'static str {
+    const fn static_name(self) -> &'static str {
         match self.0 {
             Repr::Undefined => "Undefined",
             Repr::OnBackend(DENSE, backend) => BACKEND_NAMES[backend as usize],
-            Repr::Layer(layer) | Repr::OnBackend(layer, _) | Repr::OnUser(layer, _) => ORDER[layer as usize].name,
+            Repr::Layer(layer) | Repr::OnBackend(layer, _) | Repr::OnUserBackend(layer, _) => {
+                LAYER_ORDER[layer as usize].name
+            }
             Repr::Alias(alias) => alias.name(),
             Repr::User(user) => user.name(),
             Repr::Invalid(_) => "Invalid",
@@ -183,35 +187,35 @@ impl Key {
     pub(crate) fn backend(self) -> Option<u8> {
         match self.0 {
             Repr::OnBackend(DENSE, backend) => Some(backend),
-            Repr::User(user) if user.is_backend() => user.place().ok(),
+            Repr::User(user) if user.is_backend() => user.checked_index().ok(),
             _ => None,
         }
     }
 
     /// Returns the cell or cells that a kernel for this key fills. A registration for `Undefined` is one for `CompositeImplicitAutograd`.
-    pub(crate) fn target(self) -> Result<Target, KeyError> {
+    pub(crate) fn slot_or_alias(self) -> Result<SlotOrAlias, KeyError> {
         Ok(match self.0 {
-            Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
-            Repr::Layer(layer) => Target::Slot(Slot::of_layer(layer)),
-            Repr::OnBackend(layer, backend) => Target::Slot(Slot::on_backend(layer, backend)),
-            Repr::Alias(alias) => Target::Alias(alias),
-            Repr::User(user) if user.is_backend() => Target::Slot(Slot::on_backend(DENSE, user.place()?)),
-            Repr::User(user) => Target::Slot(Slot::of_layer(user.place()?)),
-            Repr::OnUser(layer, user) => Target::Slot(Slot::on_backend(layer, user.place()?)),
+            Repr::Undefined => SlotOrAlias::Alias(Alias::CompositeImplicitAutograd),
+            Repr::Layer(layer) => SlotOrAlias::Slot(Slot::of_layer(layer)),
+            Repr::OnBackend(layer, backend) => SlotOrAlias::Slot(Slot::on_backend(layer, backend)),
+            Repr::Alias(alias) => SlotOrAlias::Alias(alias),
+            Repr::User(user) if user.is_backend() => SlotOrAlias::Slot(Slot::on_backend(DENSE, user.checked_index()?)),
+            Repr::User(user) => SlotOrAlias::Slot(Slot::of_layer(user.checked_index()?)),
+            Repr::OnUserBackend(layer, user) => SlotOrAlias::Slot(Slot::on_backend(layer, user.checked_index()?)),
             Repr::Invalid(why) => return Err(why.into()),
         })
     }
 
     /// Returns the cell or cells that a kernel for this key fills, or an error if no call can reach them.
-    pub(crate) fn registrable(self) -> Result<Target, KeyError> {
-        let target = self.target()?;
-        if target.is_on_no_backend() { Err(KeyError::NotARuntimeKey(self)) } else { Ok(target) }
+    pub(crate) fn registration_target(self) -> Result<SlotOrAlias, KeyError> {
+        let target = self.slot_or_alias()?;
+        if target.lacks_backend() { Err(KeyError::NotARuntimeKey(self)) } else { Ok(target) }
     }
 
     /// Returns the cell of a runtime key.
     pub(crate) fn slot(self) -> Result<Slot, KeyError> {
-        match self.target()? {
-            Target::Slot(slot) if slot.key().is_some() => Ok(slot),
+        match self.slot_or_alias()? {
+            SlotOrAlias::Slot(slot) if slot.key().is_some() => Ok(slot),
             _ => Err(KeyError::NotARuntimeKey(self)),
         }
     }
@@ -224,9 +228,9 @@ impl Key {
             Repr::Undefined | Repr::Alias(_) | Repr::Invalid(_) => 0,
             Repr::Layer(layer) => layer_bit(layer),
             Repr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
-            Repr::User(user) if user.is_backend() => user.number().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
-            Repr::User(user) => user.number().map_or(0, layer_bit),
-            Repr::OnUser(layer, user) => user.number().map_or(0, |backend| layer_bit(layer) | 1 << backend),
+            Repr::User(user) if user.is_backend() => user.index().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
+            Repr::User(user) => user.index().map_or(0, layer_bit),
+            Repr::OnUserBackend(layer, user) => user.index().map_or(0, |backend| layer_bit(layer) | 1 << backend),
         }
     }
 
@@ -241,7 +245,7 @@ impl Key {
 }
 
 /// The bits of a key set that stand for layers. The other bits stand for backends.
-pub(crate) const LAYER_BITS: u64 = !0 << BACKENDS;
+pub(crate) const LAYER_BITS: u64 = !0 << BACKEND_COUNT;
 
 pub(crate) const fn layer_bit(layer: u8) -> u64 {
     1 << (BACKEND_END + layer)
@@ -256,10 +260,10 @@ impl PartialEq for Key {
             (Repr::OnBackend(a, on_a), Repr::OnBackend(b, on_b)) => (a, on_a) == (b, on_b),
             (Repr::Alias(a), Repr::Alias(b)) => a == b,
             (Repr::User(a), Repr::User(b)) => std::ptr::eq(a, b),
-            (Repr::OnUser(a, on_a), Repr::OnUser(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
+            (Repr::OnUserBackend(a, on_a), Repr::OnUserBackend(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
             (Repr::Invalid(a), Repr::Invalid(b)) => a == b,
             (Repr::Undefined, _) | (_, Repr::Undefined) => false,
-            _ => matches!((self.target(), other.target()), (Ok(a), Ok(b)) if a == b),
+            _ => matches!((self.slot_or_alias(), other.slot_or_alias()), (Ok(a), Ok(b)) if a == b),
         }
     }
 }
@@ -270,12 +274,14 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Repr::Undefined => f.write_str("Undefined"),
-            Repr::Layer(layer) => f.write_str(places::layer_name(layer)),
+            Repr::Layer(layer) => f.write_str(index_assignment::layer_name(layer)),
             Repr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
-            Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, backend_name(backend)),
+            Repr::OnBackend(layer, backend) => {
+                write!(f, "{}{}", LAYER_ORDER[layer as usize].name, backend_name(backend))
+            }
             Repr::Alias(alias) => f.write_str(alias.name()),
             Repr::User(user) => f.write_str(user.name()),
-            Repr::OnUser(layer, user) => write!(f, "{}{}", ORDER[layer as usize].name, user.name()),
+            Repr::OnUserBackend(layer, user) => write!(f, "{}{}", LAYER_ORDER[layer as usize].name, user.name()),
             Repr::Invalid(_) => f.write_str("Invalid"),
         }
     }
@@ -291,25 +297,25 @@ impl fmt::Debug for Key {
 mod tests {
     use super::keys::*;
     use super::*;
-    use crate::key::layer::Landing;
+    use crate::key::layer::InsertionPoint;
 
     #[test]
-    fn a_layer_on_what_is_no_backend_is_no_key() {
-        static LAYER: UserKey = UserKey::layer("Lay", Landing::Backends, crate::Location::new(file!(), line!()));
+    fn on_with_a_wrong_layer_or_backend_makes_an_invalid_key() {
+        static LAYER: UserKey = UserKey::layer("Lay", InsertionPoint::Backends, crate::Location::new(file!(), line!()));
         let (user, twice) = (Key::user(&LAYER), Autograd.on(CPU).on(CUDA));
         for (key, why) in [
-            (Tracer.on(CPU), "`Tracer` is not multiplied by backend, so"),
-            (CompositeImplicitAutograd.on(CPU), "`CompositeImplicitAutograd` is not multiplied by backend, so"),
-            (Undefined.on(CPU), "`Undefined` is not multiplied by backend, so"),
-            (CPU.on(CUDA), "`CPU` is not multiplied by backend, so"),
-            (user.on(CUDA), "`Lay` is not multiplied by backend, so"),
+            (Tracer.on(CPU), "`Tracer` is not a per-backend layer, so"),
+            (CompositeImplicitAutograd.on(CPU), "`CompositeImplicitAutograd` is not a per-backend layer, so"),
+            (Undefined.on(CPU), "`Undefined` is not a per-backend layer, so"),
+            (CPU.on(CUDA), "`CPU` is not a per-backend layer, so"),
+            (user.on(CUDA), "`Lay` is not a per-backend layer, so"),
             (twice, "this key of `Autograd` is on a backend already, so"),
             (Autograd.on(Tracer), "`Tracer` is not a backend, so"),
             (Autograd.on(user), "`Lay` is not a backend, so"),
             (Autograd.on(SparseCPU), "`Sparse` is not a backend, so"),
             (Autograd.on(twice), "this key of `Autograd` is on a backend already, so"),
         ] {
-            let error = key.target().unwrap_err();
+            let error = key.slot_or_alias().unwrap_err();
             let KeyError::Invalid(invalid) = error else { panic!("{error:?}") };
             assert!(invalid.to_string().starts_with(why), "{invalid}");
             assert_eq!((key.to_string().as_str(), key.bits(), key.layer_bits()), ("Invalid", 0, 0));

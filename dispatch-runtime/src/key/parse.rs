@@ -5,19 +5,19 @@
 
 use super::alias::Alias;
 use super::error::UnknownKey;
-use super::layer::{BACKEND_NAMES, DENSE, ORDER};
+use super::layer::{BACKEND_NAMES, DENSE, LAYER_ORDER};
 use super::slot::Slot;
 use super::user::UserKey;
-use super::{Key, Repr, keys, places};
+use super::{Key, Repr, index_assignment, keys};
 
 /// Returns the built-in or declared key with this name.
-pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
-    let declared = places::declared();
-    let all = || all(&declared);
-    let canonical = synonym(name).unwrap_or(name);
-    all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
+pub(crate) fn find_key(name: &str) -> Result<Key, UnknownKey> {
+    let declared = index_assignment::user_keys();
+    let all_keys = || all_keys(&declared);
+    let canonical = current_name(name).unwrap_or(name);
+    all_keys().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
         || {
-            let names: Vec<String> = all().map(|key| key.to_string()).collect();
+            let names: Vec<String> = all_keys().map(|key| key.to_string()).collect();
             let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
             UnknownKey { name: name.to_owned(), suggestion }
         },
@@ -26,14 +26,14 @@ pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
 
 /// Iterates over all keys: runtime keys from low to high, layers that need a backend, aliases, and users' keys, also those for which no
 /// index was free.
-fn all(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
-    Slot::all().map(Key::of_slot).chain(all_but_runtime(declared))
+fn all_keys(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
+    Slot::all().map(Key::of_slot).chain(other_keys(declared))
 }
 
-fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
-    let wanting_a_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
+fn other_keys(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
+    let without_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
     std::iter::once(Key::UNDEFINED)
-        .chain(wanting_a_backend)
+        .chain(without_backend)
         .chain(Alias::ALL.map(Key::alias))
         .chain(declared.iter().copied().map(Key::user))
 }
@@ -41,22 +41,22 @@ fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
 /// Returns the built-in name of the layer or backend that a user's key took over. The built-in name still parses.
 fn built_in_name(key: Key) -> Option<String> {
     match key.0 {
-        Repr::User(user) if user.is_backend() => Some(name_of_place(DENSE, Some(user.number()?))),
-        Repr::User(user) => Some(name_of_place(user.number()?, None)),
-        Repr::OnUser(layer, user) => Some(name_of_place(layer, Some(user.number()?))),
+        Repr::User(user) if user.is_backend() => Some(built_in_name_at(DENSE, Some(user.index()?))),
+        Repr::User(user) => Some(built_in_name_at(user.index()?, None)),
+        Repr::OnUserBackend(layer, user) => Some(built_in_name_at(layer, Some(user.index()?))),
         _ => None,
     }
 }
 
 /// Whether this is the name or a synonym of a built-in key.
 pub(super) fn is_built_in(name: &str) -> bool {
-    let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| name_of_place(layer, backend));
-    let others = || all_but_runtime(&[]).map(|key| key.to_string());
-    synonym(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
+    let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| built_in_name_at(layer, backend));
+    let others = || other_keys(&[]).map(|key| key.to_string());
+    current_name(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
 }
 
-fn name_of_place(layer: u8, backend: Option<u8>) -> String {
-    let layer_name = ORDER[layer as usize].name;
+fn built_in_name_at(layer: u8, backend: Option<u8>) -> String {
+    let layer_name = LAYER_ORDER[layer as usize].name;
     match backend.map(|backend| BACKEND_NAMES[backend as usize]) {
         Some(backend) if layer == DENSE => backend.to_owned(),
         Some(backend) => format!("{layer_name}{backend}"),
@@ -64,7 +64,7 @@ fn name_of_place(layer: u8, backend: Option<u8>) -> String {
     }
 }
 
-fn synonym(name: &str) -> Option<&'static str> {
+fn current_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "CatchAll" => "Undefined",
         "DefaultBackend" => "CompositeExplicitAutograd",
@@ -90,13 +90,13 @@ mod tests {
 
     #[test]
     fn every_key_that_prints_parses_back() {
-        for key in all(&places::declared()) {
+        for key in all_keys(&index_assignment::user_keys()) {
             assert_eq!(key.to_string().parse(), Ok(key), "{key}");
         }
     }
 
     #[test]
-    fn every_name_pytorch_knows_is_understood() {
+    fn every_key_name_of_pytorch_parses() {
         let layers = ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd", "Autocast"];
         for (layer, backend) in layers.iter().flat_map(|layer| BACKEND_NAMES.map(|backend| (layer, backend))) {
             let name = format!("{layer}{backend}");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_gets_the_one_that_was_meant() {
+    fn a_misspelt_key_name_suggests_the_right_one() {
         let error = "CompositeImplictAutograd".parse::<Key>().unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,20 +1,20 @@
 //! Slots: the positions of runtime keys in a dispatch table.
 //!
-//! A table has one slot per layer, and one more per backend if the layer is multiplied by backend. [`index`] finds the slot of a key set
+//! A table has one slot per layer, and one more per backend if the layer is per-backend. [`slot_index`] finds the slot of a key set
 //! with two "highest set bit" instructions and one small load, without a branch.
 #![allow(unsafe_code, reason = "the index of a slot is inside of a table")]
 
 use super::layer::{
-    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKENDS, DENSE, LAYER_END, LAYERS, NESTED_TENSOR,
-    ORDER,
+    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_COUNT, BACKEND_END, DENSE, LAYER_COUNT, LAYER_END,
+    LAYER_ORDER, NESTED_TENSOR,
 };
 
 /// The number of slots of a table.
-pub(crate) const SLOTS: usize = {
+pub(crate) const SLOT_COUNT: usize = {
     let mut next = 1;
     let mut layer = 0;
-    while layer < LAYERS {
-        next += if ORDER[layer].is_per_backend() { 1 + BACKENDS } else { 1 };
+    while layer < LAYER_COUNT {
+        next += if LAYER_ORDER[layer].is_per_backend() { 1 + BACKEND_COUNT } else { 1 };
         layer += 1;
     }
     next
@@ -27,14 +27,14 @@ pub(crate) struct Slot(u8);
 impl Slot {
     pub(crate) const UNDEFINED: Self = Self(0);
 
-    /// Returns the slot of a layer that is not multiplied by backend, or a layer's slot for calls without a backend.
+    /// Returns the slot of a layer that is not per-backend, or a layer's slot for calls without a backend.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 slots")]
     pub(crate) const fn of_layer(layer: u8) -> Self {
-        Self(INDEX[BACKENDS + layer as usize].first as u8)
+        Self(LAYER_SLOTS[BACKEND_COUNT + layer as usize].first_slot as u8)
     }
 
     pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
-        if ORDER[layer as usize].is_per_backend() {
+        if LAYER_ORDER[layer as usize].is_per_backend() {
             Self(Self::of_layer(layer).0 + 1 + backend)
         } else {
             Self::of_layer(layer)
@@ -42,17 +42,17 @@ impl Slot {
     }
 
     pub(crate) fn of_bits(bits: u64) -> Self {
-        Self(u8::try_from(index(bits)).unwrap_or(0))
+        Self(u8::try_from(slot_index(bits)).unwrap_or(0))
     }
 
-    pub(crate) const fn position(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Iterates over the slots of all runtime keys, lowest priority first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "SLOTS is below 256, which `of_layer` relies on too")]
-        (0..SLOTS as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.position()].0 != NOT_A_KEY)
+        #[expect(clippy::cast_possible_truncation, reason = "SLOT_COUNT is below 256, which `of_layer` relies on too")]
+        (0..SLOT_COUNT as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.index()].0 != NO_KEY)
     }
 
     /// Returns the slot of the autograd key of this storage.
@@ -60,7 +60,7 @@ impl Slot {
         match self.key() {
             Some((DENSE, Some(backend))) => Some(Self::on_backend(AUTOGRAD, backend)),
             Some((NESTED_TENSOR, _)) => Some(Self::of_layer(AUTOGRAD_NESTED_TENSOR)),
-            Some((layer, _)) if ORDER[layer as usize].is_storage() => Some(Self::autograd_other()),
+            Some((layer, _)) if LAYER_ORDER[layer as usize].is_storage() => Some(Self::autograd_other()),
             _ => None,
         }
     }
@@ -76,17 +76,17 @@ impl Slot {
     /// Returns the layer of this slot.
     pub(crate) const fn layer(self) -> Option<u8> {
         match LAYER_OF_SLOT[self.0 as usize] {
-            NOT_A_KEY => None,
+            NO_KEY => None,
             layer => Some(layer),
         }
     }
 
-    /// Returns the layer of this slot, and its backend if the layer is multiplied by backend. Returns `None` if no runtime key has the
+    /// Returns the layer of this slot, and its backend if the layer is per-backend. Returns `None` if no runtime key has the
     /// slot.
     pub(crate) const fn key(self) -> Option<(u8, Option<u8>)> {
         match KEY_OF_SLOT[self.0 as usize] {
-            (NOT_A_KEY, _) => None,
-            (layer, NOT_A_KEY) => Some((layer, None)),
+            (NO_KEY, _) => None,
+            (layer, NO_KEY) => Some((layer, None)),
             (layer, backend) => Some((layer, Some(backend))),
         }
     }
@@ -94,78 +94,79 @@ impl Slot {
 
 /// Returns the slot of a call with these keys: that of the highest layer, and within it of the highest backend.
 #[inline(always)]
-pub(crate) fn index(bits: u64) -> usize {
-    index_from(highest(bits), bits)
+pub(crate) fn slot_index(bits: u64) -> usize {
+    slot_index_from(highest_bit(bits), bits)
 }
 
 /// Returns the bit index of the highest of these keys.
 #[inline(always)]
-pub(crate) const fn highest(bits: u64) -> u32 {
+pub(crate) const fn highest_bit(bits: u64) -> u32 {
     (bits | 1).ilog2()
 }
 
-/// Returns the slot of a call with these keys, as [`index`] does, if the caller knows the highest key.
+/// Returns the slot of a call with these keys, as [`slot_index`] does, if the caller knows the highest key.
 #[inline(always)]
-pub(crate) fn index_from(highest: u32, bits: u64) -> usize {
-    let Place { first, backends } = &INDEX[highest as usize];
+pub(crate) fn slot_index_from(highest: u32, bits: u64) -> usize {
+    let LayerSlots { first_slot, backend_mask } = &LAYER_SLOTS[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
-    let backends = bits as u32 & backends;
-    let at = (first + (backends << 1 | 1).ilog2()) as usize;
-    // SAFETY: a layer has one slot, or one more than there are backends. `SLOTS` is the sum over all layers, plus slot 0.
-    unsafe { std::hint::assert_unchecked(at < SLOTS) };
-    at
+    let backends = bits as u32 & backend_mask;
+    let slot = (first_slot + (backends << 1 | 1).ilog2()) as usize;
+    // SAFETY: a layer has one slot, or one more than there are backends. `SLOT_COUNT` is the sum over all layers, plus slot 0.
+    unsafe { std::hint::assert_unchecked(slot < SLOT_COUNT) };
+    slot
 }
 
 /// The position of a layer's slots. Both fields are whole words, so that each is a memory operand of the one instruction that needs it.
 #[derive(Clone, Copy)]
-struct Place {
-    first: u32,
+struct LayerSlots {
+    first_slot: u32,
     /// The mask of the backends that select a slot: all backends, or none.
-    backends: u32,
+    backend_mask: u32,
 }
 
 /// The slots of each layer, indexed by the highest bit of a key set.
-const INDEX: [Place; 64] = {
-    let mut table = [Place { first: 0, backends: 0 }; 64];
+const LAYER_SLOTS: [LayerSlots; 64] = {
+    let mut table = [LayerSlots { first_slot: 0, backend_mask: 0 }; 64];
     let mut next = 1;
     let mut layer = 0;
-    while layer < LAYERS {
-        let per_backend = ORDER[layer].is_per_backend();
-        table[BACKENDS + layer] = Place { first: next, backends: if per_backend { 0xffff } else { 0 } };
+    while layer < LAYER_COUNT {
+        let per_backend = LAYER_ORDER[layer].is_per_backend();
+        table[BACKEND_COUNT + layer] =
+            LayerSlots { first_slot: next, backend_mask: if per_backend { 0xffff } else { 0 } };
         next += if per_backend { 1 + BACKEND_END as u32 } else { 1 };
         layer += 1;
     }
     table
 };
 
-const NOT_A_KEY: u8 = u8::MAX;
+const NO_KEY: u8 = u8::MAX;
 
-const KEY_OF_SLOT: [(u8, u8); SLOTS] = {
-    let mut keys = [(NOT_A_KEY, NOT_A_KEY); SLOTS];
+const KEY_OF_SLOT: [(u8, u8); SLOT_COUNT] = {
+    let mut keys = [(NO_KEY, NO_KEY); SLOT_COUNT];
     let mut layer = 0;
     while layer < LAYER_END {
-        if ORDER[layer as usize].is_per_backend() {
+        if LAYER_ORDER[layer as usize].is_per_backend() {
             let mut backend = 0;
             while backend < BACKEND_END {
-                keys[Slot::on_backend(layer, backend).position()] = (layer, backend);
+                keys[Slot::on_backend(layer, backend).index()] = (layer, backend);
                 backend += 1;
             }
         } else {
-            keys[Slot::of_layer(layer).position()] = (layer, NOT_A_KEY);
+            keys[Slot::of_layer(layer).index()] = (layer, NO_KEY);
         }
         layer += 1;
     }
     keys
 };
 
-const LAYER_OF_SLOT: [u8; SLOTS] = {
-    let mut layers = [NOT_A_KEY; SLOTS];
+const LAYER_OF_SLOT: [u8; SLOT_COUNT] = {
+    let mut layers = [NO_KEY; SLOT_COUNT];
     let mut layer = 0;
     while layer < LAYER_END {
         let mut backend = 0;
         while backend < BACKEND_END {
-            layers[Slot::of_layer(layer).position()] = layer;
-            layers[Slot::on_backend(layer, backend).position()] = layer;
+            layers[Slot::of_layer(layer).index()] = layer;
+            layers[Slot::on_backend(layer, backend).index()] = layer;
             backend += 1;
         }
         layer += 1;
@@ -179,31 +180,31 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_runtime_key_has_a_slot_of_its_own_and_is_found_by_its_bits() {
+    fn the_bits_of_every_runtime_key_select_its_own_slot() {
         for slot in Slot::all() {
             let (layer, backend) = slot.key().expect("all() yields keys only");
-            let bits = 1_u64 << (BACKENDS + layer as usize) | backend.map_or(0, |b| 1 << b);
-            assert_eq!(index(bits), slot.position());
+            let bits = 1_u64 << (BACKEND_COUNT + layer as usize) | backend.map_or(0, |b| 1 << b);
+            assert_eq!(slot_index(bits), slot.index());
         }
-        assert_eq!(Slot::all().count(), LAYERS - 7 + 7 * BACKENDS);
+        assert_eq!(Slot::all().count(), LAYER_COUNT - 7 + 7 * BACKEND_COUNT);
     }
 
     proptest! {
         #[test]
         fn no_key_set_indexes_outside_a_table(bits in any::<u64>()) {
-            prop_assert!(index(bits) < SLOTS);
+            prop_assert!(slot_index(bits) < SLOT_COUNT);
         }
 
         #[test]
-        fn the_highest_layer_and_then_the_highest_backend_decide(bits in any::<u64>()) {
-            let expected = (bits >> BACKENDS).checked_ilog2().map_or(Slot::UNDEFINED, |layer| {
+        fn the_highest_layer_and_then_the_highest_backend_select_the_slot(bits in any::<u64>()) {
+            let expected = (bits >> BACKEND_COUNT).checked_ilog2().map_or(Slot::UNDEFINED, |layer| {
                 let layer = u8::try_from(layer).unwrap();
                 match (bits & 0xffff).checked_ilog2() {
                     Some(backend) => Slot::on_backend(layer, u8::try_from(backend).unwrap()),
                     None => Slot::of_layer(layer),
                 }
             });
-            prop_assert_eq!(index(bits), expected.position());
+            prop_assert_eq!(slot_index(bits), expected.index());
         }
     }
 }

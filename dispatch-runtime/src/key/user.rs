@@ -2,15 +2,15 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its backend or layer index is not known at compile time. When the first such key is used,
 //! all keys of the program get their indices, sorted by name. So the same program always gets the same indices. A layer that is declared
-//! above another user's layer gets a higher index. If a landing or the set of backends is full, the key gets no index. It still prints and
-//! parses, but adds nothing to a key set. Registering and calling for it return an error that names the keys which have the indices, and
-//! `verify` reports it.
+//! above another user's layer gets a higher index. If an insertion point or the set of backends is full, the key gets no index. It still
+//! prints and parses, but adds nothing to a key set. Registering and calling for it return an error that names the keys which have the
+//! indices, and `verify` reports it.
 
 use std::fmt;
 use std::sync::atomic::AtomicU8;
 
 use super::Key;
-use super::layer::Landing;
+use super::layer::InsertionPoint;
 use crate::location::Location;
 
 /// A backend or a layer that some crate declared with `#[dispatch_key]`.
@@ -43,19 +43,19 @@ pub struct UserKey {
     pub(super) name: &'static str,
     kind: UserKind,
     pub(super) location: Location,
-    /// 0 until an index is assigned, then 1 + the index of the backend or layer, or [`NO_ROOM`].
-    pub(super) place: AtomicU8,
+    /// 0 until an index is assigned, then 1 + the index of the backend or layer, or [`NO_INDEX`].
+    pub(super) index_plus_one: AtomicU8,
 }
 
 #[derive(Clone, Copy)]
 enum UserKind {
     Backend,
-    Layer(Landing),
-    /// A layer at the landing of another user's layer, and above that layer.
+    Layer(InsertionPoint),
+    /// A layer at the insertion point of another user's layer, and above that layer.
     LayerAbove(&'static UserKey),
 }
 
-pub(super) const NO_ROOM: u8 = u8::MAX;
+pub(super) const NO_INDEX: u8 = u8::MAX;
 
 impl UserKey {
     /// Makes a backend, as `#[dispatch_key(backend)]` does.
@@ -71,13 +71,13 @@ impl UserKey {
     /// ```
     #[must_use]
     pub const fn backend(name: &'static str, location: Location) -> Self {
-        Self { name, kind: UserKind::Backend, location, place: AtomicU8::new(0) }
+        Self { name, kind: UserKind::Backend, location, index_plus_one: AtomicU8::new(0) }
     }
 
     /// Makes a layer, as `#[dispatch_key(layer, above = ..)]` does.
     #[must_use]
-    pub const fn layer(name: &'static str, above: Landing, location: Location) -> Self {
-        Self { name, kind: UserKind::Layer(above), location, place: AtomicU8::new(0) }
+    pub const fn layer(name: &'static str, above: InsertionPoint, location: Location) -> Self {
+        Self { name, kind: UserKind::Layer(above), location, index_plus_one: AtomicU8::new(0) }
     }
 
     /// Makes a layer above another user's layer, as `#[dispatch_key(layer, above = ..)]` does.
@@ -99,9 +99,9 @@ impl UserKey {
     /// ```
     #[must_use]
     pub const fn layer_above(name: &'static str, other: &'static Key, location: Location) -> Self {
-        match other.as_user() {
-            Some(lower) if !lower.is_backend() => {
-                Self { name, kind: UserKind::LayerAbove(lower), location, place: AtomicU8::new(0) }
+        match other.as_user_key() {
+            Some(layer_below) if !layer_below.is_backend() => {
+                Self { name, kind: UserKind::LayerAbove(layer_below), location, index_plus_one: AtomicU8::new(0) }
             }
             _ => panic!(
                 "a layer is declared above `Backends`, `Autograd`, `Autocast`, `Everything`, or the key of another user's layer"
@@ -126,19 +126,19 @@ impl UserKey {
     }
 
     /// Returns the user's layer that this one is declared above, if there is one.
-    pub(crate) fn lower(&self) -> Option<&'static Self> {
-        if let UserKind::LayerAbove(lower) = self.kind { Some(lower) } else { None }
+    pub(crate) fn layer_below(&self) -> Option<&'static Self> {
+        if let UserKind::LayerAbove(layer_below) = self.kind { Some(layer_below) } else { None }
     }
 
-    /// Returns the landing of a layer, or `None` for a backend.
-    pub(crate) fn landing(&self) -> Option<Landing> {
-        let lowest = self.all_below().last().map_or(self.kind, |lowest| lowest.kind);
-        if let UserKind::Layer(landing) = lowest { Some(landing) } else { None }
+    /// Returns the insertion point of a layer, or `None` for a backend.
+    pub(crate) fn insertion_point(&self) -> Option<InsertionPoint> {
+        let lowest = self.layers_below().last().map_or(self.kind, |lowest| lowest.kind);
+        if let UserKind::Layer(point) = lowest { Some(point) } else { None }
     }
 
     /// Iterates over the user's layers below this one, from the nearest to the lowest.
-    pub(crate) fn all_below(&self) -> impl Iterator<Item = &'static Self> {
-        std::iter::successors(self.lower(), |key| key.lower())
+    pub(crate) fn layers_below(&self) -> impl Iterator<Item = &'static Self> {
+        std::iter::successors(self.layer_below(), |key| key.layer_below())
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::storage::Storage;
 use crate::error::Result;
-use crate::key::{BACKENDS, Device, Key};
+use crate::key::{BACKEND_COUNT, Device, Key};
 
 /// Allocation and copies of memory for the devices of one backend.
 ///
@@ -137,7 +137,7 @@ macro_rules! backend {
     };
 }
 
-pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKEND_COUNT] = [const { OnceLock::new() }; BACKEND_COUNT];
 
 /// Stores the backends of all records by key. The first record of a key stays.
 pub(crate) fn register_backends(records: impl IntoIterator<Item = &'static BackendRecord>) {

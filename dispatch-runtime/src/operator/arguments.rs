@@ -10,16 +10,16 @@ use crate::value::{Stack, Value};
 impl Stack {
     /// Returns the arguments of a call of `operator` in printable form.
     #[must_use]
-    pub fn args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
-        Arguments { values: self.top(operator.argument_count()).unwrap_or_else(|| self.values()) }
+    pub fn display_args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
+        DisplayArguments { values: self.top(operator.argument_count()).unwrap_or_else(|| self.values()) }
     }
 }
 
-struct Arguments<'a> {
+struct DisplayArguments<'a> {
     values: &'a [Value],
 }
 
-impl fmt::Display for Arguments<'_> {
+impl fmt::Display for DisplayArguments<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
         for (i, value) in self.values.iter().enumerate() {
@@ -36,21 +36,21 @@ impl Operator {
     pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
         let mut keys = KeySet::EMPTY;
         for (i, value) in arguments.iter().enumerate() {
-            if self.carries(i) {
+            if self.carries_keys(i) {
                 keys |= value.keys();
             }
         }
-        match self.definition.device.and_then(|device| arguments.get(device)) {
+        match self.definition.device_argument.and_then(|device| arguments.get(device)) {
             Some(device) => keys | device_keys(device),
             None => keys,
         }
     }
 
     /// Returns the keys that each of these arguments adds to a call.
-    pub(crate) fn each_carried(&self, arguments: &[Value]) -> Vec<KeySet> {
+    pub(crate) fn keys_of_each(&self, arguments: &[Value]) -> Vec<KeySet> {
         let keys = |(i, value): (usize, &Value)| match value {
-            _ if self.carries(i) => value.keys(),
-            device if self.definition.device == Some(i) => device_keys(device),
+            _ if self.carries_keys(i) => value.keys(),
+            device if self.definition.device_argument == Some(i) => device_keys(device),
             _ => KeySet::EMPTY,
         };
         arguments.iter().enumerate().map(keys).collect()
@@ -62,13 +62,13 @@ impl Operator {
     }
 
     /// Whether an argument can add keys to a call: it carries keys, or it is the device argument.
-    pub(crate) fn has_a_say(&self, argument: usize) -> bool {
-        self.carries(argument) || self.definition.device == Some(argument)
+    pub(crate) fn can_add_keys(&self, argument: usize) -> bool {
+        self.carries_keys(argument) || self.definition.device_argument == Some(argument)
     }
 
     #[inline]
-    pub(crate) const fn carries(&self, argument: usize) -> bool {
-        argument < 64 && self.definition.carriers & 1 << argument != 0
+    pub(crate) const fn carries_keys(&self, argument: usize) -> bool {
+        argument < 64 && self.definition.key_arguments & 1 << argument != 0
     }
 }
 

@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use super::Operator;
 use super::retirable::Retirable;
-use super::table::Code;
+use super::table::CodePointer;
 use crate::error::Result;
 use crate::key::KeySet;
-use crate::name::CLOSURE;
+use crate::name::CLOSURE_NAME;
 use crate::value::Stack;
 
 /// A kernel that is compiled into the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StaticKernel {
-    Typed(Code),
+    Typed(CodePointer),
     Boxed(BoxedFn),
     Fallthrough,
 }
@@ -26,14 +26,14 @@ pub(crate) enum StaticKernel {
 /// The condition under which a kernel can run a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Condition {
-    pub(crate) holds: Code,
+    pub(crate) predicate: CodePointer,
     pub(crate) text: &'static str,
 }
 
 /// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
 
-/// A boxed kernel that is a closure, made while the program runs.
+/// A boxed kernel that is a closure, made at run time.
 pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync>;
 
 /// A boxed kernel: a function or a closure.
@@ -45,10 +45,10 @@ pub(crate) enum BoxedKernel {
 
 impl BoxedKernel {
     /// Returns the number of earlier closures in this kernel's allocation; 0 for a function.
-    pub(crate) fn turn(&self) -> usize {
+    pub(crate) fn generation(&self) -> usize {
         match self {
             Self::Function(_) => 0,
-            Self::Closure(kernel) => kernel.turn(),
+            Self::Closure(kernel) => kernel.generation(),
         }
     }
 
@@ -74,7 +74,7 @@ impl fmt::Debug for BoxedKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Function(_) => "function",
-            Self::Closure(_) => CLOSURE,
+            Self::Closure(_) => CLOSURE_NAME,
         })
     }
 }

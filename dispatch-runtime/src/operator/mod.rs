@@ -22,21 +22,21 @@ use crate::key::KeySet;
 use crate::location::Location;
 use crate::name::Name;
 use crate::spec::ShapeWord;
-use definition::Outline;
+use definition::ResultSpecsFn;
 use rules::Rules;
-use sync::{PUBLISH, READ};
+use sync::{PUBLISH_ORDERING, READ_ORDERING};
 
 pub use arguments::too_few_arguments;
 pub(crate) use arguments::{device_keys, too_many_arguments};
-pub use definition::{Definition, Typed};
+pub use definition::{Definition, TypedAdapters};
 pub use kernel::BoxedFn;
 pub(crate) use kernel::{BoxedClosure, BoxedKernel, Condition, StaticKernel};
 pub use operation::{Kernel, Operation, Predicate, Signature};
 pub use record::{FallbackRecord, KernelRecord};
 pub(crate) use retirable::Retirable;
 pub use rules::RuleRecord;
-pub(crate) use table::{Choice, Code, Entry, Table};
-pub use table::{Head, TableRef, TableVersion};
+pub(crate) use table::{Candidate, CodePointer, SlotKind, Table};
+pub use table::{TableHeader, TableRef, TableVersion};
 
 /// An operator: a name, a schema, and one table of kernels.
 ///
@@ -54,8 +54,8 @@ pub use table::{Head, TableRef, TableVersion};
 /// ```
 #[repr(C)]
 pub struct Operator {
-    table: AtomicPtr<Head>,
-    unbound: &'static Head,
+    table: AtomicPtr<TableHeader>,
+    unbound_table: &'static TableHeader,
     pub(crate) definition: Definition,
     schema: OnceLock<Schema>,
     rules: Rules,
@@ -66,20 +66,20 @@ impl Operator {
     ///
     /// # Safety
     ///
-    /// If the definition has types, then the code of `unbound` and all code of [`Typed`] has the `Kernel` type of one
-    /// [`Operation`](crate::Operation), which returns this operator. The function has the type that [`Typed`] names.
+    /// If the definition has types, then the code of `unbound_table` and all code of [`TypedAdapters`] has the `Kernel` type of one
+    /// [`Operation`](crate::Operation), which returns this operator. The function has the type that [`TypedAdapters`] names.
     #[doc(hidden)]
     #[must_use]
-    pub const unsafe fn new(unbound: &'static Head, definition: Definition) -> Self {
-        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
-        Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
+    pub const unsafe fn new(unbound_table: &'static TableHeader, definition: Definition) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound_table).cast_mut());
+        Self { table, unbound_table, definition, schema: OnceLock::new(), rules: Rules::new() }
     }
 
     /// Makes an operator that can only be called through a stack, from a parsed schema.
-    pub(crate) fn without_types(unbound: &'static Head, mut definition: Definition, schema: Schema) -> Self {
-        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
+    pub(crate) fn new_untyped(unbound_table: &'static TableHeader, mut definition: Definition, schema: Schema) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound_table).cast_mut());
         definition.typed = None;
-        Self { table, unbound, definition, schema: OnceLock::from(schema), rules: Rules::new() }
+        Self { table, unbound_table, definition, schema: OnceLock::from(schema), rules: Rules::new() }
     }
 
     /// Returns the operator's name.
@@ -117,7 +117,7 @@ impl Operator {
     /// Returns the number of arguments.
     #[must_use]
     pub const fn argument_count(&self) -> usize {
-        self.definition.arguments
+        self.definition.argument_count
     }
 
     /// Returns the operator's shape word, if it has one. It determines the dtype and sizes of the results.
@@ -127,7 +127,7 @@ impl Operator {
     }
 
     /// Returns the function that computes the specs of a boxed call's results, if the operator has a plan.
-    pub(crate) const fn outline(&self) -> Option<Outline> {
+    pub(crate) const fn result_specs_fn(&self) -> Option<ResultSpecsFn> {
         self.definition.plan
     }
 
@@ -169,11 +169,11 @@ impl Operator {
         self.definition.tensor_results as usize
     }
 
-    pub(crate) const fn gives_views(&self) -> bool {
-        self.definition.viewing
+    pub(crate) const fn returns_views(&self) -> bool {
+        self.definition.returns_views
     }
 
-    pub(crate) const fn adapters(&self) -> Option<&'static Typed> {
+    pub(crate) const fn adapters(&self) -> Option<&'static TypedAdapters> {
         self.definition.typed
     }
 
@@ -187,28 +187,28 @@ impl Operator {
 
     /// Returns the operator's current table.
     #[inline(always)]
-    pub(crate) fn published(&self) -> TableRef {
-        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
-        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ))) }
+    pub(crate) fn published_table(&self) -> TableRef {
+        // SAFETY: the pointer is never null: it is `unbound_table`, or comes from `Table::header`. Both live as long as the program.
+        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ_ORDERING))) }
     }
 
-    pub(crate) fn publish(&self, table: NonNull<Head>) {
-        self.table.store(table.as_ptr(), PUBLISH);
+    pub(crate) fn publish(&self, table: NonNull<TableHeader>) {
+        self.table.store(table.as_ptr(), PUBLISH_ORDERING);
     }
 
     /// Replaces the operator's table with the unbound one, so that the next call binds again.
     pub(crate) fn unbind(&self) {
-        if self.published().bound().is_some() {
-            self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
-            table::change();
+        if self.published_table().as_bound().is_some() {
+            self.table.store(std::ptr::from_ref(self.unbound_table).cast_mut(), PUBLISH_ORDERING);
+            table::increment_version();
         }
     }
 
     /// Returns the kernel for these keys, if it has the operator's type.
     #[inline(always)]
-    pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<Code> {
-        let (code, entry) = self.published().bound()?.at(keys);
-        (entry == Entry::Typed).then_some(code)
+    pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<CodePointer> {
+        let (code, kind) = self.published_table().as_bound()?.lookup(keys);
+        (kind == SlotKind::Typed).then_some(code)
     }
 }
 

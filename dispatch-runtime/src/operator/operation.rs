@@ -1,7 +1,7 @@
 //! The types of an operator, known at compile time.
 
 use super::Operator;
-use super::definition::Typed;
+use super::definition::TypedAdapters;
 use crate::spec::ShapeWord;
 
 /// The types of one operator. `#[op_def]` implements this trait for the empty enum with the operator's name.
@@ -30,7 +30,7 @@ pub trait Signature: 'static {
     /// The function type of a kernel's condition.
     type Predicate: Copy + Send + Sync + 'static;
     /// The adapters between typed and boxed calls.
-    const ADAPTERS: &'static Typed;
+    const ADAPTERS: &'static TypedAdapters;
 }
 
 /// The function type of a kernel of the operator `O`.

@@ -3,7 +3,7 @@
 use super::Operator;
 use super::kernel::{BoxedFn, Condition, StaticKernel};
 use super::operation::{self, Operation};
-use super::table::Code;
+use super::table::CodePointer;
 use crate::key::Key;
 use crate::location::Location;
 use crate::tensor::Marks;
@@ -56,7 +56,13 @@ impl KernelRecord {
         name: &'static str,
         location: Location,
     ) -> Self {
-        Self::new(O::operator, StaticKernel::Typed(Code::of::<operation::Kernel<O>>(kernel)), keys, name, location)
+        Self::new(
+            O::operator,
+            StaticKernel::Typed(CodePointer::from_fn::<operation::Kernel<O>>(kernel)),
+            keys,
+            name,
+            location,
+        )
     }
 
     /// Makes the record of a kernel that takes its arguments from the stack.
@@ -109,7 +115,7 @@ impl KernelRecord {
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
-        self.condition = Some(Condition { holds: Code::of::<operation::Predicate<O>>(holds), text });
+        self.condition = Some(Condition { predicate: CodePointer::from_fn::<operation::Predicate<O>>(holds), text });
         self
     }
 

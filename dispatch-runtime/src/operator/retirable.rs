@@ -11,7 +11,7 @@ use super::sync::{AtomicUsize, Ordering, UnsafeCell};
 pub(crate) struct Retirable<T> {
     state: AtomicUsize,
     /// The number of earlier values of this cell.
-    earlier: AtomicUsize,
+    generation: AtomicUsize,
     value: UnsafeCell<ManuallyDrop<T>>,
 }
 
@@ -29,7 +29,7 @@ impl<T> Retirable<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
             state: AtomicUsize::new(0),
-            earlier: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
             value: UnsafeCell::new(ManuallyDrop::new(value)),
         }
     }
@@ -41,26 +41,26 @@ impl<T> Retirable<T> {
         }
         // SAFETY: the cell has no user, its last value was dropped, and the exchange succeeds in one thread only.
         self.value.with_mut(|place| unsafe { *place = ManuallyDrop::new(value) });
-        self.earlier.fetch_add(1, Ordering::Relaxed);
+        self.generation.fetch_add(1, Ordering::Relaxed);
         self.state.store(0, Ordering::Release);
         Ok(())
     }
 
     /// Returns the number of earlier values, which identifies the current value.
-    pub(crate) fn turn(&self) -> usize {
-        self.earlier.load(Ordering::Relaxed)
+    pub(crate) fn generation(&self) -> usize {
+        self.generation.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with the value, if it is the value of this turn. Otherwise returns `None`.
-    pub(crate) fn with_turn<R>(&self, turn: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
+    /// Calls `f` with the value, if it is the value of this generation. Otherwise returns `None`.
+    pub(crate) fn with_generation<R>(&self, generation: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
         // The value cannot change while a user is inside.
-        self.with(|value| (self.turn() == turn).then(|| f(value))).flatten()
+        self.with(|value| (self.generation() == generation).then(|| f(value))).flatten()
     }
 
     /// Calls `f` with the value, or returns `None` if the value was removed.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
-        let _inside = self.enter()?;
-        // SAFETY: the value is dropped only by the last user to leave after the removal, and `_inside` has not left.
+        let _use = self.enter()?;
+        // SAFETY: the value is dropped only by the last use that ends after the removal, and `_use` has not ended.
         Some(self.value.with(|value| f(unsafe { &*value })))
     }
 
@@ -71,11 +71,11 @@ impl<T> Retirable<T> {
         }
     }
 
-    fn enter(&self) -> Option<Inside<'_, T>> {
+    fn enter(&self) -> Option<UseGuard<'_, T>> {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & RETIRED == 0 {
             match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Acquire) {
-                Ok(_) => return Some(Inside(self)),
+                Ok(_) => return Some(UseGuard(self)),
                 Err(now) => state = now,
             }
         }
@@ -92,9 +92,9 @@ impl<T> Retirable<T> {
 }
 
 /// One use of the value. It ends when this is dropped, also during a panic.
-struct Inside<'a, T>(&'a Retirable<T>);
+struct UseGuard<'a, T>(&'a Retirable<T>);
 
-impl<T> Drop for Inside<'_, T> {
+impl<T> Drop for UseGuard<'_, T> {
     fn drop(&mut self) {
         if self.0.state.fetch_sub(1, Ordering::AcqRel) == RETIRED | 1 {
             self.0.drop_value();
@@ -114,7 +114,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_value_outlives_a_user_who_is_inside() {
+    fn a_retired_value_lives_until_its_last_use_ends() {
         let alive = Arc::new(());
         let retirable = Retirable::new(alive.clone());
         retirable.with(|_| {
@@ -126,24 +126,24 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_place_takes_the_next_value_and_no_other_does() {
+    fn only_an_empty_cell_can_be_refilled() {
         let alive = Arc::new(());
         let retirable = Retirable::new(alive.clone());
-        assert!(retirable.refill(alive.clone()).is_err(), "it was not taken away");
-        let first = retirable.turn();
+        assert!(retirable.refill(alive.clone()).is_err(), "the value was not removed");
+        let first = retirable.generation();
         retirable.with(|_| {
             retirable.retire();
-            assert!(retirable.refill(alive.clone()).is_err(), "a user is inside");
+            assert!(retirable.refill(alive.clone()).is_err(), "the value is in use");
         });
         assert!(retirable.refill(alive.clone()).is_ok());
-        assert!(retirable.with_turn(first, |_| ()).is_none());
-        assert!(retirable.with_turn(retirable.turn(), |_| ()).is_some());
+        assert!(retirable.with_generation(first, |_| ()).is_none());
+        assert!(retirable.with_generation(retirable.generation(), |_| ()).is_some());
         drop(retirable);
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     #[test]
-    fn a_user_who_panics_leaves() {
+    fn a_panic_ends_the_use() {
         let alive = Arc::new(());
         let retirable = Retirable::new(alive.clone());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| retirable.with(|_| panic!("inside"))));
@@ -157,7 +157,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::operator::sync::{PUBLISH, READ};
+    use crate::operator::sync::{PUBLISH_ORDERING, READ_ORDERING};
     use loom::sync::Arc;
     use loom::sync::atomic::AtomicUsize as Count;
 
@@ -189,7 +189,7 @@ mod models {
     }
 
     #[test]
-    fn a_user_of_a_refilled_place_uses_a_value_that_is_there() {
+    fn a_user_of_a_refilled_cell_reads_a_live_value() {
         loom::model(|| {
             let drops = Arc::new(Count::new(0));
             let retirable = Arc::new(Retirable::new(DropCounter(drops.clone())));
@@ -202,7 +202,7 @@ mod models {
             retirable.retire();
             let refilled = retirable.refill(DropCounter(drops.clone())).is_ok();
             user.join().unwrap();
-            // A value that was refused was dropped at once.
+            // A value that the cell did not accept was dropped at once.
             assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
             drop(retirable);
             assert_eq!(drops.load(Ordering::SeqCst), 2);
@@ -210,7 +210,7 @@ mod models {
     }
 
     /// A model of an operator and the registry, reduced to the state that calls and registrations share.
-    struct Row {
+    struct OperatorModel {
         published: loom::sync::atomic::AtomicPtr<Snapshot>,
         registry: loom::sync::Mutex<Registry>,
     }
@@ -224,12 +224,12 @@ mod models {
         snapshots: Vec<Box<Snapshot>>,
     }
 
-    impl Row {
+    impl OperatorModel {
         fn call(&self) -> u32 {
             // A call can find a removed kernel at most once per removal. There is one removal, so the second attempt must succeed.
             for _ in 0..2 {
-                let published = self.published.load(READ);
-                // SAFETY: the pointer is null or one of `snapshots`, as in `Operator::published`.
+                let published = self.published.load(READ_ORDERING);
+                // SAFETY: the pointer is null or one of `snapshots`, as in `Operator::published_table`.
                 let snapshot = unsafe { published.as_ref() }.unwrap_or_else(|| self.bind());
                 // SAFETY: the snapshot was written before it was published.
                 let kernel = snapshot.with(|kernel| unsafe { (*kernel).clone() });
@@ -237,15 +237,15 @@ mod models {
                     return value;
                 }
             }
-            panic!("a call found a kernel that was taken away in a table that was published after");
+            panic!("a table that was published after the removal contains the removed kernel");
         }
 
         fn bind(&self) -> &Snapshot {
             let mut registry = self.registry.lock().unwrap();
-            let newest = registry.kernels.last().expect("one stays").clone();
+            let newest = registry.kernels.last().expect("one kernel is never removed").clone();
             registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
             let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
-            self.published.store(snapshot, PUBLISH);
+            self.published.store(snapshot, PUBLISH_ORDERING);
             // SAFETY: `snapshots` keeps the snapshot alive.
             unsafe { &*snapshot }
         }
@@ -253,7 +253,7 @@ mod models {
         fn remove_newest(&self) {
             let removed = {
                 let mut registry = self.registry.lock().unwrap();
-                self.published.store(std::ptr::null_mut(), PUBLISH);
+                self.published.store(std::ptr::null_mut(), PUBLISH_ORDERING);
                 registry.kernels.pop().expect("it was registered")
             };
             removed.retire();
@@ -262,12 +262,12 @@ mod models {
 
     /// The number of preemptions is bounded, because the unbounded test takes a minute.
     #[test]
-    fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
+    fn a_call_whose_kernel_was_removed_finds_the_next_table() {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
             let kernels = vec![Arc::new(Retirable::new(1)), Arc::new(Retirable::new(2))];
-            let row = Arc::new(Row {
+            let row = Arc::new(OperatorModel {
                 published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
                 registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),
             });

@@ -17,7 +17,7 @@ use crate::location::Location;
 pub struct RuleRecord {
     pub(crate) operator: fn() -> &'static Operator,
     pub(crate) rule: &'static (dyn Any + Send + Sync),
-    of: fn() -> &'static str,
+    type_name: fn() -> &'static str,
     pub(crate) location: Location,
 }
 
@@ -29,27 +29,27 @@ impl RuleRecord {
         rule: &'static T,
         location: Location,
     ) -> Self {
-        Self { operator, rule, of: type_name::<T>, location }
+        Self { operator, rule, type_name: type_name::<T>, location }
     }
 
     /// Returns the name of the rule's type, for messages.
-    pub(crate) fn of(&self) -> &'static str {
-        (self.of)()
+    pub(crate) fn type_name(&self) -> &'static str {
+        (self.type_name)()
     }
 }
 
 impl fmt::Debug for RuleRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.of(), self.location)
+        write!(f, "{} ({})", self.type_name(), self.location)
     }
 }
 
 /// The rules of one operator, in the order in which they were added.
-pub(crate) struct Rules(OnceLock<Box<Link>>);
+pub(crate) struct Rules(OnceLock<Box<RuleNode>>);
 
-struct Link {
+struct RuleNode {
     record: &'static RuleRecord,
-    rest: Rules,
+    next: Rules,
 }
 
 impl Rules {
@@ -60,14 +60,14 @@ impl Rules {
     /// Appends a rule. Only the registry calls this, one call at a time.
     pub(crate) fn add(&self, record: &'static RuleRecord) {
         let mut end = self;
-        while let Some(link) = end.0.get() {
-            end = &link.rest;
+        while let Some(node) = end.0.get() {
+            end = &node.next;
         }
-        end.0.get_or_init(|| Box::new(Link { record, rest: Self::new() }));
+        end.0.get_or_init(|| Box::new(RuleNode { record, next: Self::new() }));
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static RuleRecord> {
-        std::iter::successors(self.0.get(), |link| link.rest.0.get()).map(|link| link.record)
+        std::iter::successors(self.0.get(), |node| node.next.0.get()).map(|node| node.record)
     }
 
     /// Returns each type that has several rules, with the sorted locations of its rules.
@@ -76,7 +76,7 @@ impl Rules {
         for record in self.iter() {
             by_type
                 .entry((*record.rule).type_id())
-                .or_insert_with(|| (record.of(), Vec::new()))
+                .or_insert_with(|| (record.type_name(), Vec::new()))
                 .1
                 .push(record.location);
         }

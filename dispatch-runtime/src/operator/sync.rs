@@ -9,10 +9,10 @@ pub(crate) use loom::{
 pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The ordering for publishing an operator's table. A kernel is removed only after the next table, or the unbound one, was published. So a
-/// caller that finds the kernel removed also sees the new table. The models in `retirable.rs` use this ordering and [`READ`].
-pub(crate) const PUBLISH: Ordering = Ordering::Release;
-/// The ordering for reading an operator's table. See [`PUBLISH`].
-pub(crate) const READ: Ordering = Ordering::Acquire;
+/// caller that finds the kernel removed also sees the new table. The models in `retirable.rs` use this ordering and [`READ_ORDERING`].
+pub(crate) const PUBLISH_ORDERING: Ordering = Ordering::Release;
+/// The ordering for reading an operator's table. See [`PUBLISH_ORDERING`].
+pub(crate) const READ_ORDERING: Ordering = Ordering::Acquire;
 
 /// The standard `UnsafeCell`, with the access methods of loom's.
 #[cfg(not(loom))]

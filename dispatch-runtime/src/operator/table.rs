@@ -9,23 +9,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Operator;
 use super::kernel::BoxedKernel;
-use crate::key::{KeySet, LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
+use crate::key::{KeySet, LAYER_BITS, SLOT_COUNT, Slot, highest_bit, layer_bit, slot_index, slot_index_from};
 use crate::tensor::Marks;
 
 /// A pointer to a function, without its type. The operator knows the type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
-pub struct Code(NonNull<()>);
+pub struct CodePointer(NonNull<()>);
 
 // SAFETY: the pointer points to code.
-unsafe impl Send for Code {}
+unsafe impl Send for CodePointer {}
 // SAFETY: the pointer points to code.
-unsafe impl Sync for Code {}
+unsafe impl Sync for CodePointer {}
 
-impl Code {
-    /// Makes a `Code` from a function pointer. It reads through a pointer, because `transmute_copy` would check alignment for every
+impl CodePointer {
+    /// Makes a `CodePointer` from a function pointer. It reads through a pointer, because `transmute_copy` would check alignment for every
     /// operator.
-    pub(crate) const fn of<F: Copy>(function: F) -> Self {
+    pub(crate) const fn from_fn<F: Copy>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
         Self(unsafe { (&raw const function).cast::<NonNull<()>>().read() })
@@ -37,7 +37,7 @@ impl Code {
     ///
     /// The code was made from an `F`.
     #[inline(always)]
-    pub(crate) const unsafe fn to<F: Copy>(self) -> F {
+    pub(crate) const unsafe fn to_fn<F: Copy>(self) -> F {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree, and the caller vouches for the type.
         unsafe { (&raw const self.0).cast::<F>().read() }
@@ -47,20 +47,20 @@ impl Code {
 /// The first fields of every table. The table of an unbound operator has no others.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Head {
+pub struct TableHeader {
     /// The layers that do not fall through for this operator, and all backends.
     mask: u64,
-    bound: bool,
+    is_bound: bool,
     operator: Option<&'static Operator>,
-    first: Code,
+    first_slot: CodePointer,
 }
 
-impl Head {
+impl TableHeader {
     /// Makes the table of an unbound operator: calls with any keys run `bind`.
     #[doc(hidden)]
     #[must_use]
-    pub const fn unbound(operator: Option<&'static Operator>, bind: Code) -> Self {
-        Self { mask: 0, bound: false, operator, first: bind }
+    pub const fn unbound(operator: Option<&'static Operator>, bind: CodePointer) -> Self {
+        Self { mask: 0, is_bound: false, operator, first_slot: bind }
     }
 }
 
@@ -69,62 +69,62 @@ impl Head {
 #[repr(C)]
 pub(crate) struct Table {
     mask: u64,
-    bound: bool,
+    is_bound: bool,
     operator: Option<&'static Operator>,
-    slots: [Code; SLOTS],
-    pub(crate) entries: [Entry; SLOTS],
+    slots: [CodePointer; SLOT_COUNT],
+    pub(crate) kinds: [SlotKind; SLOT_COUNT],
     pub(crate) boxed: Vec<BoxedKernel>,
-    pub(crate) choices: Vec<Vec<Choice>>,
+    pub(crate) candidates: Vec<Vec<Candidate>>,
     /// The layers that typed calls skip, on every backend, if no tensor has one of `marks`.
-    passing: u64,
+    skippable_layers: u64,
     pub(crate) marks: Option<Marks>,
 }
 
 /// The kind of a slot. Calls that do more than jump to the slot's code read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum SlotKind {
     /// A kernel with the operator's signature.
     Typed,
     /// A boxed kernel, by its index in the table's `boxed`. The slot holds the operator's adapter.
     Boxed(u8),
-    /// The first of several kernels whose condition holds, by the index of the list in the table's `choices`.
-    Choose(u8),
+    /// The first of several kernels whose condition holds, by the index of the list in the table's `candidates`.
+    Conditional(u8),
     /// No kernel: the call continues below this slot.
     Skip,
     /// No kernel: the call returns an error. The reason is determined when the error is made.
-    Refuse,
+    NoKernel,
 }
 
 /// One of several kernels for a slot.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct Candidate {
     /// The contents of the slot if this were its only kernel.
-    pub(crate) filling: (Code, Entry),
+    pub(crate) contents: (CodePointer, SlotKind),
     pub(crate) condition: Option<super::kernel::Condition>,
 }
 
 /// A published table, bound or unbound. Every kernel gets the table of its call.
 #[derive(Clone, Copy, Debug)]
-pub struct TableRef(NonNull<Head>);
+pub struct TableRef(NonNull<TableHeader>);
 
 impl TableRef {
     /// # Safety
     ///
-    /// `head` is a `Head` or the beginning of a `Table`, and lives as long as the program.
+    /// `head` is a `TableHeader` or the beginning of a `Table`, and lives as long as the program.
     #[inline(always)]
-    pub(crate) const unsafe fn new(head: NonNull<Head>) -> Self {
-        Self(head)
+    pub(crate) const unsafe fn new(header: NonNull<TableHeader>) -> Self {
+        Self(header)
     }
 
     /// Returns the code that a call with these keys runs.
     #[inline(always)]
-    pub(crate) fn code(self, keys: KeySet) -> Code {
-        let head = self.0.as_ptr();
+    pub(crate) fn code(self, keys: KeySet) -> CodePointer {
+        let header = self.0.as_ptr();
         // SAFETY: both kinds of table begin with a mask. The slots begin at the same offset in both, and `index` stays in bounds: it is
-        // below `SLOTS` for a bound table, and 0 for an unbound one, whose mask leaves no key.
+        // below `SLOT_COUNT` for a bound table, and 0 for an unbound one, whose mask leaves no key.
         unsafe {
-            let at = index(keys.bits() & (*head).mask);
-            *(&raw const (*head).first).add(at)
+            let slot = slot_index(keys.bits() & (*header).mask);
+            *(&raw const (*header).first_slot).add(slot)
         }
     }
 
@@ -135,99 +135,99 @@ impl TableRef {
     /// The operator has types.
     #[inline(always)]
     pub(crate) unsafe fn operator(self) -> &'static Operator {
-        // SAFETY: both kinds of table begin with a `Head`. The caller guarantees that the operator has types. The head of such an operator
-        // names it, and `bind` names it in its tables.
+        // SAFETY: both kinds of table begin with a `TableHeader`. The caller guarantees that the operator has types. The head of such an
+        // operator names it, and `bind` names it in its tables.
         unsafe { (*self.0.as_ptr()).operator.unwrap_unchecked() }
     }
 
     /// Returns the whole table, if the operator is bound.
     #[inline]
-    pub(crate) fn bound(self) -> Option<&'static Table> {
-        // SAFETY: both kinds of table begin with a `Head`; only a `Table` has `bound` set; tables are never freed.
-        unsafe { (*self.0.as_ptr()).bound.then(|| self.0.cast::<Table>().as_ref()) }
+    pub(crate) fn as_bound(self) -> Option<&'static Table> {
+        // SAFETY: both kinds of table begin with a `TableHeader`; only a `Table` has `bound` set; tables are never freed.
+        unsafe { (*self.0.as_ptr()).is_bound.then(|| self.0.cast::<Table>().as_ref()) }
     }
 }
 
 impl Table {
-    /// Makes a table that refuses every call, to be filled later.
-    pub(crate) fn new(operator: Option<&'static Operator>, refuse: Code) -> Self {
+    /// Makes a table in which every slot returns the error of a missing kernel. `fill_slots` replaces the slots.
+    pub(crate) fn new(operator: Option<&'static Operator>, refuse: CodePointer) -> Self {
         Self {
             mask: !0,
-            bound: true,
+            is_bound: true,
             operator,
-            slots: [refuse; SLOTS],
-            entries: [Entry::Refuse; SLOTS],
+            slots: [refuse; SLOT_COUNT],
+            kinds: [SlotKind::NoKernel; SLOT_COUNT],
             boxed: Vec::new(),
-            choices: Vec::new(),
-            passing: 0,
+            candidates: Vec::new(),
+            skippable_layers: 0,
             marks: None,
         }
     }
 
-    /// Fills every slot with the element of `filling` whose index is in `which`.
-    pub(crate) fn fill(&mut self, which: &[u8; SLOTS], filling: &[(Code, Entry)]) {
-        for ((slot, entry), &which) in self.slots.iter_mut().zip(&mut self.entries).zip(which) {
-            (*slot, *entry) = filling[usize::from(which)];
+    /// Fills every slot with the element of `contents` whose index is in `contents_of_slot`.
+    pub(crate) fn fill_slots(&mut self, contents_of_slot: &[u8; SLOT_COUNT], contents: &[(CodePointer, SlotKind)]) {
+        for ((slot, kind), &contents_of_slot) in self.slots.iter_mut().zip(&mut self.kinds).zip(contents_of_slot) {
+            (*slot, *kind) = contents[usize::from(contents_of_slot)];
         }
     }
 
     /// Makes calls without keys return an error.
-    pub(crate) fn refuse_without_keys(&mut self, refuse: Code) {
-        let at = Slot::UNDEFINED.position();
-        (self.slots[at], self.entries[at]) = (refuse, Entry::Refuse);
+    pub(crate) fn refuse_without_keys(&mut self, refuse: CodePointer) {
+        let slot = Slot::UNDEFINED.index();
+        (self.slots[slot], self.kinds[slot]) = (refuse, SlotKind::NoKernel);
     }
 
     /// Makes calls skip all layers except these, as if their keys did not contain the others.
-    pub(crate) fn keep_layers(&mut self, layers: u64) {
+    pub(crate) fn skip_layers_except(&mut self, layers: u64) {
         self.mask = layers | !LAYER_BITS;
     }
 
     /// Makes typed calls skip these layers if no tensor has one of these marks.
-    pub(crate) fn pass_over(&mut self, layers: u64, marks: Option<Marks>) {
-        (self.passing, self.marks) = (layers, marks);
+    pub(crate) fn set_skippable_layers(&mut self, layers: u64, marks: Option<Marks>) {
+        (self.skippable_layers, self.marks) = (layers, marks);
     }
 
     /// Returns the code and the entry of the slot for these keys.
     #[inline]
-    pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
-        let at = index(keys.bits() & self.mask);
-        (self.slots[at], self.entries[at])
+    pub(crate) fn lookup(&self, keys: KeySet) -> (CodePointer, SlotKind) {
+        let slot = slot_index(keys.bits() & self.mask);
+        (self.slots[slot], self.kinds[slot])
     }
 
     /// Returns the slot for these keys, with its code and its entry.
-    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
-        let (code, entry) = self.at(keys);
-        (Slot::of_bits(keys.bits() & self.mask), code, entry)
+    pub(crate) fn lookup_slot(&self, keys: KeySet) -> (Slot, CodePointer, SlotKind) {
+        let (code, kind) = self.lookup(keys);
+        (Slot::of_bits(keys.bits() & self.mask), code, kind)
     }
 
     /// Returns the code and the keys of a call that skips all layers that it may skip. The keys are those below the last skipped layer.
     #[inline(always)]
-    pub(crate) fn passed(&self, keys: KeySet) -> (Code, KeySet) {
+    pub(crate) fn skip_layers(&self, keys: KeySet) -> (CodePointer, KeySet) {
         let masked = keys.bits() & self.mask;
-        let stop = highest(masked & !self.passing);
-        let passed = masked & self.passing & (!1 << stop);
-        let left = keys.bits() & passed.wrapping_sub(1) & !passed;
-        (self.slots[index_from(stop, left)], KeySet::from_bits(left))
+        let stop = highest_bit(masked & !self.skippable_layers);
+        let skipped = masked & self.skippable_layers & (!1 << stop);
+        let left = keys.bits() & skipped.wrapping_sub(1) & !skipped;
+        (self.slots[slot_index_from(stop, left)], KeySet::from_bits(left))
     }
 
     /// Returns the code and the keys of a typed call that skips layers, or `None` if a tensor has one of the marks or no layer can be
     /// skipped.
     #[inline(always)]
-    pub(crate) fn passed_unless(
+    pub(crate) fn skip_layers_unless_marked(
         &self,
         keys: KeySet,
         has_any_mark: impl FnOnce(Marks) -> bool,
-    ) -> Option<(Code, KeySet)> {
-        if has_any_mark(self.marks?) { None } else { Some(self.passed(keys)) }
+    ) -> Option<(CodePointer, KeySet)> {
+        if has_any_mark(self.marks?) { None } else { Some(self.skip_layers(keys)) }
     }
 
     /// Returns the marks for which a typed call must not skip this slot, or `None` if typed calls never skip it.
     pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
-        self.marks.filter(|_| slot.layer().is_some_and(|layer| self.passing & layer_bit(layer) != 0))
+        self.marks.filter(|_| slot.layer().is_some_and(|layer| self.skippable_layers & layer_bit(layer) != 0))
     }
 
     /// Returns the keys of a call that skips `slot` and continues below it.
-    pub(crate) fn below(keys: KeySet, slot: Slot) -> KeySet {
+    pub(crate) fn keys_below(keys: KeySet, slot: Slot) -> KeySet {
         slot.layer().map_or(KeySet::EMPTY, |layer| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
     }
 
@@ -237,13 +237,13 @@ impl Table {
     }
 
     /// Returns the pointer under which the table is published.
-    pub(crate) const fn head(&'static self) -> NonNull<Head> {
+    pub(crate) const fn header(&'static self) -> NonNull<TableHeader> {
         NonNull::from_ref(self).cast()
     }
 
     /// Returns the table in the form that calls use.
-    pub(crate) const fn published(&'static self) -> TableRef {
-        TableRef(self.head())
+    pub(crate) const fn table_ref(&'static self) -> TableRef {
+        TableRef(self.header())
     }
 }
 
@@ -255,17 +255,17 @@ impl Table {
 pub struct TableVersion(usize);
 
 impl TableVersion {
-    pub(crate) fn now() -> Self {
-        Self(CHANGES.load(Ordering::Acquire))
+    pub(crate) fn current() -> Self {
+        Self(VERSION.load(Ordering::Acquire))
     }
 }
 
 /// The number of times that an operator lost its table.
-static CHANGES: AtomicUsize = AtomicUsize::new(0);
+static VERSION: AtomicUsize = AtomicUsize::new(0);
 
 /// Changes the table version. Call this after an operator has lost its table.
-pub(crate) fn change() {
-    CHANGES.fetch_add(1, Ordering::Release);
+pub(crate) fn increment_version() {
+    VERSION.fetch_add(1, Ordering::Release);
 }
 
 #[cfg(test)]
@@ -275,59 +275,59 @@ mod tests {
     use std::mem::offset_of;
     use std::num::NonZero;
 
-    fn here() {}
+    fn placeholder_code() {}
 
     #[test]
-    fn both_kinds_of_table_begin_alike() {
-        assert_eq!(offset_of!(Head, mask), offset_of!(Table, mask));
-        assert_eq!(offset_of!(Head, bound), offset_of!(Table, bound));
-        assert_eq!(offset_of!(Head, operator), offset_of!(Table, operator));
-        assert_eq!(offset_of!(Head, first), offset_of!(Table, slots));
+    fn bound_and_unbound_tables_have_the_same_header() {
+        assert_eq!(offset_of!(TableHeader, mask), offset_of!(Table, mask));
+        assert_eq!(offset_of!(TableHeader, is_bound), offset_of!(Table, is_bound));
+        assert_eq!(offset_of!(TableHeader, operator), offset_of!(Table, operator));
+        assert_eq!(offset_of!(TableHeader, first_slot), offset_of!(Table, slots));
     }
 
     proptest! {
         #[test]
         fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
-            static UNBOUND: Head = Head::unbound(None, Code::of(here as fn()));
+            static UNBOUND: TableHeader = TableHeader::unbound(None, CodePointer::from_fn(placeholder_code as fn()));
             // SAFETY: a static head.
             let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
-            prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code::of(here as fn()));
-            prop_assert!(table.bound().is_none());
+            prop_assert_eq!(table.code(KeySet::from_bits(bits)), CodePointer::from_fn(placeholder_code as fn()));
+            prop_assert!(table.as_bound().is_none());
         }
 
         #[test]
-        fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
-            let mut table = Table::new(None, Code::of(here as fn()));
-            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
-            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
-            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
-            table.keep_layers(!layer_bit(layer));
+        fn lookups_through_the_pointer_and_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
+            let mut table = Table::new(None, CodePointer::from_fn(placeholder_code as fn()));
+            let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());
+            table.skip_layers_except(!layer_bit(layer));
             let keys = KeySet::from_bits(bits);
-            let (_, code, _) = table.slot(keys);
+            let (_, code, _) = table.lookup_slot(keys);
             // SAFETY: the table outlives its use here.
             let published = unsafe { TableRef::new(NonNull::from(&table).cast()) };
             prop_assert_eq!(published.code(keys), code);
         }
 
         #[test]
-        fn passing_over_layers_is_going_below_them_one_by_one(bits: u64, layers: u64, passing: u64) {
-            let mut table = Table::new(None, Code::of(here as fn()));
-            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
-            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
-            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
-            table.keep_layers(layers & LAYER_BITS);
-            let passing = layers & passing & LAYER_BITS;
-            table.pass_over(passing, None);
+        fn skipping_layers_at_once_equals_skipping_them_one_by_one(bits: u64, layers: u64, skippable_layers: u64) {
+            let mut table = Table::new(None, CodePointer::from_fn(placeholder_code as fn()));
+            let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());
+            table.skip_layers_except(layers & LAYER_BITS);
+            let skippable_layers = layers & skippable_layers & LAYER_BITS;
+            table.set_skippable_layers(skippable_layers, None);
 
             let mut left = KeySet::from_bits(bits);
             let code = loop {
-                let (slot, code, _) = table.slot(left);
+                let (slot, code, _) = table.lookup_slot(left);
                 match slot.layer() {
-                    Some(layer) if passing & layer_bit(layer) != 0 => left = Table::below(left, slot),
+                    Some(layer) if skippable_layers & layer_bit(layer) != 0 => left = Table::keys_below(left, slot),
                     _ => break code,
                 }
             };
-            prop_assert_eq!(table.passed(KeySet::from_bits(bits)), (code, left));
+            prop_assert_eq!(table.skip_layers(KeySet::from_bits(bits)), (code, left));
         }
     }
 }

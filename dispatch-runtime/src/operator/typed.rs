@@ -3,7 +3,7 @@
 use std::any::{TypeId, type_name};
 
 use super::Operator;
-use super::definition::Typed;
+use super::definition::TypedAdapters;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Operator {
@@ -11,8 +11,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::OtherFunction`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has no
-    /// function because it was defined while the program runs.
+    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has
+    /// no function because it was defined at run time.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -30,29 +30,29 @@ impl Operator {
     /// # }
     /// ```
     pub fn typed<F: Copy + 'static>(&self) -> Result<F> {
-        self.types_like(TypeId::of::<F>(), |typed| typed.function, type_name::<F>)?;
-        let function = self.definition.function.ok_or_else(|| self.no_function())?;
-        // SAFETY: `Operator::new` says that the function is of the type that `Typed` names.
-        Ok(unsafe { function.to() })
+        self.check_types(TypeId::of::<F>(), |typed| typed.function_type, type_name::<F>)?;
+        let function = self.definition.function.ok_or_else(|| self.no_function_error())?;
+        // SAFETY: `Operator::new` says that the function is of the type that `TypedAdapters` names.
+        Ok(unsafe { function.to_fn() })
     }
 
-    /// Returns the operator's types, if `has` selects a type from them that equals `asked`. `name` returns the name of the asked type, for
-    /// the error.
-    pub(crate) fn types_like(
+    /// Returns the operator's adapters if the type that `select` reads from them is `requested`. `name` returns the name of the requested
+    /// type, for the error.
+    pub(crate) fn check_types(
         &self,
-        asked: TypeId,
-        has: impl FnOnce(&Typed) -> TypeId,
+        requested: TypeId,
+        select: impl FnOnce(&TypedAdapters) -> TypeId,
         name: impl FnOnce() -> &'static str,
-    ) -> Result<&'static Typed> {
-        let typed = self.adapters().ok_or_else(|| self.no_function())?;
-        if has(typed) != asked {
+    ) -> Result<&'static TypedAdapters> {
+        let typed = self.adapters().ok_or_else(|| self.no_function_error())?;
+        if select(typed) != requested {
             let (operator, expected) = (self.name(), dispatch_schema::rust_function(self.schema()));
-            return Err(ErrorKind::OtherFunction { operator, expected, found: name() }.into());
+            return Err(ErrorKind::FunctionTypeMismatch { operator, expected, found: name() }.into());
         }
         Ok(typed)
     }
 
-    fn no_function(&self) -> Error {
+    fn no_function_error(&self) -> Error {
         ErrorKind::NoFunction { operator: self.name(), location: self.location() }.into()
     }
 }

@@ -9,19 +9,19 @@ use crate::operator::Operation;
     message = "the plan of operator `{O}` describes {N} results: write `Result<Plan<.., {N}>>`, not `{Self}`",
     label = "not a plan of {N} results"
 )]
-pub trait Plans<O, const N: usize> {
+pub trait ReturnsPlan<O, const N: usize> {
     /// The value for the kernels.
     type Value;
 
     /// Returns the plan.
-    fn planned(self) -> Result<Plan<Self::Value, N>>;
+    fn into_plan(self) -> Result<Plan<Self::Value, N>>;
 }
 
-impl<O: Operation, V, E: Into<Error>, const N: usize> Plans<O, N> for Result<Plan<V, N>, E> {
+impl<O: Operation, V, E: Into<Error>, const N: usize> ReturnsPlan<O, N> for Result<Plan<V, N>, E> {
     type Value = V;
 
     #[inline(always)]
-    fn planned(self) -> Result<Plan<V, N>> {
+    fn into_plan(self) -> Result<Plan<V, N>> {
         match self {
             Ok(plan) => Ok(plan),
             Err(error) => Err(error.into()),
@@ -34,19 +34,19 @@ impl<O: Operation, V, E: Into<Error>, const N: usize> Plans<O, N> for Result<Pla
     message = "the plan of operator `{O}` describes a list of results: write `Result<PlanList<..>>`, not `{Self}`",
     label = "not a plan of a list"
 )]
-pub trait PlansList<O> {
+pub trait ReturnsPlanList<O> {
     /// The value for the kernels.
     type Value;
 
     /// Returns the plan.
-    fn planned(self) -> Result<PlanList<Self::Value>>;
+    fn into_plan(self) -> Result<PlanList<Self::Value>>;
 }
 
-impl<O: Operation, V, E: Into<Error>> PlansList<O> for Result<PlanList<V>, E> {
+impl<O: Operation, V, E: Into<Error>> ReturnsPlanList<O> for Result<PlanList<V>, E> {
     type Value = V;
 
     #[inline(always)]
-    fn planned(self) -> Result<PlanList<V>> {
+    fn into_plan(self) -> Result<PlanList<V>> {
         self.map_err(Into::into)
     }
 }
@@ -56,14 +56,14 @@ impl<O: Operation, V, E: Into<Error>> PlansList<O> for Result<PlanList<V>, E> {
     message = "the plan of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `plan: {T}`"
 )]
-pub trait TakesPlan<O, T> {
+pub trait PlanParameter<O, T> {
     /// Returns the plan in the kernel's type.
-    fn taken(plan: T) -> Self;
+    fn convert(plan: T) -> Self;
 }
 
-impl<O, T> TakesPlan<O, T> for T {
+impl<O, T> PlanParameter<O, T> for T {
     #[inline(always)]
-    fn taken(plan: T) -> Self {
+    fn convert(plan: T) -> Self {
         plan
     }
 }
@@ -73,14 +73,14 @@ impl<O, T> TakesPlan<O, T> for T {
     message = "the output of operator `{O}` is `{T}`, but the kernel takes `{Self}`",
     label = "write `out: {T}`"
 )]
-pub trait TakesOut<O, T> {
+pub trait OutputParameter<O, T> {
     /// Returns the outputs in the kernel's type.
-    fn taken(out: T) -> Self;
+    fn convert(out: T) -> Self;
 }
 
-impl<O, T> TakesOut<O, T> for T {
+impl<O, T> OutputParameter<O, T> for T {
     #[inline(always)]
-    fn taken(out: T) -> Self {
+    fn convert(out: T) -> Self {
         out
     }
 }

@@ -8,9 +8,9 @@ use crate::spec::{ShapeWord, Spec};
 use crate::tensor::{Dims, Tensor};
 
 /// Returns the plan of a product of these tensors, which are the operator's first arguments.
-pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
+pub fn product_plan(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
     let Some(ShapeWord::Product { letters }) = operator.shape() else {
-        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+        return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let name = |at: usize| operator.argument_name(at);
     let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));

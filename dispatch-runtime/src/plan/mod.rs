@@ -2,16 +2,17 @@
 //! kernels.
 //!
 //! `#[op_plan]` implements [`Planned`] for the type of the operator. A planned kernel calls the plan as an ordinary function, and gets the
-//! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses [`Planned::outline`].
+//! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses
+//! [`Planned::result_specs`].
 
 mod checks;
 mod contraction;
 mod meta;
 mod on_meta;
-mod outline;
 mod output;
 mod pointwise;
 mod reduction;
+mod result_specs;
 mod shape_inference;
 mod variants;
 
@@ -22,15 +23,15 @@ use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-pub use checks::{Plans, PlansList, TakesOut, TakesPlan};
-pub use contraction::product;
-pub use meta::meta_planned;
-pub use on_meta::{OnMeta, check_on_meta};
-pub use outline::outline;
-pub use output::{Target, Tensors, Writes, check_outputs_apart, place};
-pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
-pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};
-pub use variants::{form, meta};
+pub use checks::{OutputParameter, PlanParameter, ReturnsPlan, ReturnsPlanList};
+pub use contraction::product_plan;
+pub use meta::planned_meta_kernel;
+pub use on_meta::{CheckOnMeta, check_argument_on_meta};
+pub use output::{DirectOutputs, HasTensors, OutputTensor, check_outputs_disjoint, result_device};
+pub use pointwise::{PointwiseOperand, PointwisePlan, allocate_pointwise, pointwise_plan};
+pub use reduction::{DimFlags, DimList, ReductionDims, reduced_dims, reduced_sizes, reduction_plan};
+pub use result_specs::shape_word_specs;
+pub use variants::{form_kernel, form_meta_kernel};
 
 /// The plan of a call: a value for the operator's kernels, and a description of its `N` results.
 ///
@@ -99,12 +100,12 @@ pub struct PlanList<V> {
 ///     Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 /// }
 ///
-/// let outline = doubled::outline(&mut [Tensor::from_slice(&[1.0_f32]).into()]).unwrap();
-/// assert_eq!(outline[0].dtype, DType::F32);
+/// let result_specs = doubled::result_specs(&mut [Tensor::from_slice(&[1.0_f32]).into()]).unwrap();
+/// assert_eq!(result_specs[0].dtype, DType::F32);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "operator `{Self}` says `plan`, but nothing makes one",
-    label = "write `#[op_plan({Self})]` over a function that gives a `Plan`"
+    message = "operator `{Self}` is defined with `plan`, but has no plan function",
+    label = "write `#[op_plan({Self})]` on a function that returns a `Plan`"
 )]
 pub trait Planned: Operation {
     /// The value that kernels get as `plan`.
@@ -115,7 +116,7 @@ pub trait Planned: Operation {
     /// # Errors
     ///
     /// Returns the errors of the plan, and an error if an argument is of the wrong kind.
-    fn outline(arguments: &mut [Value]) -> Result<Vec<Spec>>;
+    fn result_specs(arguments: &mut [Value]) -> Result<Vec<Spec>>;
 }
 
 /// An operator with an in-place form, which writes its first argument. `#[op_def]` implements it for operators with a plan.

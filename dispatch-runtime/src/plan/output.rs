@@ -3,24 +3,24 @@
 use crate::error::{BadArgument, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
-use crate::registration::assign;
+use crate::registration::assign_elements;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 
 /// An output tensor of the caller, and the tensor that the kernel writes for it.
-pub struct Target<'a> {
-    bound: &'a mut Tensor,
+pub struct OutputTensor<'a> {
+    caller_tensor: &'a mut Tensor,
     /// The tensor to which the caller's handle is bound after the call, if it is another one.
-    fitted: Option<Tensor>,
+    resized: Option<Tensor>,
     /// A temporary tensor that the kernel writes, if it does not write the caller's memory.
-    fresh: Option<Tensor>,
-    _write: Option<Write>,
+    temporary: Option<Tensor>,
+    _device_write: Option<DeviceWrite>,
 }
 
 /// A kernel's write to existing memory, on a device that runs asynchronously.
-struct Write(Storage);
+struct DeviceWrite(Storage);
 
-impl Write {
+impl DeviceWrite {
     fn begin(tensor: &Tensor) -> Result<Self> {
         let storage = tensor.storage().clone();
         tensor.device().checked_memory_backend()?.note_write(&storage)?;
@@ -29,7 +29,7 @@ impl Write {
     }
 }
 
-impl Drop for Write {
+impl Drop for DeviceWrite {
     fn drop(&mut self) {
         // The error is dropped: `begin` succeeded, and the kernel has reported its own errors.
         let _ = self.0.device().checked_memory_backend().and_then(|memory| memory.note_write(&self.0));
@@ -38,7 +38,7 @@ impl Drop for Write {
 
 /// The outputs that a kernel can write directly, besides those with the dtype and strides of its plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Writes {
+pub struct DirectOutputs {
     /// An output may have the same elements as an input.
     pub in_place: bool,
     /// An output may have any strides.
@@ -47,31 +47,31 @@ pub struct Writes {
     pub converts: bool,
 }
 
-impl<'a> Target<'a> {
+impl<'a> OutputTensor<'a> {
     /// Checks that a result with this spec may be written to `tensor`, and chooses the tensor that the kernel writes.
     #[inline]
     pub fn new(
         spec: &Spec,
         argument: &'static str,
         tensor: &'a mut Tensor,
-        reads: &[(&'static str, &dyn Tensors)],
-        writes: Writes,
+        reads: &[(&'static str, &dyn HasTensors)],
+        writes: DirectOutputs,
     ) -> Result<Self> {
-        let mut fitted = None;
+        let mut resized = None;
         if tensor.dtype() != spec.dtype || tensor.sizes() != spec.geometry.sizes() {
             let mut other = tensor.clone();
-            spec.fit(argument, &mut other)?;
+            spec.fit_output(argument, &mut other)?;
             if !other.same(tensor) {
-                fitted = Some(other);
+                resized = Some(other);
             }
         }
-        let written = fitted.as_ref().unwrap_or(tensor);
+        let written = resized.as_ref().unwrap_or(tensor);
         if written.overlaps_itself() {
             return Err(BadArgument::new(argument, Problem::SelfOverlap).into());
         }
         let mut is_input = argument == "self";
         for (name, read) in reads {
-            let overlaps = read.any(&mut |read| {
+            let overlaps = read.any_tensor(&mut |read| {
                 let is_same = read.is_same_elements_as(written);
                 is_input |= is_same;
                 !is_same && !read.is_disjoint_or_same_elements(written)
@@ -86,36 +86,36 @@ impl<'a> Target<'a> {
             && (writes.converts || written.dtype() == spec.dtype)
             && (writes.strided || has_strides);
         // On the CPU, the kernel's own guard records the write.
-        let behind = ![Device::CPU, Device::META].contains(&written.device());
-        let write = if is_direct && behind { Some(Write::begin(written)?) } else { None };
-        let fresh = if is_direct { None } else { Some(spec.clone().on(written.device())?) };
-        Ok(Self { bound: tensor, fitted, fresh, _write: write })
+        let is_asynchronous = ![Device::CPU, Device::META].contains(&written.device());
+        let write = if is_direct && is_asynchronous { Some(DeviceWrite::begin(written)?) } else { None };
+        let temporary = if is_direct { None } else { Some(spec.clone().on(written.device())?) };
+        Ok(Self { caller_tensor: tensor, resized, temporary, _device_write: write })
     }
 
     /// Returns the tensor that the kernel writes.
     #[inline]
     pub fn tensor(&mut self) -> &mut Tensor {
-        self.fresh.as_mut().or(self.fitted.as_mut()).unwrap_or(self.bound)
+        self.temporary.as_mut().or(self.resized.as_mut()).unwrap_or(self.caller_tensor)
     }
 
     /// Passes the result to the caller's tensor: copies it, or binds the caller's handle to it, if the kernel wrote another tensor.
     #[inline]
     pub fn finish(self) -> Result<()> {
-        let Self { bound, fitted, fresh, _write } = self;
-        if let Some(mut fitted) = fitted {
-            if let Some(fresh) = fresh {
-                assign(&mut fitted, &fresh)?;
+        let Self { caller_tensor, resized, temporary, _device_write } = self;
+        if let Some(mut resized) = resized {
+            if let Some(temporary) = temporary {
+                assign_elements(&mut resized, &temporary)?;
             }
-            *bound = fitted;
-        } else if let Some(fresh) = fresh {
-            assign(bound, &fresh)?;
+            *caller_tensor = resized;
+        } else if let Some(temporary) = temporary {
+            assign_elements(caller_tensor, &temporary)?;
         }
         Ok(())
     }
 }
 
 /// Returns an error if outputs share memory with each other.
-pub fn check_outputs_apart(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
+pub fn check_outputs_disjoint(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
     for (i, (name, output)) in outputs.iter().enumerate() {
         for (other, before) in &outputs[..i] {
             if before.is_same_elements_as(output) || !before.is_disjoint_or_same_elements(output) {
@@ -127,14 +127,14 @@ pub fn check_outputs_apart(outputs: &[(&'static str, &Tensor)]) -> Result<()> {
 }
 
 /// An argument with tensors.
-pub trait Tensors {
-    /// Calls `look` with each tensor until it returns true.
-    fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool;
+pub trait HasTensors {
+    /// Calls `test` with each tensor until it returns true.
+    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool;
 
     /// Returns the device of results that are made from this argument.
-    fn place(&self) -> Option<Device> {
+    fn result_device(&self) -> Option<Device> {
         let mut found = None;
-        self.any(&mut |tensor| {
+        self.any_tensor(&mut |tensor| {
             // A CPU tensor with rank 0 can be used with tensors on any device.
             let decides = tensor.device() != Device::CPU || tensor.geometry().rank() > 0;
             if decides || found.is_none() {
@@ -146,42 +146,42 @@ pub trait Tensors {
     }
 }
 
-impl Tensors for &Tensor {
+impl HasTensors for &Tensor {
     #[inline(always)]
-    fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool {
-        look(self)
+    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+        test(self)
     }
 
     #[inline(always)]
-    fn place(&self) -> Option<Device> {
+    fn result_device(&self) -> Option<Device> {
         Some(self.device())
     }
 }
 
-impl Tensors for Option<&Tensor> {
+impl HasTensors for Option<&Tensor> {
     #[inline(always)]
-    fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool {
-        self.is_some_and(look)
+    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+        self.is_some_and(test)
     }
 }
 
-impl Tensors for &[Tensor] {
-    fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool {
-        self.iter().any(look)
+impl HasTensors for &[Tensor] {
+    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+        self.iter().any(test)
     }
 }
 
-impl Tensors for &[Option<Tensor>] {
-    fn any(&self, look: &mut dyn FnMut(&Tensor) -> bool) -> bool {
-        self.iter().flatten().any(look)
+impl HasTensors for &[Option<Tensor>] {
+    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+        self.iter().flatten().any(test)
     }
 }
 
 /// Returns the device of the results, given the device that earlier arguments determine.
 #[inline(always)]
-pub fn place(found: Option<Device>, argument: &impl Tensors) -> Option<Device> {
+pub fn result_device(found: Option<Device>, argument: &impl HasTensors) -> Option<Device> {
     match found {
         Some(device) if device != Device::CPU => found,
-        _ => argument.place().or(found),
+        _ => argument.result_device().or(found),
     }
 }

@@ -20,18 +20,18 @@ use crate::value::Value;
 /// fn larger(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 ///
 /// let plan = larger::plan(&Tensor::from_slice(&[1_u8]), &Tensor::from_slice(&[2.0_f32; 3])).unwrap();
-/// assert_eq!((plan.value.computed, plan.outputs[0].dtype), (DType::F32, DType::Bool));
+/// assert_eq!((plan.value.compute_dtype, plan.outputs[0].dtype), (DType::F32, DType::Bool));
 /// assert_eq!(plan.outputs[0].geometry.sizes(), [3]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pointwise {
+pub struct PointwisePlan {
     /// The dtype to compute in.
-    pub computed: DType,
+    pub compute_dtype: DType,
 }
 
 /// An argument that determines the sizes or the dtype of the result.
 #[derive(Clone, Copy)]
-pub enum Part<'a> {
+pub enum PointwiseOperand<'a> {
     /// A tensor, which is broadcast and promoted.
     Tensor(&'a Tensor),
     /// A number, which is only promoted.
@@ -40,14 +40,14 @@ pub enum Part<'a> {
     Absent,
 }
 
-impl<'a> From<&'a Tensor> for Part<'a> {
+impl<'a> From<&'a Tensor> for PointwiseOperand<'a> {
     #[inline(always)]
     fn from(tensor: &'a Tensor) -> Self {
         Self::Tensor(tensor)
     }
 }
 
-impl<'a> From<&'a Value> for Part<'a> {
+impl<'a> From<&'a Value> for PointwiseOperand<'a> {
     fn from(value: &'a Value) -> Self {
         match value {
             Value::Tensor(tensor) => Self::Tensor(tensor),
@@ -60,9 +60,9 @@ impl<'a> From<&'a Value> for Part<'a> {
     }
 }
 
-macro_rules! numbers {
+macro_rules! impl_for_numbers {
     ($($ty:ty),*) => {$(
-        impl From<$ty> for Part<'_> {
+        impl From<$ty> for PointwiseOperand<'_> {
             fn from(number: $ty) -> Self {
                 Self::Number(match Scalar::from(number) {
                     Scalar::Bool(_) => DType::Bool,
@@ -75,46 +75,46 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { bool, i64, f64, Scalar }
+impl_for_numbers! { bool, i64, f64, Scalar }
 
-impl<T: Into<Self>> From<Option<T>> for Part<'_> {
+impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
     #[inline(always)]
-    fn from(part: Option<T>) -> Self {
-        part.map_or(Self::Absent, Into::into)
+    fn from(operand: Option<T>) -> Self {
+        operand.map_or(Self::Absent, Into::into)
     }
 }
 
-/// Returns the plan of a call with these parts, in the order in which the shape word names them.
-pub fn pointwise(operator: &Operator, parts: &[Part<'_>]) -> Result<Plan<Pointwise>> {
+/// Returns the plan of a call with these operands, in the order in which the shape word names them.
+pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<PointwisePlan>> {
     let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
-        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+        return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let (mut given, mut tensors) = (SmallVec::<[&'static str; 4]>::new(), SmallVec::<[&Tensor; 4]>::new());
-    for (name, part) in names.iter().zip(parts) {
-        if let Part::Tensor(tensor) = *part {
+    for (name, operand) in names.iter().zip(operands) {
+        if let PointwiseOperand::Tensor(tensor) = *operand {
             given.push(*name);
             tensors.push(tensor);
         }
     }
-    let computed = computed(promotion, &tensors, parts);
-    if !dtypes.is_empty() && !dtypes.contains(&class(computed)) {
+    let compute_dtype = compute_dtype(promotion, &tensors, operands);
+    if !dtypes.is_empty() && !dtypes.contains(&dtype_class(compute_dtype)) {
         let (operator, supported) = (operator.name(), dtypes);
-        return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into());
+        return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: compute_dtype, supported }.into());
     }
-    let spec = Spec::pointwise(&tensors, promotion.result_dtype_from(computed)).map_err(|error| {
+    let spec = Spec::pointwise(&tensors, promotion.result_dtype_from(compute_dtype)).map_err(|error| {
         let name = given.get(error.operand).copied().unwrap_or_default();
         error.for_argument(name)
     })?;
-    Ok(Plan::new(Pointwise { computed }, [spec]))
+    Ok(Plan::new(PointwisePlan { compute_dtype }, [spec]))
 }
 
 /// Returns the plan's value and the result of a call whose operands are all tensors. If all operands are contiguous and have the same dtype
 /// and sizes, this needs no plan.
 #[inline(always)]
-pub fn fresh_pointwise<O: Operation, const N: usize>(
+pub fn allocate_pointwise<O: Operation, const N: usize>(
     device: Device,
     tensors: [&Tensor; N],
-) -> Result<(Pointwise, [Tensor; 1])> {
+) -> Result<(PointwisePlan, [Tensor; 1])> {
     if let (Some(ShapeWord::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE, &tensors[..])
         && first.geometry().is_contiguous()
         && first.device() == device
@@ -125,16 +125,18 @@ pub fn fresh_pointwise<O: Operation, const N: usize>(
                 && other.geometry().same_sizes(first.geometry())
         })
     {
-        let computed = dtype.compute_dtype(&[first]);
-        return Ok((Pointwise { computed }, [first.fresh_like(dtype.result_dtype_from(computed))?]));
+        let compute_dtype = dtype.compute_dtype(&[first]);
+        return Ok((PointwisePlan { compute_dtype }, [first.fresh_like(dtype.result_dtype_from(compute_dtype))?]));
     }
-    let Plan { value, outputs: [spec] } = pointwise(O::operator(), &tensors.map(Part::Tensor))?;
+    let Plan { value, outputs: [spec] } = pointwise_plan(O::operator(), &tensors.map(PointwiseOperand::Tensor))?;
     Ok((value, [spec.on(device)?]))
 }
 
 /// Returns the dtype to compute in. A number counts only in promotions over all operands.
-fn computed(promotion: Promotion, tensors: &[&Tensor], parts: &[Part<'_>]) -> DType {
-    let numbers = parts.iter().filter_map(|part| if let Part::Number(dtype) = part { Some(*dtype) } else { None });
+fn compute_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[PointwiseOperand<'_>]) -> DType {
+    let numbers = operands
+        .iter()
+        .filter_map(|operand| if let PointwiseOperand::Number(dtype) = operand { Some(*dtype) } else { None });
     if !matches!(promotion, Promotion::Common | Promotion::Float) || numbers.clone().next().is_none() {
         return promotion.compute_dtype(tensors);
     }
@@ -149,10 +151,10 @@ fn computed(promotion: Promotion, tensors: &[&Tensor], parts: &[Part<'_>]) -> DT
 }
 
 /// Returns the dtype that represents all dtypes of its kind in a definition's list.
-fn class(computed: DType) -> DType {
-    match computed {
+fn dtype_class(compute_dtype: DType) -> DType {
+    match compute_dtype {
         DType::F16 | DType::BF16 => DType::F32,
-        DType::F32 | DType::F64 | DType::C64 | DType::C128 => computed,
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 => compute_dtype,
         _ => DType::I64,
     }
 }

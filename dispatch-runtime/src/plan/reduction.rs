@@ -19,47 +19,47 @@ use crate::value::Value;
 /// fn product(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 ///
 /// let plan = product::plan(&Tensor::from_slice(&[1_u8; 4]), Some(&[0]), true).unwrap();
-/// assert_eq!(plan.value.gone[..], [true]);
+/// assert_eq!(plan.value.is_reduced[..], [true]);
 /// assert_eq!(plan.outputs[0].geometry.sizes(), [1]);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reduced {
+pub struct ReductionDims {
     /// Whether each dimension of the first argument is reduced.
-    pub gone: DimFlags,
+    pub is_reduced: DimFlags,
 }
 
 /// One flag for each dimension: whether it is reduced.
 pub type DimFlags = SmallVec<[bool; 8]>;
 
 /// An argument that lists dimensions.
-pub trait Listed {
+pub trait DimList {
     /// Returns the dimensions, or none if the argument is absent.
-    fn listed(&self) -> &[i64];
+    fn dims(&self) -> &[i64];
 }
 
-impl Listed for i64 {
+impl DimList for i64 {
     #[inline(always)]
-    fn listed(&self) -> &[i64] {
+    fn dims(&self) -> &[i64] {
         std::slice::from_ref(self)
     }
 }
 
-impl Listed for &[i64] {
+impl DimList for &[i64] {
     #[inline(always)]
-    fn listed(&self) -> &[i64] {
+    fn dims(&self) -> &[i64] {
         self
     }
 }
 
-impl<T: Listed> Listed for Option<T> {
+impl<T: DimList> DimList for Option<T> {
     #[inline(always)]
-    fn listed(&self) -> &[i64] {
-        self.as_ref().map_or(&[], Listed::listed)
+    fn dims(&self) -> &[i64] {
+        self.as_ref().map_or(&[], DimList::dims)
     }
 }
 
-impl Listed for Value {
-    fn listed(&self) -> &[i64] {
+impl DimList for Value {
+    fn dims(&self) -> &[i64] {
         match self {
             Self::Int(dim) => std::slice::from_ref(dim),
             Self::Ints(dims) => dims,
@@ -69,30 +69,30 @@ impl Listed for Value {
 }
 
 /// Returns the plan of a call that reduces these dimensions of the tensor.
-pub fn reduction(
+pub fn reduction_plan(
     operator: &Operator,
     tensor: &Tensor,
     dims: &[i64],
     keepdim: bool,
     dtype: Option<DType>,
-) -> Result<Plan<Reduced>> {
+) -> Result<Plan<ReductionDims>> {
     let Some(ShapeWord::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape() else {
-        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+        return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let dtype = dtype.unwrap_or_else(|| promotion.result_dtype(&[tensor]));
-    plan_of(tensor, dims, keepdim, dtype).map_err(|problem| {
+    dims_plan(tensor, dims, keepdim, dtype).map_err(|problem| {
         let argument = argument.map_or_else(String::new, |at| operator.argument_name(at));
         BadArgument::new(argument, problem).into()
     })
 }
 
-impl Reduced {
+impl ReductionDims {
     /// Returns the plan of a call that reduces the dimensions in its argument `dim`, to results of this dtype. An empty list means all
     /// dimensions.
     ///
     /// ```
-    /// use dispatch_runtime::{DType, Reduced, Tensor};
-    /// let plan = Reduced::plan(&Tensor::from_slice(&[1.0_f32; 3]), &[], false, DType::I64).unwrap();
+    /// use dispatch_runtime::{DType, ReductionDims, Tensor};
+    /// let plan = ReductionDims::plan(&Tensor::from_slice(&[1.0_f32; 3]), &[], false, DType::I64).unwrap();
     /// assert_eq!((plan.outputs[0].geometry.sizes(), plan.outputs[0].dtype), (&[][..], DType::I64));
     /// ```
     ///
@@ -100,14 +100,14 @@ impl Reduced {
     ///
     /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
     pub fn plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<Self>, BadArgument> {
-        plan_of(tensor, dims, keepdim, dtype).map_err(|problem| BadArgument::new("dim", problem))
+        dims_plan(tensor, dims, keepdim, dtype).map_err(|problem| BadArgument::new("dim", problem))
     }
 }
 
-fn plan_of(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<Reduced>, Problem> {
-    let gone = reduced(tensor.sizes().len(), dims)?;
-    let spec = Spec::contiguous(dtype, &sizes_without(tensor.sizes(), &gone, keepdim));
-    Ok(Plan::new(Reduced { gone }, [spec]))
+fn dims_plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<ReductionDims>, Problem> {
+    let is_reduced = reduced_flags(tensor.sizes().len(), dims)?;
+    let spec = Spec::contiguous(dtype, &sizes_without(tensor.sizes(), &is_reduced, keepdim));
+    Ok(Plan::new(ReductionDims { is_reduced }, [spec]))
 }
 
 /// Returns the sizes without these dimensions, or with 1 in their place if `keepdim` is set. An empty list means all dimensions.
@@ -137,11 +137,11 @@ pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'sta
 ///
 /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_dims(rank: usize, dims: &[i64], argument: &'static str) -> Result<DimFlags, BadArgument> {
-    reduced(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
+    reduced_flags(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
 }
 
-fn sizes_without(sizes: &[i64], gone: &[bool], keepdim: bool) -> Dims {
-    let sizes = sizes.iter().zip(gone).filter_map(|(&size, gone)| match (gone, keepdim) {
+fn sizes_without(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
+    let sizes = sizes.iter().zip(is_reduced).filter_map(|(&size, is_reduced)| match (is_reduced, keepdim) {
         (true, true) => Some(1),
         (true, false) => None,
         (false, _) => Some(size),
@@ -149,18 +149,18 @@ fn sizes_without(sizes: &[i64], gone: &[bool], keepdim: bool) -> Dims {
     sizes.collect()
 }
 
-fn reduced(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
+fn reduced_flags(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
     if dims.is_empty() {
         return Ok(DimFlags::from_elem(true, rank));
     }
     // A tensor of rank 0 accepts the dimensions 0 and -1, together at most once.
-    let mut gone = DimFlags::from_elem(false, rank.max(1));
+    let mut is_reduced = DimFlags::from_elem(false, rank.max(1));
     for &dim in dims {
         let at = wrap_dim("dim", dim, rank).map_err(|error| *error.problem)?;
-        if std::mem::replace(&mut gone[at], true) {
+        if std::mem::replace(&mut is_reduced[at], true) {
             return Err(Problem::RepeatedDim { dim });
         }
     }
-    gone.truncate(rank);
-    Ok(gone)
+    is_reduced.truncate(rank);
+    Ok(is_reduced)
 }

@@ -27,19 +27,19 @@ impl Operator {
     /// }
     ///
     /// let arguments: Stack = [Value::from(Tensor::from_slice(&[1.0_f32; 3]))].into_iter().collect();
-    /// let results = below_itself::operator().plan(&arguments).unwrap();
+    /// let results = below_itself::operator().infer_results(&arguments).unwrap();
     /// let [Value::Tensor(result)] = results.values() else { panic!("one tensor") };
     /// assert_eq!((result.device(), result.sizes(), result.dtype()), (Device::META, &[3_i64][..], DType::Bool));
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns the call's error if its arguments are refused, and [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the
+    /// Returns the call's error if its arguments are invalid, and [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the
     /// sizes depend on elements. Returns the errors of Meta if a called operator has neither a plan nor a Meta kernel.
-    pub fn plan(&self, arguments: &Stack) -> Result<Stack> {
+    pub fn infer_results(&self, arguments: &Stack) -> Result<Stack> {
         let count = self.argument_count();
         let given = arguments.top(count).ok_or_else(|| too_few_arguments(self, arguments.len()))?;
-        let mut stack = given.iter().map(without_memory).collect::<Result<Stack>>()?;
+        let mut stack = given.iter().map(value_on_meta).collect::<Result<Stack>>()?;
         let backend = KeySet::layers_of(keys::Meta);
         let _alone = guard::force(KeySet::EMPTY, KeySet::from_bits(KeySet::FULL.layers().bits() & !backend.bits()));
         self.redispatch_boxed(KeySet::from(keys::Meta), &mut stack)?;
@@ -47,19 +47,21 @@ impl Operator {
     }
 }
 
-fn without_memory(value: &Value) -> Result<Value> {
+fn value_on_meta(value: &Value) -> Result<Value> {
     Ok(match value {
-        Value::Tensor(tensor) => on_meta(tensor)?.into(),
-        Value::Tensors(tensors) => tensors.iter().map(on_meta).collect::<Result<Vec<_>>>()?.into(),
-        Value::OptionalTensors(tensors) => {
-            tensors.iter().map(|tensor| tensor.as_ref().map(on_meta).transpose()).collect::<Result<Vec<_>>>()?.into()
-        }
+        Value::Tensor(tensor) => tensor_on_meta(tensor)?.into(),
+        Value::Tensors(tensors) => tensors.iter().map(tensor_on_meta).collect::<Result<Vec<_>>>()?.into(),
+        Value::OptionalTensors(tensors) => tensors
+            .iter()
+            .map(|tensor| tensor.as_ref().map(tensor_on_meta).transpose())
+            .collect::<Result<Vec<_>>>()?
+            .into(),
         Value::Device(_) => Device::META.into(),
         other => other.clone(),
     })
 }
 
-fn on_meta(tensor: &Tensor) -> Result<Tensor> {
+fn tensor_on_meta(tensor: &Tensor) -> Result<Tensor> {
     // A number stays a number, because it counts less in dtype promotion.
     if tensor.is_number() {
         return Ok(tensor.clone());

@@ -1,10 +1,10 @@
 //! Kernels that run in-place and `out=` forms through the functional operator.
 
-use super::meta::check_on_meta;
+use super::meta::check_arguments_on_meta;
 use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
 use crate::operator::{Operator, too_few_arguments};
-use crate::registration::assign;
+use crate::registration::assign_elements;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
@@ -17,17 +17,15 @@ impl Spec {
     ///
     /// Returns an error if the sizes differ, if the tensor's dtype cannot hold the result, or if the result is real and `self` is complex.
     #[inline]
-    pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
+    pub fn fit_output(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
-            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), DTypes::Holding(self.dtype))
-                .because("the result is")
+            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), DTypes::CastableFrom(self.dtype))
+                .because("the result has this dtype")
                 .into());
         }
         let is_in_place = argument == "self";
         if is_in_place && tensor.dtype().is_complex() && self.dtype.is_floating() {
-            return Err(BadArgument::dtype("self", tensor.dtype(), DTypes::Real)
-                .because("the result is, which takes its place")
-                .into());
+            return Err(BadArgument::dtype("self", tensor.dtype(), DTypes::Real).because("the result is real").into());
         }
         if tensor.sizes() == self.geometry.sizes() {
             return Ok(());
@@ -44,20 +42,21 @@ impl Spec {
 
 /// Runs the Meta kernel of in-place and `out=` forms, and of operators whose results depend on elements.
 #[doc(hidden)]
-pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
+pub fn form_meta_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let depends = |operator: &Operator| operator.result_specs_fn().is_none() && operator.is_data_dependent();
     if depends(operator.functional().unwrap_or(operator)) {
         let count = operator.argument_count();
         let arguments = stack.top(count).ok_or_else(|| too_few_arguments(operator, stack.len()))?;
-        check_on_meta(operator, arguments).map_err(|error| Error::from(error).in_operator(operator.name()))?;
+        check_arguments_on_meta(operator, arguments)
+            .map_err(|error| Error::from(error).in_operator(operator.name()))?;
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
-    form(operator, keys, stack)
+    form_kernel(operator, keys, stack)
 }
 
 /// Runs an in-place or `out=` form that has no kernel of its own: calls the functional operator and copies its result.
 #[doc(hidden)]
-pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+pub fn form_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
 }
 
@@ -68,40 +67,42 @@ fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> R
     };
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);
-    for tensor in written_by_copy(operator, keys, &mut arguments)? {
+    for tensor in copy_functional_results(operator, keys, &mut arguments)? {
         stack.push(tensor);
     }
     Ok(())
 }
 
-fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -> Result<Vec<Tensor>> {
+fn copy_functional_results(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -> Result<Vec<Tensor>> {
     let Some(functional) = operator.functional() else {
-        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+        return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let written = operator.schema().arguments.iter().enumerate().filter(|(_, argument)| argument.is_written());
     let written: Vec<(usize, &str)> = written.map(|(i, argument)| (i, argument.name.as_str())).collect();
     for &(at, argument) in &written {
-        check_apart(operator, arguments, at, argument)?;
+        check_disjoint(operator, arguments, at, argument)?;
     }
-    let mut own: Stack = given(operator, functional, arguments).into_iter().collect();
+    let mut own: Stack = functional_arguments(operator, functional, arguments).into_iter().collect();
     let output = written.first().map_or("self", |&(_, argument)| argument);
-    functional.redispatch_boxed(keys, &mut own).map_err(|error| error.in_form(functional.name(), operator, output))?;
+    functional
+        .redispatch_boxed(keys, &mut own)
+        .map_err(|error| error.as_form_error(functional.name(), operator, output))?;
     let mut returned = Vec::new();
     for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
         match (std::mem::take(&mut arguments[at]), result) {
             (Value::Tensor(mut tensor), Value::Tensor(result)) => {
-                write(argument, &mut tensor, &result)?;
+                write_result(argument, &mut tensor, &result)?;
                 returned.push(tensor);
             }
-            (Value::Tensors(mut tensors), Value::Tensors(results)) => write_each(argument, &mut tensors, &results)?,
-            _ => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+            (Value::Tensors(mut tensors), Value::Tensors(results)) => write_results(argument, &mut tensors, &results)?,
+            _ => return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into()),
         }
     }
     Ok(returned)
 }
 
 /// Returns the functional operator's arguments. The form may lack `dtype` and `device`; they come from the tensor that it writes.
-fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec<Value> {
+fn functional_arguments(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec<Value> {
     let (schema, count) = (operator.schema(), functional.argument_count());
     let mut outs = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.is_out()).peekable();
     let out = outs.peek().and_then(|&(at, _)| arguments[at].as_tensor());
@@ -117,21 +118,21 @@ fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec
     functional.schema().arguments.iter().map(value).collect()
 }
 
-fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
-    Spec { dtype: result.dtype(), geometry: result.geometry().clone().with_offset(0) }.fit(argument, tensor)?;
+fn write_result(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
+    Spec { dtype: result.dtype(), geometry: result.geometry().clone().with_offset(0) }.fit_output(argument, tensor)?;
     if tensor.device() == Device::META && result.device() == Device::META {
         tensor.storage().bump_version();
         return Ok(());
     }
-    assign(tensor, result)
+    assign_elements(tensor, result)
 }
 
 /// Writes results to the tensors of a list. The list is not returned, so its tensors cannot be bound to others and must have the right
 /// sizes.
-fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
+fn write_results(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
     if tensors.len() != results.len() {
         return Err(BadArgument::length(argument.to_owned(), tensors.len(), results.len())
-            .because("each result has one")
+            .because("each result needs one tensor")
             .into());
     }
     for (tensor, result) in tensors.iter_mut().zip(results) {
@@ -140,13 +141,13 @@ fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Res
                 .because("the result has")
                 .into());
         }
-        write(argument, tensor, result)?;
+        write_result(argument, tensor, result)?;
     }
     Ok(())
 }
 
 /// Checks that no argument shares memory with a written one, unless it has exactly the same elements.
-fn check_apart(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
+fn check_disjoint(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
     let Some(tensor) = arguments[written].as_tensor() else { return Ok(()) };
     for (i, other) in arguments.iter().enumerate().filter(|(i, _)| *i != written) {
         let others = match other {

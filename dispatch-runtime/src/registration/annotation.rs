@@ -9,15 +9,15 @@ use crate::operator::Operator;
 /// A layer's texts about operators, as [`annotate!`](crate::annotate) makes them.
 #[derive(Debug)]
 pub struct AnnotationRecord {
-    about: &'static str,
-    of: fn(&Operator) -> Option<String>,
+    title: &'static str,
+    text_of: fn(&Operator) -> Option<String>,
 }
 
 impl AnnotationRecord {
-    /// Makes annotations with the title `about`. `of` returns `None` for operators that do not concern the layer.
+    /// Makes annotations with this title. `text_of` returns `None` for operators that do not concern the layer.
     #[must_use]
-    pub const fn new(about: &'static str, of: fn(&Operator) -> Option<String>) -> Self {
-        Self { about, of }
+    pub const fn new(title: &'static str, text_of: fn(&Operator) -> Option<String>) -> Self {
+        Self { title, text_of }
     }
 }
 
@@ -51,7 +51,7 @@ impl Operator {
         // The layers' functions run without the lock, because they may use the registry.
         let records = registry::lock().annotations.clone();
         let mut annotations: Vec<_> =
-            records.iter().filter_map(|record| Some((record.about, (record.of)(self)?))).collect();
+            records.iter().filter_map(|record| Some((record.title, (record.text_of)(self)?))).collect();
         annotations.sort();
         annotations
     }

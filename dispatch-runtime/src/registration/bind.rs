@@ -3,13 +3,13 @@
 use super::registry::{self, Registry};
 use crate::error::Result;
 use crate::operator::{Operator, Table, TableVersion};
-use crate::table::{Row, TableLayout, layout};
+use crate::table::{OperatorRow, TableLayout, layout};
 use crate::tensor::Marks;
 
 impl Operator {
     /// Returns the operator's table, and makes it first if this is the first call.
     pub(crate) fn bound_table(&self) -> Result<&'static Table> {
-        match self.published().bound() {
+        match self.published_table().as_bound() {
             Some(table) => Ok(table),
             None => bind(self),
         }
@@ -17,9 +17,9 @@ impl Operator {
 
     /// Whether `table` is no longer the operator's table, because of a registration or a loaded library.
     #[cold]
-    pub(crate) fn was_changed(&self, table: &Table) -> bool {
-        registry::load();
-        self.published().bound().is_none_or(|now| !std::ptr::eq(now, table))
+    pub(crate) fn is_outdated(&self, table: &Table) -> bool {
+        registry::load_records();
+        self.published_table().as_bound().is_none_or(|now| !std::ptr::eq(now, table))
     }
 
     /// Returns the current version of the table, or `None` if the operator cannot be called because it has no definition or several.
@@ -36,7 +36,7 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn table_version(&self) -> Option<TableVersion> {
-        self.bound_table().ok().map(|_| TableVersion::now())
+        self.bound_table().ok().map(|_| TableVersion::current())
     }
 }
 
@@ -46,24 +46,24 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = registry::lock();
     let layout = registry.layout_of(operator)?;
     let row = registry.row_of(operator)?;
-    let table = layout::table(row, &layout, &registry.fallbacks, Marks::never_set());
-    let table = registry.row_mut(operator.name()).keep(table);
-    operator.publish(table.head());
+    let table = layout::build_table(row, &layout, &registry.fallbacks, Marks::never_set());
+    let table = registry.row_mut(operator.name()).store_table(table);
+    operator.publish(table.header());
     Ok(table)
 }
 
 /// Makes the table of a row, without publishing it, for a program in which no tensor has the `absent` marks.
-pub(crate) fn table_of(registry: &Registry, row: &Row, absent: Marks) -> Table {
-    let layout = TableLayout::new(row, &row.direct(), &registry.fallbacks);
-    layout::table(row, &layout, &registry.fallbacks, absent)
+pub(crate) fn build_unpublished_table(registry: &Registry, row: &OperatorRow, absent: Marks) -> Table {
+    let layout = TableLayout::new(row, &row.registered_keys(), &registry.fallbacks);
+    layout::build_table(row, &layout, &registry.fallbacks, absent)
 }
 
 /// Makes the tables of all operators now. Otherwise, each table is made at the operator's first call.
 ///
 /// ```
-/// dispatch_runtime::assemble();
+/// dispatch_runtime::bind_all();
 /// ```
-pub fn assemble() {
+pub fn bind_all() {
     for operator in Operator::all() {
         // Errors are dropped: a call of the operator returns the same error, and `verify` reports it.
         drop(operator.bound_table());

@@ -4,7 +4,7 @@
 //! static library of a C program, the program passes its records to [`register`]. All records form one set: a record that occurs twice
 //! counts once.
 //!
-//! A library that is loaded while the program runs, and shares its runtime, submits its records when it is loaded. The registry looks for
+//! A library that is loaded at run time, and shares its runtime, submits its records when it is loaded. The registry looks for
 //! such records whenever it is used. A call that finds its kernel in a table does not use the registry.
 
 use std::sync::{Mutex, PoisonError};
@@ -20,10 +20,10 @@ compile_error!(
 /// The item that the macros submit to `inventory` for a record. Not public API.
 #[cfg(feature = "inventory")]
 #[doc(hidden)]
-pub struct Submitted(pub Record);
+pub struct SubmittedRecord(pub Record);
 
 #[cfg(feature = "inventory")]
-inventory::collect!(Submitted);
+inventory::collect!(SubmittedRecord);
 
 /// The `linkme` slice to which the macros add records. Not public API.
 #[cfg(feature = "linkme")]
@@ -31,7 +31,7 @@ inventory::collect!(Submitted);
 #[linkme::distributed_slice]
 pub static RECORDS: [Record];
 
-static REGISTERED: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new());
+static REGISTERED_RECORDS: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new());
 
 /// Adds records that no source collects. They stay for the rest of the program.
 ///
@@ -49,29 +49,30 @@ static REGISTERED: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new());
 /// assert!(Operator::find(&negate::operator().name().to_string()).is_ok());
 /// ```
 pub fn register(records: &'static [Record]) {
-    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner).push(records);
+    REGISTERED_RECORDS.lock().unwrap_or_else(PoisonError::into_inner).push(records);
     registry::add(records.iter().copied());
 }
 
 /// Returns the records of all sources. A record can occur twice.
-pub(crate) fn records() -> Vec<Record> {
+pub(crate) fn collect_records() -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     #[cfg(feature = "inventory")]
-    records.extend(inventory::iter::<Submitted>.into_iter().map(|submitted| submitted.0));
+    records.extend(inventory::iter::<SubmittedRecord>.into_iter().map(|submitted| submitted.0));
     #[cfg(feature = "linkme")]
     records.extend(RECORDS);
-    let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let registered = REGISTERED_RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
     records.extend(registered.iter().copied().flatten());
     records
 }
 
 /// Returns a value that changes when a loaded library adds records. `inventory` lists new records before the others.
-pub(crate) fn newest() -> usize {
+pub(crate) fn collection_version() -> usize {
     #[cfg(feature = "inventory")]
-    let newest = inventory::iter::<Submitted>.into_iter().next().map_or(0, |first| std::ptr::from_ref(first).addr());
+    let version =
+        inventory::iter::<SubmittedRecord>.into_iter().next().map_or(0, |first| std::ptr::from_ref(first).addr());
     #[cfg(not(feature = "inventory"))]
-    let newest = 0;
-    newest
+    let version = 0;
+    version
 }
 
 /// Submits one record to the enabled sources. Not public API.
@@ -80,7 +81,7 @@ pub(crate) fn newest() -> usize {
 #[macro_export]
 macro_rules! __submit {
     ($record:expr) => {
-        $crate::__private::inventory::submit! { $crate::__private::Submitted($record) }
+        $crate::__private::inventory::submit! { $crate::__private::SubmittedRecord($record) }
     };
 }
 
@@ -104,7 +105,7 @@ macro_rules! __submit {
 #[macro_export]
 macro_rules! __submit {
     ($record:expr) => {
-        $crate::__private::inventory::submit! { $crate::__private::Submitted($record) }
+        $crate::__private::inventory::submit! { $crate::__private::SubmittedRecord($record) }
 
         const _: () = {
             #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]

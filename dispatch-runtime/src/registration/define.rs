@@ -1,15 +1,15 @@
-//! Definition of operators while the program runs.
+//! Definition of operators at run time.
 
 use dispatch_schema::{Schema, rust_argument};
 
-use super::handle::{Registration, What};
-use super::listener::{self, Change};
-use super::registrar::{Registrar, as_name};
+use super::handle::{Registration, RegistrationKind};
+use super::listener::{self, OperatorEvent};
+use super::registrar::{Registrar, to_name};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
 use crate::name::Name;
-use crate::operator::{Code, Definition, Head, Operator};
+use crate::operator::{CodePointer, Definition, Operator, TableHeader};
 
 impl Registrar {
     /// Defines an operator from its schema. The operator can be called through a stack. If a removed definition is added again with the
@@ -22,11 +22,11 @@ impl Registrar {
     pub fn define(&self, schema: &str) -> Result<Registration> {
         let location = Location::caller();
         let mut parsed = Schema::parse(schema)
-            .map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
-        check_fit(schema, &parsed)?;
-        parsed.name = self.resolve(&parsed.name.to_string())?;
+            .map_err(|errors| Error::from(ErrorKind::SchemaSyntax { text: schema.to_owned(), errors }))?;
+        check_schema(schema, &parsed)?;
+        parsed.name = self.full_name(&parsed.name.to_string())?;
         let full_name = parsed.name.clone();
-        let name = as_name(&full_name);
+        let name = to_name(&full_name);
         let operator = {
             let mut registry = registry::lock();
             if let Some(row) = registry.row(name).filter(|row| row.definition().is_some()) {
@@ -36,35 +36,35 @@ impl Registrar {
             }
             let text = parsed.to_string();
             let signature = text.find('(').map_or("", |at| &text[at..]);
-            let former = registry.row(name).and_then(|row| row.former(signature, location));
+            let former = registry.row(name).and_then(|row| row.removed_definition(signature, location));
             let operator = former.unwrap_or_else(|| new_operator(registry.intern(name), parsed, signature, location));
             registry.define(operator);
             operator
         };
-        listener::tell(Change::Defined, operator);
-        Ok(Registration(What::Operator(operator)))
+        listener::notify(OperatorEvent::Defined, operator);
+        Ok(Registration(RegistrationKind::Operator(operator)))
     }
 }
 
-static UNBOUND: Head = {
-    fn never() {}
-    Head::unbound(None, Code::of(never as fn()))
+static UNBOUND: TableHeader = {
+    fn never_called() {}
+    TableHeader::unbound(None, CodePointer::from_fn(never_called as fn()))
 };
 
 /// Makes an operator without Rust types, which lives as long as the program.
 fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
-    let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
+    let key_arguments = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {
         name,
         signature: Box::leak(signature.into()),
         docs: "",
         location,
-        arguments: schema.arguments.len(),
+        argument_count: schema.arguments.len(),
         tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
-        carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
+        key_arguments: key_arguments.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
-        viewing: !schema.views().is_empty(),
-        device: schema.device_argument(),
+        returns_views: !schema.views().is_empty(),
+        device_argument: schema.device_argument(),
         shape: None,
         plan: None,
         data_dependent: false,
@@ -73,20 +73,20 @@ fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: 
         function: None,
         kernels: &[],
     };
-    Box::leak(Box::new(Operator::without_types(&UNBOUND, definition, schema)))
+    Box::leak(Box::new(Operator::new_untyped(&UNBOUND, definition, schema)))
 }
 
-fn check_fit(text: &str, schema: &Schema) -> Result<()> {
-    let unfit = |reason| Err(ErrorKind::UnfitSchema { text: text.to_owned(), reason }.into());
+fn check_schema(text: &str, schema: &Schema) -> Result<()> {
+    let unsupported = |reason| Err(ErrorKind::UnsupportedSchema { text: text.to_owned(), reason }.into());
     if schema.varargs || schema.varreturns {
-        return unfit("an operator's arguments and results are counted, so `...` cannot stand for them");
+        return unsupported("an operator has a fixed number of arguments and results, so `...` is not allowed");
     }
     if schema.arguments.len() > 64 {
-        return unfit("an operator has at most 64 arguments");
+        return unsupported("an operator has at most 64 arguments");
     }
     if schema.arguments.iter().any(|argument| rust_argument(argument).is_none()) {
-        return unfit(
-            "a list of lists of tensors is no argument, as dispatch looks into lists one level deep; pass a list of tensors",
+        return unsupported(
+            "a list of lists of tensors cannot be an argument, because dispatch reads lists one level deep; pass a list of tensors",
         );
     }
     Ok(())

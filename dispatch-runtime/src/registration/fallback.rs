@@ -1,13 +1,13 @@
-//! Registration of fallbacks while the program runs.
+//! Registration of fallbacks at run time.
 
-use super::handle::{Registration, What};
-use super::registrar::label;
+use super::handle::{Registration, RegistrationKind};
+use super::registrar::kernel_label;
 use super::registry;
 use crate::error::{ErrorKind, Result};
-use crate::key::{Key, KeySet, Target};
+use crate::key::{Key, KeySet, SlotOrAlias};
 use crate::location::Location;
 use crate::operator::{BoxedClosure, Operator};
-use crate::table::Registered;
+use crate::table::KernelRegistration;
 use crate::value::Stack;
 
 /// Registers a kernel that `key` runs for all operators without a kernel for it.
@@ -46,20 +46,20 @@ pub fn fallback_fallthrough(key: Key) -> Result<Registration> {
 
 #[track_caller]
 fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration> {
-    let (location, label) = (Location::caller(), label(closure.as_ref()));
-    let slot = match key.target()? {
-        Target::Slot(slot) if slot.key().is_some() => slot,
+    let (location, label) = (Location::caller(), kernel_label(closure.as_ref()));
+    let slot = match key.slot_or_alias()? {
+        SlotOrAlias::Slot(slot) if slot.key().is_some() => slot,
         _ => return Err(ErrorKind::NotARuntimeKey { key }.into()),
     };
     let mut registry = registry::lock();
-    let present = &registry.fallbacks[slot.position()].kernels;
+    let present = &registry.fallbacks[slot.index()].kernels;
     if !present.is_empty() {
         let mut fallbacks: Vec<_> = present.iter().map(|kernel| (kernel.name, kernel.location)).collect();
         fallbacks.push((label, location));
         return Err(ErrorKind::DuplicateFallback { key, fallbacks }.into());
     }
     let source = registry.next_source();
-    let kernel = closure.map(|closure| registry.keep_closure((None, Target::Slot(slot)), closure));
-    registry.set_fallback(slot, Registered::running(kernel.into(), label, location, source));
-    Ok(Registration(What::Fallback { slot, source }))
+    let kernel = closure.map(|closure| registry.store_closure((None, SlotOrAlias::Slot(slot)), closure));
+    registry.set_fallback(slot, KernelRegistration::without_options(kernel.into(), label, location, source));
+    Ok(Registration(RegistrationKind::Fallback { slot, source }))
 }

@@ -4,7 +4,7 @@
 //! gets it.
 
 use super::registry;
-use crate::table::Row;
+use crate::table::OperatorRow;
 use crate::tensor::{Marks, Tensor};
 
 impl Marks {
@@ -12,7 +12,7 @@ impl Marks {
     #[inline]
     pub(crate) fn announce(self) {
         if self.intersects(Self::never_set()) {
-            wake(self);
+            unbind_for_new_marks(self);
         }
     }
 }
@@ -33,21 +33,21 @@ impl Tensor {
     ///
     /// let base = Tensor::from_slice(&[1.0_f32]);
     /// let mut view = base.restride(base.geometry().clone()).unwrap();
-    /// assert!(view.tie_to(&base) && view.is_view());
+    /// assert!(view.make_view_of(&base) && view.is_view());
     /// assert!(view.base().unwrap().same(&base));
     /// ```
     #[inline]
-    pub fn tie_to(&mut self, base: &Self) -> bool {
+    pub fn make_view_of(&mut self, base: &Self) -> bool {
         self.set_base(base, || Marks::VIEW.announce())
     }
 }
 
 /// Unbinds all operators before the first tensor gets these marks. New tables then contain the fallbacks for the marks.
 #[cold]
-pub(crate) fn wake(marks: Marks) {
+pub(crate) fn unbind_for_new_marks(marks: Marks) {
     let registry = registry::lock();
     if marks.intersects(Marks::never_set()) {
-        registry.rows.iter().for_each(Row::unbind);
+        registry.rows.iter().for_each(OperatorRow::unbind);
         marks.record_set();
     }
 }

@@ -1,17 +1,17 @@
-//! Fusion: a backend's single pass over memory for many elementwise calls.
+//! Fusion: many elementwise calls as one kernel of a backend.
 //!
-//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes calls that are known in advance
-//! as a [`Chain`]. It makes a [`Pass`] that reads every input and writes every result once. The results equal those of the single kernels
-//! bit for bit, so a caller may use the pass or not. A backend registers its fuser with [`fuser!`](crate::fuser), next to its kernels. Code
-//! that makes chains gets the fuser from the device and knows no backend.
+//! Called one by one, elementwise operators read and write all of their memory each time. A [`Fuser`] takes a [`FusionGroup`]: calls that
+//! are known in advance. It makes a [`FusedKernel`], which reads every input and writes every result once. The results equal those of the
+//! single kernels bit for bit, so a caller may use the fused kernel or not. A backend registers its fuser with [`fuser!`](crate::fuser),
+//! next to its kernels. Code that makes fusion groups gets the fuser from the device and knows no backend.
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use super::registry;
 use crate::error::Result;
-use crate::key::{BACKENDS, Device, Key, KeySet};
-use crate::operator::{Code, Entry, Operator};
+use crate::key::{BACKEND_COUNT, Device, Key, KeySet};
+use crate::operator::{CodePointer, Operator, SlotKind};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -21,80 +21,83 @@ use crate::value::Value;
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
-/// use dispatch_runtime::{Chain, Given, Spec, Step};
+/// use dispatch_runtime::{FusionGroup, FusionStep, Spec, StepArgument};
 ///
 /// #[op_def("divided(Tensor self) -> Tensor", shape = pointwise)]
 /// pub fn divided(this: &Tensor) -> Result<Tensor>;
 ///
 /// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
-/// let step = |value| Step { operator: divided::operator(), arguments: vec![Given::Value(value)], result: shape.clone() };
+/// let step = |value| {
+///     let arguments = vec![StepArgument::Value(value)];
+///     FusionStep { operator: divided::operator(), arguments, result: shape.clone() }
+/// };
 /// // A quarter: the input is value 0, its half is value 1, and the half of value 1 is value 2.
-/// let chain = Chain { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
-/// assert_eq!(chain.steps.len(), 2);
+/// let group = FusionGroup { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
+/// assert_eq!(group.steps.len(), 2);
 /// ```
 #[derive(Clone, Default)]
-pub struct Chain {
+pub struct FusionGroup {
     /// The inputs.
     pub inputs: Vec<Tensor>,
     /// The calls.
-    pub steps: Vec<Step>,
-    /// The numbers of the values that are the results of the chain.
+    pub steps: Vec<FusionStep>,
+    /// The numbers of the values that are the results of the group.
     pub results: Vec<usize>,
 }
 
-/// One call of a [`Chain`], which has an example.
+/// One call of a [`FusionGroup`], which has an example.
 #[derive(Clone)]
-pub struct Step {
+pub struct FusionStep {
     /// The operator.
     pub operator: &'static Operator,
     /// All arguments of the call.
-    pub arguments: Vec<Given>,
+    pub arguments: Vec<StepArgument>,
     /// The result of the call.
     pub result: Tensor,
 }
 
-/// An argument of a [`Step`]. [`Chain`] has an example.
+/// An argument of a [`FusionStep`]. [`FusionGroup`] has an example.
 #[derive(Clone)]
-pub enum Given {
-    /// A value of the chain, by its number.
+pub enum StepArgument {
+    /// A value of the group, by its number.
     Value(usize),
     /// A value that is the same in every run.
-    Fixed(Value),
+    Constant(Value),
 }
 
-/// The part of a backend that makes one pass from many elementwise calls.
+/// The part of a backend that compiles many elementwise calls to one kernel.
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
-/// use dispatch_runtime::{Chain, Fuser, Pass, fuser};
+/// use dispatch_runtime::{FusedKernel, Fuser, FusionGroup, fuser};
 ///
 /// #[dispatch_key(backend)]
 /// pub static TPU: Key;
 ///
-/// /// A fuser and a pass for empty chains only.
+/// /// A fuser and a fused kernel for empty groups only.
 /// struct Idle;
-/// impl Pass for Idle {
+/// impl FusedKernel for Idle {
 ///     fn run(&self, _: &[&Tensor]) -> Result<Option<Vec<Tensor>>> { Ok(Some(Vec::new())) }
 /// }
 /// impl Fuser for Idle {
-///     fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>> {
-///         chain.steps.is_empty().then(|| Box::new(Idle) as Box<dyn Pass>)
+///     fn fuse(&self, group: &FusionGroup) -> Option<Box<dyn FusedKernel>> {
+///         group.steps.is_empty().then(|| Box::new(Idle) as Box<dyn FusedKernel>)
 ///     }
 /// }
 /// fuser!(TPU, Idle);
 ///
 /// let fuser = Device::new(TPU).unwrap().fuser().unwrap();
-/// assert!(fuser.fuse(&Chain::default()).is_some());
+/// assert!(fuser.fuse(&FusionGroup::default()).is_some());
 /// assert!(Device::META.fuser().is_none());
 /// ```
 pub trait Fuser: Sync {
-    /// Makes a pass with the same results as the single calls, or returns `None` if one of the calls cannot be fused.
-    fn fuse(&self, chain: &Chain) -> Option<Box<dyn Pass>>;
+    /// Makes a kernel with the same results as the single calls, or returns `None` if one of the calls cannot be fused.
+    fn fuse(&self, group: &FusionGroup) -> Option<Box<dyn FusedKernel>>;
 }
 
-/// One pass over memory. [`Fuser`] has an example.
-pub trait Pass: Send + Sync {
-    /// Computes the results of the chain. Returns `None` if the pass does not support these inputs, for example because they are not
+/// One kernel that computes the results of a [`FusionGroup`]. [`Fuser`] has an example.
+pub trait FusedKernel: Send + Sync {
+    /// Computes the results of the group. Returns `None` if the kernel does not support these inputs, for example because they are not
     /// contiguous. The calls must then be made one by one.
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>>;
 }
@@ -131,12 +134,12 @@ macro_rules! fuser {
     };
 }
 
-static FOUND: [OnceLock<&'static FuserRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+static FUSERS: [OnceLock<&'static FuserRecord>; BACKEND_COUNT] = [const { OnceLock::new() }; BACKEND_COUNT];
 
 /// Stores the fuser of a record. The first one for a backend stays.
-pub(crate) fn found(record: &'static FuserRecord) {
+pub(crate) fn register_fuser(record: &'static FuserRecord) {
     if let Some(backend) = record.key.backend() {
-        FOUND[usize::from(backend)].get_or_init(|| record);
+        FUSERS[usize::from(backend)].get_or_init(|| record);
     }
 }
 
@@ -144,14 +147,14 @@ impl Device {
     /// Returns the fuser of this device's backend, if it has one. [`Fuser`] has an example.
     #[must_use]
     pub fn fuser(self) -> Option<&'static dyn Fuser> {
-        registry::load();
-        FOUND[usize::from(self.backend())].get().map(|record| record.fuser as &dyn Fuser)
+        registry::load_records();
+        FUSERS[usize::from(self.backend())].get().map(|record| record.fuser as &dyn Fuser)
     }
 }
 
-/// The identity of a kernel that a call reaches, as [`Operator::destination`] returns it. Equal values are the same kernel.
+/// The identity of a kernel that a call reaches, as [`Operator::kernel_id`] returns it. Equal values are the same kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Destination(Code);
+pub struct KernelId(CodePointer);
 
 impl Operator {
     /// Returns the kernel that a typed call with exactly these keys reaches, if no tensor is marked for a fallback on the way. Returns
@@ -167,16 +170,16 @@ impl Operator {
     ///
     /// let scaled = scaled::operator();
     /// // No layer in the keys of a CPU tensor has a kernel above the CPU kernel.
-    /// let straight = scaled.destination(keys::CPU.into());
-    /// assert_eq!(scaled.destination(Tensor::from_slice(&[1.0_f32]).keys()), straight);
-    /// assert!(scaled.destination(keys::Meta.into()).is_none());
+    /// let straight = scaled.kernel_id(keys::CPU.into());
+    /// assert_eq!(scaled.kernel_id(Tensor::from_slice(&[1.0_f32]).keys()), straight);
+    /// assert!(scaled.kernel_id(keys::Meta.into()).is_none());
     /// ```
     #[must_use]
-    pub fn destination(&self, keys: KeySet) -> Option<Destination> {
+    pub fn kernel_id(&self, keys: KeySet) -> Option<KernelId> {
         let table = self.bound_table().ok()?;
-        let (slot, ..) = table.slot(keys);
-        let keys = if table.marks_for(slot).is_some() { table.passed(keys).1 } else { keys };
-        let (code, entry) = table.at(keys);
-        (entry == Entry::Typed).then_some(Destination(code))
+        let (slot, ..) = table.lookup_slot(keys);
+        let keys = if table.marks_for(slot).is_some() { table.skip_layers(keys).1 } else { keys };
+        let (code, kind) = table.lookup(keys);
+        (kind == SlotKind::Typed).then_some(KernelId(code))
     }
 }

@@ -8,27 +8,27 @@ use crate::operator::Operator;
 /// A change of an operator, as a listener sees it.
 ///
 /// ```
-/// use dispatch_runtime::Change;
-/// assert_ne!(Change::Defined, Change::Removed);
+/// use dispatch_runtime::OperatorEvent;
+/// assert_ne!(OperatorEvent::Defined, OperatorEvent::Removed);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Change {
+pub enum OperatorEvent {
     /// The operator was defined.
     Defined,
     /// The operator's definition was removed.
     Removed,
 }
 
-type Listener = dyn Fn(Change, &'static Operator) + Send + Sync;
+type Listener = dyn Fn(OperatorEvent, &'static Operator) + Send + Sync;
 
 /// The number of listeners so far, and the present ones with their ids.
-static LISTENERS: Mutex<(u64, Vec<Numbered>)> = Mutex::new((0, Vec::new()));
+static LISTENERS: Mutex<(u64, Vec<ListenerEntry>)> = Mutex::new((0, Vec::new()));
 
-type Numbered = (u64, Arc<Listener>);
+type ListenerEntry = (u64, Arc<Listener>);
 
 pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
     // Existing operators are reported once, below.
-    registry::load();
+    registry::load_records();
     let id = {
         let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.0 += 1;
@@ -37,7 +37,7 @@ pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
         id
     };
     for operator in Operator::all() {
-        listener(Change::Defined, operator);
+        listener(OperatorEvent::Defined, operator);
     }
     id
 }
@@ -52,12 +52,12 @@ pub(crate) fn remove(id: u64) {
 }
 
 /// Calls every listener without holding a lock: a listener may register and call operators.
-pub(crate) fn tell(change: Change, operator: &'static Operator) {
+pub(crate) fn notify(event: OperatorEvent, operator: &'static Operator) {
     let listeners: Vec<Arc<Listener>> = {
         let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.1.iter().map(|(_, listener)| listener.clone()).collect()
     };
     for listener in listeners {
-        listener(change, operator);
+        listener(event, operator);
     }
 }

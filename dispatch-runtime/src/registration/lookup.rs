@@ -22,7 +22,7 @@ impl Operator {
         let row = name.and_then(|name| registry.row(name));
         match row.map(|row| (row, row.definition())) {
             Some((_, Some(operator))) => Ok(operator),
-            Some((row, None)) => Err(row.not_defined()),
+            Some((row, None)) => Err(row.not_defined_error()),
             None => {
                 let defined = registry.rows.iter().filter(|row| row.definition().is_some());
                 let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
@@ -38,7 +38,7 @@ impl Operator {
                 let mut overloads: Vec<String> = defined.filter(is_overload).map(|name| name.to_string()).collect();
                 overloads.sort();
                 let disabled =
-                    registry.disabled_features.iter().find(|record| name.is_some_and(|name| record.has(name)));
+                    registry.disabled_features.iter().find(|record| name.is_some_and(|name| record.provides(name)));
                 let feature = disabled.map(|record| record.feature);
                 Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, overloads, suggestion }.into())
             }

@@ -1,8 +1,7 @@
-//! Registration: the records of all linked crates, the registry that they fill, and registering while the program runs.
+//! Registration: the records of all linked crates, the registry that they fill, and registering at run time.
 
 mod annotation;
 pub(crate) mod bind;
-mod claim;
 mod collect;
 mod define;
 mod disabled_feature;
@@ -18,21 +17,22 @@ mod record;
 mod registrar;
 pub(crate) mod registry;
 mod rules;
+mod rust_operator_impl;
 
 pub use annotation::AnnotationRecord;
-pub use bind::assemble;
-pub use claim::Claim;
-pub(crate) use claim::{Call, assign, granted};
+pub use bind::bind_all;
 #[cfg(feature = "linkme")]
 pub use collect::RECORDS;
 #[cfg(feature = "inventory")]
-pub use collect::Submitted;
+pub use collect::SubmittedRecord;
 pub use collect::register;
 pub use disabled_feature::DisabledFeatureRecord;
 pub use fallback::{fallback, fallback_fallthrough};
-pub use fuser::{Chain, Destination, Fuser, FuserRecord, Given, Pass, Step};
-pub use handle::{Registration, Scoped, listen};
-pub use listener::Change;
+pub use fuser::{FusedKernel, Fuser, FuserRecord, FusionGroup, FusionStep, KernelId, StepArgument};
+pub use handle::{Registration, ScopedRegistration, on_operator_event};
+pub use listener::OperatorEvent;
 pub use record::Record;
 pub use registrar::Registrar;
 pub(crate) use registry::Registry;
+pub use rust_operator_impl::RustOperatorImpl;
+pub(crate) use rust_operator_impl::{RustOperatorFn, assign_elements, rust_operator_impl};

@@ -9,7 +9,7 @@ impl FromStr for Key {
     type Err = UnknownKey;
 
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        registry::load();
-        parse::find(name)
+        registry::load_records();
+        parse::find_key(name)
     }
 }

@@ -4,9 +4,9 @@
 //! explicit [`register`](crate::register). The registry makes the same tables from them in any order.
 
 use super::annotation::AnnotationRecord;
-use super::claim::Claim;
 use super::disabled_feature::DisabledFeatureRecord;
 use super::fuser::FuserRecord;
+use super::rust_operator_impl::RustOperatorImpl;
 use crate::key::UserKey;
 use crate::memory::BackendRecord;
 use crate::operator::{FallbackRecord, KernelRecord, Operator, RuleRecord};
@@ -28,7 +28,7 @@ pub enum Record {
     /// A user's backend or layer.
     Key(&'static UserKey),
     /// The operator that implements one of Rust's operators for tensors.
-    Claim(&'static Claim),
+    RustOperator(&'static RustOperatorImpl),
     /// A backend's memory functions.
     Backend(&'static BackendRecord),
     /// A backend's fuser of elementwise calls.
@@ -50,7 +50,7 @@ impl Record {
             Self::Kernels(records) => records.as_ptr().addr(),
             Self::Fallback(record) => std::ptr::from_ref(record).addr(),
             Self::Key(record) => std::ptr::from_ref(record).addr(),
-            Self::Claim(record) => std::ptr::from_ref(record).addr(),
+            Self::RustOperator(record) => std::ptr::from_ref(record).addr(),
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
             Self::Fuser(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),

@@ -1,8 +1,9 @@
-//! Registration of operators and kernels while the program runs.
+//! Registration of operators and kernels at run time.
 //!
-//! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a [`Scoped`](crate::Scoped)
-//! registration goes out of scope. Removal restores the state without the registration, in any order of removals. Only a registrar can
-//! register a kernel on top of another one for the same key. The newest one runs, and removing it restores the one below.
+//! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a
+//! [`ScopedRegistration`](crate::Scoped) registration goes out of scope. Removal restores the state without the registration, in any order
+//! of removals. Only a registrar can register a kernel on top of another one for the same key. The newest one runs, and removing it
+//! restores the one below.
 //!
 //! A table that was used is never freed, because a call may still read it. Operators and the allocations of closures are never freed
 //! either. Equal tables and operators are reused, so a program that registers and removes in a loop does not grow.
@@ -11,17 +12,17 @@ use std::any::{TypeId, type_name};
 
 use dispatch_schema::{OperatorName, is_identifier};
 
-use super::handle::{Registration, What};
+use super::handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, KeySet};
 use crate::location::Location;
-use crate::name::{CLOSURE, Name};
+use crate::name::{CLOSURE_NAME, Name};
 use crate::operator::{BoxedClosure, Operator};
-use crate::table::Registered;
+use crate::table::KernelRegistration;
 use crate::value::Stack;
 
-/// Defines operators of one namespace and registers kernels while the program runs.
+/// Defines operators of one namespace and registers kernels at run time.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, Operator, keys::*};
@@ -62,7 +63,7 @@ impl Registrar {
         key: Key,
         kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Registration> {
-        self.add(operator, key, Some(Box::new(kernel)), None, false)
+        self.add_kernel(operator, key, Some(Box::new(kernel)), None, false)
     }
 
     /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels`] returns the replaced kernels too.
@@ -77,7 +78,7 @@ impl Registrar {
         key: Key,
         kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Registration> {
-        self.add(operator, key, Some(Box::new(kernel)), None, true)
+        self.add_kernel(operator, key, Some(Box::new(kernel)), None, true)
     }
 
     /// Registers a kernel with the operator's own types, as a boxed closure.
@@ -105,7 +106,7 @@ impl Registrar {
     where
         F: ?Sized + Send + Sync + 'static,
     {
-        self.add_typed(operator, key, kernel, false)
+        self.add_typed_kernel(operator, key, kernel, false)
     }
 
     /// Registers a kernel with the operator's own types, as a boxed closure. It replaces existing kernels.
@@ -118,7 +119,7 @@ impl Registrar {
     where
         F: ?Sized + Send + Sync + 'static,
     {
-        self.add_typed(operator, key, kernel, true)
+        self.add_typed_kernel(operator, key, kernel, true)
     }
 
     /// Makes calls of an operator skip a key.
@@ -128,52 +129,54 @@ impl Registrar {
     /// Returns an error in the same cases as [`kernel`](Self::kernel).
     #[track_caller]
     pub fn fallthrough(&self, operator: &str, key: Key) -> Result<Registration> {
-        self.add(operator, key, None, None, false)
+        self.add_kernel(operator, key, None, None, false)
     }
 
     #[track_caller]
-    fn add_typed<F>(&self, operator: &str, key: Key, kernel: Box<F>, overrides: bool) -> Result<Registration>
+    fn add_typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>, overrides: bool) -> Result<Registration>
     where
         F: ?Sized + Send + Sync + 'static,
     {
-        let definition = Operator::find(&self.resolve(operator)?.to_string())?;
-        self.add(operator, key, Some(boxed_closure(definition, kernel)?), Some(definition), overrides)
+        let definition = Operator::find(&self.full_name(operator)?.to_string())?;
+        self.add_kernel(operator, key, Some(box_typed_closure(definition, kernel)?), Some(definition), overrides)
     }
 
-    /// Registers a kernel, or a fallthrough if there is no closure. A typed closure serves only the definition `types_of`.
+    /// Registers a kernel, or a fallthrough if there is no closure. A typed closure serves only the definition `compiled_for`.
     #[track_caller]
-    fn add(
+    fn add_kernel(
         &self,
         operator: &str,
         key: Key,
         closure: Option<BoxedClosure>,
-        types_of: Option<&'static Operator>,
+        compiled_for: Option<&'static Operator>,
         overrides: bool,
     ) -> Result<Registration> {
-        let (location, label) = (Location::caller(), label(closure.as_ref()));
-        let name = self.resolve(operator)?;
-        let name = as_name(&name);
-        let target = key.registrable()?;
+        let (location, label) = (Location::caller(), kernel_label(closure.as_ref()));
+        let name = self.full_name(operator)?;
+        let name = to_name(&name);
+        let target = key.registration_target()?;
         let mut registry = registry::lock();
         if let Some(row) = registry.row(name).filter(|_| !overrides)
-            && let Some(cell) = row.cell(target).filter(|cell| cell.has_own())
+            && let Some(cell) = row.cell(target).filter(|cell| cell.has_underived())
         {
-            let mut kernels: Vec<_> = cell.newest_first().iter().map(|kernel| (kernel.name, kernel.location)).collect();
+            let mut kernels: Vec<_> =
+                cell.by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
         let (operator, source) = (registry.intern(name), registry.next_source());
-        let kernel = closure.map(|closure| registry.keep_closure((Some(operator), target), closure));
-        let mut kernel = Registered::running(kernel.into(), label, location, source);
-        (kernel.compiled_for, kernel.overrides) = (types_of, overrides);
+        let kernel = closure.map(|closure| registry.store_closure((Some(operator), target), closure));
+        let mut kernel = KernelRegistration::without_options(kernel.into(), label, location, source);
+        (kernel.compiled_for, kernel.overrides) = (compiled_for, overrides);
         registry.push_kernel(operator, target, kernel);
-        Ok(Registration(What::Kernel { operator, target, source }))
+        Ok(Registration(RegistrationKind::Kernel { operator, target, source }))
     }
 
     /// Returns the full name, if a schema can contain it and it is in this namespace.
-    pub(super) fn resolve(&self, operator: &str) -> Result<OperatorName> {
+    pub(super) fn full_name(&self, operator: &str) -> Result<OperatorName> {
         let name = |text: &str| {
-            OperatorName::parse(text).map_err(|errors| Error::from(ErrorKind::Schema { text: text.to_owned(), errors }))
+            OperatorName::parse(text)
+                .map_err(|errors| Error::from(ErrorKind::SchemaSyntax { text: text.to_owned(), errors }))
         };
         let written = name(operator)?;
         if written.namespace.as_ref().is_some_and(|namespace| *namespace != self.namespace) {
@@ -182,27 +185,27 @@ impl Registrar {
             );
         }
         if !is_identifier(&self.namespace) {
-            return Err(ErrorKind::UnfitNamespace { namespace: self.namespace.clone() }.into());
+            return Err(ErrorKind::InvalidNamespace { namespace: self.namespace.clone() }.into());
         }
         let namespace = Some(self.namespace.clone());
         name(&OperatorName { namespace, ..written }.to_string())
     }
 }
 
-pub(super) fn as_name(name: &OperatorName) -> Name<'_> {
+pub(super) fn to_name(name: &OperatorName) -> Name<'_> {
     Name { namespace: name.namespace.as_deref().unwrap_or(""), base: &name.base, overload: &name.overload }
 }
 
-pub(super) fn label(closure: Option<&BoxedClosure>) -> &'static str {
-    if closure.is_some() { CLOSURE } else { "fallthrough" }
+pub(super) fn kernel_label(closure: Option<&BoxedClosure>) -> &'static str {
+    if closure.is_some() { CLOSURE_NAME } else { "fallthrough" }
 }
 
 /// Makes a boxed kernel from a closure with an operator's types. `closure_at` in call/signature/mod.rs reads the closure's address.
-fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
+fn box_typed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
 where
     F: ?Sized + Send + Sync + 'static,
 {
-    let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
+    let typed = operator.check_types(TypeId::of::<F>(), |typed| typed.closure_type, type_name::<F>)?;
     Ok(Box::new(move |operator, _, stack| {
         let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
         // SAFETY: both functions have the same signature. `unbox` checks the number and kinds of the arguments, for any operator, and

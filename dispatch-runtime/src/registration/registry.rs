@@ -13,66 +13,68 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotation::AnnotationRecord;
-use super::claim::{self, Claim};
 use super::disabled_feature::DisabledFeatureRecord;
-use super::listener::{self, Change};
+use super::listener::{self, OperatorEvent};
 use super::record::Record;
+use super::rust_operator_impl::{self, RustOperatorImpl};
 use super::{collect, fuser};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Key, Provenance, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::key::{Key, Provenance, SLOT_COUNT, Slot, SlotOrAlias, UserKey, assign_indices};
 use crate::memory::backend;
 use crate::name::Name;
 use crate::operator::{BoxedClosure, BoxedKernel, FallbackRecord, KernelRecord, Operator, Retirable};
-use crate::table::{Active, Cell, Direct, Registered, Row, Source, TableLayout, resolve};
+use crate::table::{
+    ActiveKernels, Cell, KernelRegistration, OperatorRow, RegisteredKeys, Source, TableLayout, resolve,
+};
 
 /// Every operator, kernel, fallback and key of the program.
 pub(crate) struct Registry {
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<OperatorRow>,
     by_name: FxHashMap<Name<'static>, usize>,
     by_operator: FxHashMap<usize, usize>,
     /// The fallbacks of each slot, for operators without a kernel for its key.
     pub(crate) fallbacks: Vec<Cell>,
     /// The layouts of tables, by the keys for which an operator has kernels and whether it is aliasing. They are cleared when a fallback
     /// changes.
-    layouts: FxHashMap<(Direct, bool), Arc<TableLayout>>,
+    layouts: FxHashMap<(RegisteredKeys, bool), Arc<TableLayout>>,
     pub(crate) keys: Vec<&'static UserKey>,
-    pub(crate) claims: Vec<&'static Claim>,
+    pub(crate) rust_operator_impls: Vec<&'static RustOperatorImpl>,
     pub(crate) annotations: Vec<&'static AnnotationRecord>,
     pub(super) disabled_features: Vec<&'static DisabledFeatureRecord>,
     /// The keys of records that were not registered because the key has no cell.
-    pub(crate) misplaced: Vec<Key>,
-    seen: FxHashSet<usize>,
+    pub(crate) unregistrable_keys: Vec<Key>,
+    seen_records: FxHashSet<usize>,
     /// Every allocation of a closure so far.
-    closures: FxHashMap<Place, Vec<Arc<Retirable<BoxedClosure>>>>,
+    closures: FxHashMap<ClosureKey, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
 
 /// The cell of a closure: the operator, or `None` for a fallback, and the key.
-pub(crate) type Place = (Option<Name<'static>>, Target);
+pub(crate) type ClosureKey = (Option<Name<'static>>, SlotOrAlias);
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
-/// The value of [`collect::newest`] when the collected records were last added. It is 1 before, which is no address.
-static ADDED: AtomicUsize = AtomicUsize::new(1);
+/// The value of [`collect::collection_version`] when the collected records were last added. It is 1 before, which is no address.
+static ADDED_VERSION: AtomicUsize = AtomicUsize::new(1);
 
 /// Locks the registry, after adding all collected records.
 pub(crate) fn lock() -> MutexGuard<'static, Registry> {
     loop {
         let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-        let newest = collect::newest();
-        if ADDED.load(Ordering::Relaxed) == newest {
+        let version = collect::collection_version();
+        if ADDED_VERSION.load(Ordering::Relaxed) == version {
             return registry;
         }
-        let defined = registry.add(collect::records());
-        ADDED.store(newest, Ordering::Release);
+        let defined = registry.add(collect::collect_records());
+        ADDED_VERSION.store(version, Ordering::Release);
         drop(registry);
-        tell_defined(defined);
+        notify_defined(defined);
     }
 }
 
 /// Adds the collected records, if some were not added yet.
-pub(crate) fn load() {
-    if ADDED.load(Ordering::Acquire) != collect::newest() {
+pub(crate) fn load_records() {
+    if ADDED_VERSION.load(Ordering::Acquire) != collect::collection_version() {
         drop(lock());
     }
 }
@@ -80,12 +82,12 @@ pub(crate) fn load() {
 /// Adds records, and reports the new operators among them to listeners.
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
     let defined = lock().add(records);
-    tell_defined(defined);
+    notify_defined(defined);
 }
 
-fn tell_defined(operators: Vec<&'static Operator>) {
+fn notify_defined(operators: Vec<&'static Operator>) {
     for operator in operators {
-        listener::tell(Change::Defined, operator);
+        listener::notify(OperatorEvent::Defined, operator);
     }
 }
 
@@ -95,14 +97,14 @@ impl Registry {
             rows: Vec::new(),
             by_name: FxHashMap::default(),
             by_operator: FxHashMap::default(),
-            fallbacks: (0..SLOTS).map(|_| Cell::default()).collect(),
+            fallbacks: (0..SLOT_COUNT).map(|_| Cell::default()).collect(),
             layouts: FxHashMap::default(),
             keys: Vec::new(),
-            claims: Vec::new(),
+            rust_operator_impls: Vec::new(),
             annotations: Vec::new(),
             disabled_features: Vec::new(),
-            misplaced: Vec::new(),
-            seen: FxHashSet::default(),
+            unregistrable_keys: Vec::new(),
+            seen_records: FxHashSet::default(),
             closures: FxHashMap::default(),
             next_source: 0,
         }
@@ -110,17 +112,19 @@ impl Registry {
 
     /// Adds records, and returns the new operators among them.
     fn add(&mut self, records: impl IntoIterator<Item = Record>) -> Vec<&'static Operator> {
-        let fresh: Vec<Record> = records.into_iter().filter(|record| self.seen.insert(record.address())).collect();
-        let keys = fresh.iter().filter_map(|record| if let Record::Key(key) = record { Some(*key) } else { None });
+        let new_records: Vec<Record> =
+            records.into_iter().filter(|record| self.seen_records.insert(record.address())).collect();
+        let keys =
+            new_records.iter().filter_map(|record| if let Record::Key(key) = record { Some(*key) } else { None });
         let keys: Vec<&'static UserKey> = keys.collect();
-        assign_places(keys.clone());
+        assign_indices(keys.clone());
         self.keys.extend(keys);
-        let (mut claims, mut backends, mut defined) = (Vec::new(), Vec::new(), Vec::new());
-        for record in fresh {
+        let (mut rust_operator_impls, mut backends, mut defined) = (Vec::new(), Vec::new(), Vec::new());
+        for record in new_records {
             match record {
-                Record::Claim(claim) => claims.push(claim),
+                Record::RustOperator(implementation) => rust_operator_impls.push(implementation),
                 Record::Backend(backend) => backends.push(backend),
-                Record::Fuser(record) => fuser::found(record),
+                Record::Fuser(record) => fuser::register_fuser(record),
                 Record::Operator(operator) => {
                     self.define(operator);
                     operator.kernels_of_definition().iter().for_each(|kernel| self.add_kernel(kernel));
@@ -135,48 +139,48 @@ impl Registry {
                 Record::Key(_) => {}
             }
         }
-        claim::grant(&mut claims);
+        rust_operator_impl::select_impls(&mut rust_operator_impls);
         backend::register_backends(backends);
-        self.claims.extend(claims);
+        self.rust_operator_impls.extend(rust_operator_impls);
         defined
     }
 
     /// Returns the row with this name.
-    pub(crate) fn row(&self, name: Name<'_>) -> Option<&Row> {
+    pub(crate) fn row(&self, name: Name<'_>) -> Option<&OperatorRow> {
         self.by_name.get(&name).map(|&at| &self.rows[at])
     }
 
     /// Returns the row of an operator, if the operator is its only definition.
-    pub(crate) fn row_of(&self, operator: &Operator) -> Result<&Row> {
+    pub(crate) fn row_of(&self, operator: &Operator) -> Result<&OperatorRow> {
         let at = self.by_operator.get(&address(operator)).copied();
         let row = at.map(|at| &self.rows[at]).filter(|row| row.definitions.contains(&operator));
         match row {
-            Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions()),
-            Some(row) => row.foreign_kernels(operator).map_or(Ok(row), Err),
+            Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions_error()),
+            Some(row) => row.foreign_kernels_error(operator).map_or(Ok(row), Err),
             None => Err(self.row(operator.name()).map_or_else(
-                || not_defined(operator.name()),
-                |row| row.redefined(operator).unwrap_or_else(|| row.not_defined()),
+                || not_defined_error(operator.name()),
+                |row| row.redefined_error(operator).unwrap_or_else(|| row.not_defined_error()),
             )),
         }
     }
 
     pub(super) fn layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
         let row = self.row_of(operator)?;
-        let (direct, is_aliasing) = (row.direct(), row.is_aliasing());
-        if let Some(layout) = self.layouts.get(&(direct, is_aliasing)) {
+        let (registered_keys, is_aliasing) = (row.registered_keys(), row.is_aliasing());
+        if let Some(layout) = self.layouts.get(&(registered_keys, is_aliasing)) {
             return Ok(layout.clone());
         }
-        let layout = Arc::new(TableLayout::new(row, &direct, &self.fallbacks));
-        self.layouts.insert((direct, is_aliasing), layout.clone());
+        let layout = Arc::new(TableLayout::new(row, &registered_keys, &self.fallbacks));
+        self.layouts.insert((registered_keys, is_aliasing), layout.clone());
         Ok(layout)
     }
 
-    pub(super) fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
+    pub(super) fn row_mut(&mut self, name: Name<'static>) -> &mut OperatorRow {
         let at = if let Some(&at) = self.by_name.get(&name) {
             at
         } else {
             self.by_name.insert(name, self.rows.len());
-            self.rows.push(Row::new(name));
+            self.rows.push(OperatorRow::new(name));
             self.rows.len() - 1
         };
         &mut self.rows[at]
@@ -186,7 +190,7 @@ impl Registry {
     pub(crate) fn define(&mut self, operator: &'static Operator) {
         let row = self.row_mut(operator.name());
         row.definitions.push(operator);
-        row.former.retain(|&former| former != operator);
+        row.removed_definitions.retain(|&former| former != operator);
         row.unbind();
         let at = self.by_name[&operator.name()];
         self.by_operator.insert(address(operator), at);
@@ -196,25 +200,25 @@ impl Registry {
         let row = self.row_mut(operator.name());
         row.unbind();
         row.definitions.retain(|&other| other != operator);
-        row.former.push(operator);
+        row.removed_definitions.push(operator);
         self.by_operator.remove(&address(operator));
     }
 
     fn add_kernel(&mut self, record: &'static KernelRecord) {
         for key in record.keys {
-            match key.target() {
-                Ok(target) if !target.is_on_no_backend() => {
-                    self.row_mut((record.operator)().name()).add(target, Registered::from_record(record));
+            match key.slot_or_alias() {
+                Ok(target) if !target.lacks_backend() => {
+                    self.row_mut((record.operator)().name()).add(target, KernelRegistration::from_record(record));
                 }
-                _ => self.misplaced.push(**key),
+                _ => self.unregistrable_keys.push(**key),
             }
         }
     }
 
     fn add_fallback(&mut self, record: &'static FallbackRecord) {
         match record.key.slot() {
-            Ok(slot) => self.set_fallback(slot, Registered::from_fallback(record)),
-            Err(_) => self.misplaced.push(*record.key),
+            Ok(slot) => self.set_fallback(slot, KernelRegistration::from_fallback(record)),
+            Err(_) => self.unregistrable_keys.push(*record.key),
         }
     }
 
@@ -225,13 +229,13 @@ impl Registry {
         self.row_mut(name).name
     }
 
-    /// Adds a kernel while the program runs.
-    pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: Target, kernel: Registered) {
+    /// Adds a kernel at run time.
+    pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: SlotOrAlias, kernel: KernelRegistration) {
         self.row_mut(name).add(target, kernel);
     }
 
     /// Makes a kernel from a closure. It reuses the allocation of a removed closure for the same cell, if there is one.
-    pub(crate) fn keep_closure(&mut self, place: Place, mut closure: BoxedClosure) -> BoxedKernel {
+    pub(crate) fn store_closure(&mut self, place: ClosureKey, mut closure: BoxedClosure) -> BoxedKernel {
         let places = self.closures.entry(place).or_default();
         for place in &*places {
             match place.refill(closure) {
@@ -244,30 +248,35 @@ impl Registry {
         BoxedKernel::Closure(place)
     }
 
-    pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: Registered) {
-        self.fallbacks[slot.position()].kernels.push(kernel);
+    pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: KernelRegistration) {
+        self.fallbacks[slot.index()].kernels.push(kernel);
         self.unbind_all();
     }
 
     /// Removes the kernel of one registration from a row, and returns it, to be dropped outside the lock.
-    pub(crate) fn remove_kernel(&mut self, name: Name<'static>, target: Target, source: Source) -> Option<BoxedKernel> {
+    pub(crate) fn remove_kernel(
+        &mut self,
+        name: Name<'static>,
+        target: SlotOrAlias,
+        source: Source,
+    ) -> Option<BoxedKernel> {
         self.row_mut(name).remove(target, source)
     }
 
     pub(crate) fn remove_fallback(&mut self, slot: Slot, source: Source) -> Option<BoxedKernel> {
-        let removed = self.fallbacks[slot.position()].remove(source);
+        let removed = self.fallbacks[slot.index()].remove(source);
         self.unbind_all();
         removed
     }
 
     pub(crate) fn next_source(&mut self) -> Source {
         self.next_source += 1;
-        Source::Running(self.next_source)
+        Source::Registrar(self.next_source)
     }
 
     fn unbind_all(&mut self) {
         self.layouts.clear();
-        self.rows.iter().for_each(Row::unbind);
+        self.rows.iter().for_each(OperatorRow::unbind);
     }
 }
 
@@ -275,27 +284,31 @@ fn address(operator: &Operator) -> usize {
     std::ptr::from_ref(operator).addr()
 }
 
-fn not_defined(operator: Name<'static>) -> Error {
+fn not_defined_error(operator: Name<'static>) -> Error {
     ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
 }
 
 /// Returns the kernel of a cell, the reason why it fills the cell, and the key for which it was registered (`None` for the fallback).
-pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (Provenance, Active<'a>, Option<Target>) {
-    let fallback = &registry.fallbacks[slot.position()];
-    let (provenance, target) = resolve(&row.direct(), fallback.serves(row.is_aliasing()), slot);
+pub(crate) fn active_kernels<'a>(
+    registry: &'a Registry,
+    row: &'a OperatorRow,
+    slot: Slot,
+) -> (Provenance, ActiveKernels<'a>, Option<SlotOrAlias>) {
+    let fallback = &registry.fallbacks[slot.index()];
+    let (provenance, target) = resolve(&row.registered_keys(), fallback.serves(row.is_aliasing()), slot);
     let active = match (provenance, target) {
-        (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => Active::None,
+        (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => ActiveKernels::None,
         (Provenance::BackendFallback, _) => fallback.active(),
         (_, Some(target)) => row.active(target),
-        (_, None) => Active::None,
+        (_, None) => ActiveKernels::None,
     };
     (provenance, active, target)
 }
 
 impl Registry {
     /// Whether any operator or fallback of the program has a kernel for exactly this key.
-    pub(crate) fn serves(&self, slot: Slot) -> bool {
-        let direct = self.rows.iter().any(|row| row.cell(Target::Slot(slot)).is_some());
-        direct || !self.fallbacks[slot.position()].kernels.is_empty()
+    pub(crate) fn has_kernel_for(&self, slot: Slot) -> bool {
+        let registered_keys = self.rows.iter().any(|row| row.cell(SlotOrAlias::Slot(slot)).is_some());
+        registered_keys || !self.fallbacks[slot.index()].kernels.is_empty()
     }
 }

@@ -33,7 +33,7 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn rule<T: Any>(&self) -> Option<&'static T> {
-        registry::load();
+        registry::load_records();
         let rules = self.rules().iter().filter_map(|record| Some((record.location, record.rule.downcast_ref()?)));
         rules.min_by_key(|(location, _)| *location).map(|(_, rule)| rule)
     }
@@ -49,12 +49,12 @@ impl Operator {
     /// static RULE: RuleRecord = RuleRecord::new(thrice::operator, &3_u8, Location::new(file!(), line!()));
     /// static RECORDS: [Record; 1] = [Record::Rule(&RULE)];
     /// register(&RECORDS);
-    /// assert_eq!(thrice::operator().rule_sites()[0].0, "u8");
+    /// assert_eq!(thrice::operator().rule_locations()[0].0, "u8");
     /// ```
     #[must_use]
-    pub fn rule_sites(&self) -> Vec<(&'static str, Location)> {
-        registry::load();
-        let mut sites: Vec<_> = self.rules().iter().map(|record| (record.of(), record.location)).collect();
+    pub fn rule_locations(&self) -> Vec<(&'static str, Location)> {
+        registry::load_records();
+        let mut sites: Vec<_> = self.rules().iter().map(|record| (record.type_name(), record.location)).collect();
         sites.sort();
         sites
     }

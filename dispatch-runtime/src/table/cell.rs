@@ -1,21 +1,21 @@
 //! Cells of a row: the kernels that were registered for a key.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{Key, Target};
+use crate::key::{Key, SlotOrAlias};
 use crate::location::Location;
 use crate::name::Name;
-use crate::operator::{BoxedKernel, Code, Condition, FallbackRecord, KernelRecord, Operator, StaticKernel};
+use crate::operator::{BoxedKernel, CodePointer, Condition, FallbackRecord, KernelRecord, Operator, StaticKernel};
 use crate::tensor::Marks;
 
 /// The kernels that were registered for one key.
 #[derive(Clone, Default)]
 pub(crate) struct Cell {
-    pub(crate) kernels: Vec<Registered>,
+    pub(crate) kernels: Vec<KernelRegistration>,
 }
 
 /// A registered kernel.
 #[derive(Clone)]
-pub(crate) struct Registered {
+pub(crate) struct KernelRegistration {
     pub(crate) kernel: Kernel,
     /// The operator for whose types the kernel was compiled.
     pub(crate) compiled_for: Option<&'static Operator>,
@@ -34,7 +34,7 @@ pub(crate) struct Registered {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kernel {
-    Typed(Code),
+    Typed(CodePointer),
     Boxed(BoxedKernel),
     Fallthrough,
 }
@@ -43,18 +43,18 @@ pub(crate) enum Kernel {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     /// An attribute in the program.
-    Program,
-    /// A registrar, while the program runs.
-    Running(u64),
+    Attribute,
+    /// A registrar, at run time.
+    Registrar(u64),
 }
 
 /// The kernels of a cell that run.
-pub(crate) enum Active<'a> {
+pub(crate) enum ActiveKernels<'a> {
     None,
-    One(&'a Registered),
+    One(&'a KernelRegistration),
     /// The first kernel whose condition holds.
-    Choice(Vec<&'a Registered>),
-    Conflict(Vec<&'a Registered>),
+    Conditional(Vec<&'a KernelRegistration>),
+    Conflict(Vec<&'a KernelRegistration>),
 }
 
 impl Cell {
@@ -66,54 +66,58 @@ impl Cell {
     /// Returns the kernel that runs: the newest overriding kernel of a registrar, or else the only kernel. If all kernels are the program's
     /// own, it is the one that overrides the others, or one of several with conditions. Anything else is a conflict. The order of
     /// registration does not matter.
-    pub(crate) fn active(&self) -> Active<'_> {
-        let own = self.own();
+    pub(crate) fn active(&self) -> ActiveKernels<'_> {
+        let own = self.without_derived();
         if let [one] = own[..]
             && one.condition.is_none()
         {
-            return Active::One(one);
+            return ActiveKernels::One(one);
         }
-        let (program, running): (Vec<&Registered>, Vec<&Registered>) =
-            own.iter().partition(|kernel| kernel.source == Source::Program);
+        let (program, running): (Vec<&KernelRegistration>, Vec<&KernelRegistration>) =
+            own.iter().partition(|kernel| kernel.source == Source::Attribute);
         if let Some(newest) = running.iter().rev().find(|kernel| kernel.overrides) {
-            return Active::One(newest);
+            return ActiveKernels::One(newest);
         }
         if !running.is_empty() {
-            return Active::Conflict(own);
+            return ActiveKernels::Conflict(own);
         }
-        let overriding: Vec<&Registered> = program.iter().copied().filter(|kernel| kernel.overrides).collect();
+        let overriding: Vec<&KernelRegistration> = program.iter().copied().filter(|kernel| kernel.overrides).collect();
         let mut candidates = if overriding.is_empty() { program } else { overriding };
         match candidates[..] {
-            [] => Active::None,
-            [one] if one.condition.is_none() => Active::One(one),
+            [] => ActiveKernels::None,
+            [one] if one.condition.is_none() => ActiveKernels::One(one),
             _ => {
                 candidates.sort_by_key(|kernel| (std::cmp::Reverse(kernel.priority), kernel.location));
                 let tie = candidates.windows(2).any(|pair| pair[0].priority == pair[1].priority);
                 let unreachable = candidates.iter().rev().skip(1).any(|kernel| kernel.condition.is_none());
-                if tie || unreachable { Active::Conflict(candidates) } else { Active::Choice(candidates) }
+                if tie || unreachable {
+                    ActiveKernels::Conflict(candidates)
+                } else {
+                    ActiveKernels::Conditional(candidates)
+                }
             }
         }
     }
 
     /// Returns the kernels without those derived from the functional operator's kernel, if there are others.
-    fn own(&self) -> Vec<&Registered> {
-        let has_own = self.has_own();
-        self.kernels.iter().filter(|kernel| !(has_own && kernel.derived)).collect()
+    fn without_derived(&self) -> Vec<&KernelRegistration> {
+        let has_underived = self.has_underived();
+        self.kernels.iter().filter(|kernel| !(has_underived && kernel.derived)).collect()
     }
 
     /// Whether there is a kernel that is not derived from the functional operator's kernel.
-    pub(crate) fn has_own(&self) -> bool {
+    pub(crate) fn has_underived(&self) -> bool {
         self.kernels.iter().any(|kernel| !kernel.derived)
     }
 
     /// Returns all kernels in the order in which one replaces the next.
-    pub(crate) fn newest_first(&self) -> Vec<&Registered> {
-        let rank = |kernel: &Registered| match kernel.source {
-            Source::Running(order) if kernel.overrides => (0, u64::MAX - order),
-            Source::Running(_) => (1, 0),
-            Source::Program => (if kernel.overrides { 2 } else { 3 }, 0),
+    pub(crate) fn by_precedence(&self) -> Vec<&KernelRegistration> {
+        let rank = |kernel: &KernelRegistration| match kernel.source {
+            Source::Registrar(order) if kernel.overrides => (0, u64::MAX - order),
+            Source::Registrar(_) => (1, 0),
+            Source::Attribute => (if kernel.overrides { 2 } else { 3 }, 0),
         };
-        let mut kernels: Vec<&Registered> = self.kernels.iter().collect();
+        let mut kernels: Vec<&KernelRegistration> = self.kernels.iter().collect();
         kernels.sort_by_key(|kernel| (rank(kernel), std::cmp::Reverse(kernel.priority), kernel.location));
         kernels
     }
@@ -127,14 +131,14 @@ impl Cell {
     }
 }
 
-impl Registered {
+impl KernelRegistration {
     pub(crate) fn from_record(record: &'static KernelRecord) -> Self {
         Self {
             kernel: record.kernel.into(),
             compiled_for: Some((record.operator)()),
             name: record.name,
             location: record.location,
-            source: Source::Program,
+            source: Source::Attribute,
             overrides: record.overrides,
             derived: record.derived,
             condition: record.condition,
@@ -146,12 +150,17 @@ impl Registered {
 
     pub(crate) fn from_fallback(record: &'static FallbackRecord) -> Self {
         let FallbackRecord { kernel, name, location, aliasing, marks, .. } = *record;
-        let fallback = Self::running(kernel.into(), name, location, Source::Program);
+        let fallback = Self::without_options(kernel.into(), name, location, Source::Attribute);
         Self { aliasing, marks: marks.iter().copied().reduce(|all, mark| all | mark), ..fallback }
     }
 
     /// Makes a registration without the options of a record, for kernels of a registrar and for fallbacks.
-    pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
+    pub(crate) const fn without_options(
+        kernel: Kernel,
+        name: &'static str,
+        location: Location,
+        source: Source,
+    ) -> Self {
         Self {
             kernel,
             compiled_for: None,
@@ -169,15 +178,19 @@ impl Registered {
 }
 
 /// Returns the names and locations of kernels, sorted, for errors.
-pub(crate) fn sites(kernels: &[&Registered]) -> Vec<(&'static str, Location)> {
+pub(crate) fn kernel_sites(kernels: &[&KernelRegistration]) -> Vec<(&'static str, Location)> {
     let mut sites: Vec<_> = kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
     sites.sort_by_key(|&(name, location)| (location, name));
     sites
 }
 
 /// Makes the error of a cell with several kernels and no rule to choose one.
-pub(crate) fn duplicate_kernels(operator: Name<'static>, target: Target, kernels: &[&Registered]) -> Error {
-    ErrorKind::DuplicateKernel { operator, key: Key::of_target(target), kernels: sites(kernels) }.into()
+pub(crate) fn duplicate_kernels_error(
+    operator: Name<'static>,
+    target: SlotOrAlias,
+    kernels: &[&KernelRegistration],
+) -> Error {
+    ErrorKind::DuplicateKernel { operator, key: Key::of_slot_or_alias(target), kernels: kernel_sites(kernels) }.into()
 }
 
 /// Makes a fallthrough if there is no closure.

@@ -1,27 +1,27 @@
 //! Construction of a dispatch table from registrations.
 
-use super::cell::{Active, Cell, Kernel, Registered};
-use super::resolve::{Direct, resolve};
-use super::row::Row;
-use crate::key::{KeySet, ORDER, Provenance, SLOTS, Slot, layer_bit};
-use crate::operator::{BoxedKernel, Choice, Code, Entry, Operator, Table, Typed};
+use super::cell::{ActiveKernels, Cell, Kernel, KernelRegistration};
+use super::resolve::{RegisteredKeys, resolve};
+use super::row::OperatorRow;
+use crate::key::{KeySet, LAYER_ORDER, Provenance, SLOT_COUNT, Slot, layer_bit};
+use crate::operator::{BoxedKernel, Candidate, CodePointer, Operator, SlotKind, Table, TypedAdapters};
 use crate::tensor::Marks;
 
 /// The origin of each slot's kernel. Operators with kernels for the same keys share one layout, unless only one of them is aliasing. Most
 /// programs have few layouts.
 pub(crate) struct TableLayout {
     /// The index in `origins` for each slot.
-    slots: [u8; SLOTS],
+    slots: [u8; SLOT_COUNT],
     /// The origins, each with the layers in which it has slots.
-    origins: Vec<(Origin, u64)>,
+    origins: Vec<(SlotOrigin, u64)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum SlotOrigin {
     /// A layer without a kernel: calls skip it.
-    Nothing,
+    Skip,
     /// A storage without a kernel, or a slot that two kernels could serve: calls return an error.
-    Refused,
+    NoKernel,
     /// The fallback of one slot.
     Fallback(Slot),
     /// The kernels for one of the row's targets, by the index of the cell.
@@ -29,28 +29,28 @@ enum Origin {
 }
 
 impl TableLayout {
-    pub(crate) fn new(row: &Row, direct: &Direct, fallbacks: &[Cell]) -> Self {
-        let mut layout = Self { slots: [0; SLOTS], origins: Vec::new() };
+    pub(crate) fn new(row: &OperatorRow, registered_keys: &RegisteredKeys, fallbacks: &[Cell]) -> Self {
+        let mut layout = Self { slots: [0; SLOT_COUNT], origins: Vec::new() };
         let is_aliasing = row.is_aliasing();
         for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
-            let (provenance, target) = resolve(direct, fallbacks[slot.position()].serves(is_aliasing), slot);
-            let is_layer = slot.key().is_some_and(|(layer, _)| !ORDER[layer as usize].is_storage());
+            let (provenance, target) = resolve(registered_keys, fallbacks[slot.index()].serves(is_aliasing), slot);
+            let is_layer = slot.key().is_some_and(|(layer, _)| !LAYER_ORDER[layer as usize].is_storage());
             let origin = match provenance {
-                Provenance::Missing if is_layer => Origin::Nothing,
-                Provenance::Missing | Provenance::AmbiguousAutogradOther => Origin::Refused,
-                Provenance::BackendFallback => Origin::Fallback(slot),
-                _ => target.and_then(|target| row.position(target)).map_or(Origin::Refused, Origin::Cell),
+                Provenance::Missing if is_layer => SlotOrigin::Skip,
+                Provenance::Missing | Provenance::AmbiguousAutogradOther => SlotOrigin::NoKernel,
+                Provenance::BackendFallback => SlotOrigin::Fallback(slot),
+                _ => target.and_then(|target| row.cell_index(target)).map_or(SlotOrigin::NoKernel, SlotOrigin::Cell),
             };
-            layout.set(slot, origin);
+            layout.set_origin(slot, origin);
         }
-        // Calls without a backend skip every layer that is multiplied by backend.
-        for (layer, _) in (0_u8..).zip(ORDER).filter(|(_, layer)| layer.is_per_backend()) {
-            layout.set(Slot::of_layer(layer), Origin::Nothing);
+        // Calls without a backend skip every per-backend layer.
+        for (layer, _) in (0_u8..).zip(LAYER_ORDER).filter(|(_, layer)| layer.is_per_backend()) {
+            layout.set_origin(Slot::of_layer(layer), SlotOrigin::Skip);
         }
         layout
     }
 
-    fn set(&mut self, slot: Slot, origin: Origin) {
+    fn set_origin(&mut self, slot: Slot, origin: SlotOrigin) {
         let at = self.origins.iter().position(|(other, _)| *other == origin).unwrap_or(self.origins.len());
         if at == self.origins.len() {
             self.origins.push((origin, 0));
@@ -61,59 +61,61 @@ impl TableLayout {
             reason = "there are no more origins than slots, and fewer than 256 slots"
         )]
         let at = at as u8;
-        self.slots[slot.position()] = at;
+        self.slots[slot.index()] = at;
     }
 }
 
 /// Makes the table of a row, for calls in which no tensor has one of the `absent` marks.
-pub(crate) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
+pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
-    let adapters = Adapters::of(operator.and_then(Operator::adapters));
-    let mut table = Table::new(operator, adapters.slow);
-    let (mut busy, mut stops) = (0, 0);
-    let mut filling = Vec::with_capacity(layout.origins.len());
+    let adapters = SlotAdapters::of(operator.and_then(Operator::adapters));
+    let mut table = Table::new(operator, adapters.slow_path);
+    let (mut active_layers, mut unskippable_layers) = (0, 0);
+    let mut contents = Vec::with_capacity(layout.origins.len());
     for &(origin, layers) in &layout.origins {
-        let marks = marks(origin, row, fallbacks);
-        let (code, entry) = match origin {
-            Origin::Nothing => (adapters.slow, Entry::Skip),
-            Origin::Fallback(_) if marks.is_some_and(|marks| marks.is_subset_of(absent)) => {
-                (adapters.slow, Entry::Skip)
+        let marks = fallback_marks(origin, row, fallbacks);
+        let (code, kind) = match origin {
+            SlotOrigin::Skip => (adapters.slow_path, SlotKind::Skip),
+            SlotOrigin::Fallback(_) if marks.is_some_and(|marks| marks.is_subset_of(absent)) => {
+                (adapters.slow_path, SlotKind::Skip)
             }
-            Origin::Refused => (adapters.slow, Entry::Refuse),
-            Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
-            Origin::Cell(at) => place(&mut table, &row.active(row.cells[at].0), &adapters),
+            SlotOrigin::NoKernel => (adapters.slow_path, SlotKind::NoKernel),
+            SlotOrigin::Fallback(of) => add_active_kernels(&mut table, &fallbacks[of.index()].active(), &adapters),
+            SlotOrigin::Cell(at) => add_active_kernels(&mut table, &row.active(row.cells[at].0), &adapters),
         };
-        if entry != Entry::Skip {
-            busy |= layers;
-            stops |= if marks.is_some() { 0 } else { layers };
+        if kind != SlotKind::Skip {
+            active_layers |= layers;
+            unskippable_layers |= if marks.is_some() { 0 } else { layers };
         }
-        filling.push((code, entry));
+        contents.push((code, kind));
     }
     // The adapter `marked` skips a layer on every backend. So it is used only if it may skip all slots of the layer.
     let mut all_marks = None;
-    for (&(origin, layers), (code, entry)) in layout.origins.iter().zip(&mut filling) {
-        if let (Some(marks), Entry::Boxed(_), 0) = (marks(origin, row, fallbacks), entry, layers & stops) {
+    for (&(origin, layers), (code, kind)) in layout.origins.iter().zip(&mut contents) {
+        if let (Some(marks), SlotKind::Boxed(_), 0) =
+            (fallback_marks(origin, row, fallbacks), kind, layers & unskippable_layers)
+        {
             *code = adapters.marked;
             all_marks = Some(all_marks.map_or(marks, |all| all | marks));
         }
     }
-    table.fill(&layout.slots, &filling);
-    if let (_, Entry::Skip) = table.at(KeySet::EMPTY) {
+    table.fill_slots(&layout.slots, &contents);
+    if let (_, SlotKind::Skip) = table.lookup(KeySet::EMPTY) {
         // Nothing is below the slot for calls without keys.
-        table.refuse_without_keys(adapters.slow);
+        table.refuse_without_keys(adapters.slow_path);
     }
-    table.keep_layers(busy);
-    table.pass_over(busy & !stops, all_marks);
+    table.skip_layers_except(active_layers);
+    table.set_skippable_layers(active_layers & !unskippable_layers, all_marks);
     table
 }
 
 /// Returns the marks that a tensor must have for a fallback to concern the call, if the fallback declares marks.
-fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
+fn fallback_marks(origin: SlotOrigin, row: &OperatorRow, fallbacks: &[Cell]) -> Option<Marks> {
     match origin {
-        Origin::Fallback(of) => match fallbacks[of.position()].active() {
+        SlotOrigin::Fallback(of) => match fallbacks[of.index()].active() {
             // A fallback for aliases runs for every call that makes views, also if no tensor has a mark.
-            Active::One(fallback) if fallback.aliasing && row.gives_views() => None,
-            Active::One(fallback) => fallback.marks,
+            ActiveKernels::One(fallback) if fallback.aliasing && row.returns_views() => None,
+            ActiveKernels::One(fallback) => fallback.marks,
             _ => None,
         },
         _ => None,
@@ -121,56 +123,64 @@ fn marks(origin: Origin, row: &Row, fallbacks: &[Cell]) -> Option<Marks> {
 }
 
 /// The operator's adapters, for slots without a kernel of its type.
-struct Adapters {
-    slow: Code,
-    boxed: Code,
-    marked: Code,
+struct SlotAdapters {
+    slow_path: CodePointer,
+    boxed: CodePointer,
+    marked: CodePointer,
 }
 
-impl Adapters {
-    fn of(typed: Option<&Typed>) -> Self {
-        let Some(&Typed { slow, boxed, marked, .. }) = typed else {
-            return Self { slow: NO_CODE, boxed: NO_CODE, marked: NO_CODE };
+impl SlotAdapters {
+    fn of(typed: Option<&TypedAdapters>) -> Self {
+        let Some(&TypedAdapters { slow_path, boxed, marked, .. }) = typed else {
+            return Self { slow_path: UNREACHABLE_CODE, boxed: UNREACHABLE_CODE, marked: UNREACHABLE_CODE };
         };
-        Self { slow, boxed, marked }
+        Self { slow_path, boxed, marked }
     }
 }
 
-fn place(table: &mut Table, active: &Active<'_>, adapters: &Adapters) -> (Code, Entry) {
+fn add_active_kernels(
+    table: &mut Table,
+    active: &ActiveKernels<'_>,
+    adapters: &SlotAdapters,
+) -> (CodePointer, SlotKind) {
     match active {
-        Active::One(one) => place_one(table, one, adapters),
-        Active::Choice(kernels) => (adapters.slow, Entry::Choose(place_choices(table, kernels, adapters))),
-        Active::None | Active::Conflict(_) => (adapters.slow, Entry::Refuse),
+        ActiveKernels::One(one) => add_kernel(table, one, adapters),
+        ActiveKernels::Conditional(kernels) => {
+            (adapters.slow_path, SlotKind::Conditional(add_candidates(table, kernels, adapters)))
+        }
+        ActiveKernels::None | ActiveKernels::Conflict(_) => (adapters.slow_path, SlotKind::NoKernel),
     }
 }
 
-fn place_one(table: &mut Table, registered: &Registered, adapters: &Adapters) -> (Code, Entry) {
+fn add_kernel(table: &mut Table, registered: &KernelRegistration, adapters: &SlotAdapters) -> (CodePointer, SlotKind) {
     match &registered.kernel {
-        Kernel::Typed(code) => (*code, Entry::Typed),
-        Kernel::Boxed(kernel) => (adapters.boxed, Entry::Boxed(place_boxed(table, kernel))),
-        Kernel::Fallthrough => (adapters.slow, Entry::Skip),
+        Kernel::Typed(code) => (*code, SlotKind::Typed),
+        Kernel::Boxed(kernel) => (adapters.boxed, SlotKind::Boxed(add_boxed(table, kernel))),
+        Kernel::Fallthrough => (adapters.slow_path, SlotKind::Skip),
     }
 }
 
 /// Adds a boxed kernel to the table and returns its index. There are fewer than 256 slots, and at most one boxed kernel per slot: of
 /// kernels with conditions, only the default can be boxed.
 #[expect(clippy::cast_possible_truncation)]
-fn place_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
+fn add_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
     table.boxed.push(kernel.clone());
     (table.boxed.len() - 1) as u8
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as for boxed kernels")]
-fn place_choices(table: &mut Table, kernels: &[&Registered], adapters: &Adapters) -> u8 {
-    let choice =
-        |kernel: &&Registered| Choice { filling: place_one(table, kernel, adapters), condition: kernel.condition };
-    let choices = kernels.iter().map(choice).collect();
-    table.choices.push(choices);
-    (table.choices.len() - 1) as u8
+fn add_candidates(table: &mut Table, kernels: &[&KernelRegistration], adapters: &SlotAdapters) -> u8 {
+    let candidate = |kernel: &&KernelRegistration| Candidate {
+        contents: add_kernel(table, kernel, adapters),
+        condition: kernel.condition,
+    };
+    let candidates = kernels.iter().map(candidate).collect();
+    table.candidates.push(candidates);
+    (table.candidates.len() - 1) as u8
 }
 
-/// The code in the slots of an operator that was defined while the program runs. No call jumps to it.
-const NO_CODE: Code = {
-    fn never() {}
-    Code::of(never as fn())
+/// The code in the slots of an operator that was defined at run time. No call jumps to it.
+const UNREACHABLE_CODE: CodePointer = {
+    fn never_called() {}
+    CodePointer::from_fn(never_called as fn())
 };

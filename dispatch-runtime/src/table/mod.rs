@@ -5,7 +5,7 @@ pub(crate) mod layout;
 mod resolve;
 mod row;
 
-pub(crate) use cell::{Active, Cell, Kernel, Registered, Source};
+pub(crate) use cell::{ActiveKernels, Cell, Kernel, KernelRegistration, Source};
 pub(crate) use layout::TableLayout;
-pub(crate) use resolve::{Direct, resolve};
-pub(crate) use row::Row;
+pub(crate) use resolve::{RegisteredKeys, resolve};
+pub(crate) use row::OperatorRow;

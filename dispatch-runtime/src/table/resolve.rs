@@ -15,40 +15,44 @@
 //! above many storages, so it can be unknown whether the storage has its own kernel. Then the call returns an error.
 
 use crate::key::{
-    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, Provenance, SLOTS, Slot, Target,
+    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, Provenance, SLOT_COUNT, Slot, SlotOrAlias,
 };
 
 /// The keys for which an operator has kernels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Direct {
+pub(crate) struct RegisteredKeys {
     slots: SlotSet,
     aliases: u8,
 }
 
 /// Returns the reason why a kernel fills a slot, and the key for which it was registered, or `None` for a fallback and for no kernel.
-pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Provenance, Option<Target>) {
+pub(crate) fn resolve(
+    registered_keys: &RegisteredKeys,
+    has_fallback: bool,
+    slot: Slot,
+) -> (Provenance, Option<SlotOrAlias>) {
     let undefined = slot.key().is_none();
-    if !undefined && direct.slots.has(slot) {
-        return (Provenance::Kernel, Some(Target::Slot(slot)));
+    if !undefined && registered_keys.slots.has(slot) {
+        return (Provenance::Kernel, Some(SlotOrAlias::Slot(slot)));
     }
-    if direct.aliases != 0 {
-        let serves = |alias: Alias| direct.has_alias(alias) && alias.covers(slot);
-        let serves_no_tensors = |alias: Alias| serves(alias) || undefined && direct.has_alias(alias);
-        let by = |provenance, alias| (provenance, Some(Target::Alias(alias)));
+    if registered_keys.aliases != 0 {
+        let serves = |alias: Alias| registered_keys.has_alias(alias) && alias.covers(slot);
+        let serves_slot_or_undefined = |alias: Alias| serves(alias) || undefined && registered_keys.has_alias(alias);
+        let by = |provenance, alias| (provenance, Some(SlotOrAlias::Alias(alias)));
 
         for explicit in [Alias::CompositeExplicitAutogradNonFunctional, Alias::CompositeExplicitAutograd] {
-            if serves_no_tensors(explicit) {
+            if serves_slot_or_undefined(explicit) {
                 return by(Provenance::DefaultBackendKernel, explicit);
             }
         }
         if serves(Alias::CompositeImplicitAutogradNestedTensor) {
             return by(Provenance::NestedKernel, Alias::CompositeImplicitAutogradNestedTensor);
         }
-        if serves_no_tensors(Alias::CompositeImplicitAutograd) {
-            if slot == Slot::autograd_other() && direct.slots.meets(&STORAGES_UNDER_AUTOGRAD_OTHER) {
+        if serves_slot_or_undefined(Alias::CompositeImplicitAutograd) {
+            if slot == Slot::autograd_other() && registered_keys.slots.intersects(&STORAGES_UNDER_AUTOGRAD_OTHER) {
                 return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
             }
-            if !direct.serves_backend_below(slot) {
+            if !registered_keys.has_kernel_below(slot) {
                 return by(Provenance::MathKernel, Alias::CompositeImplicitAutograd);
             }
         }
@@ -65,11 +69,11 @@ pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Prove
     if has_fallback && !undefined { (Provenance::BackendFallback, None) } else { (Provenance::Missing, None) }
 }
 
-impl Direct {
-    pub(crate) fn add(&mut self, target: Target) {
+impl RegisteredKeys {
+    pub(crate) fn add(&mut self, target: SlotOrAlias) {
         match target {
-            Target::Slot(slot) => self.slots.insert(slot),
-            Target::Alias(alias) => self.aliases |= 1 << alias as u8,
+            SlotOrAlias::Slot(slot) => self.slots.insert(slot),
+            SlotOrAlias::Alias(alias) => self.aliases |= 1 << alias as u8,
         }
     }
 
@@ -78,10 +82,10 @@ impl Direct {
     }
 
     /// Whether the backend below an autograd key has a kernel of its own.
-    fn serves_backend_below(&self, slot: Slot) -> bool {
+    fn has_kernel_below(&self, slot: Slot) -> bool {
         let own_kernel = match slot.key() {
             Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::on_backend(DENSE, backend)),
-            Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.meets(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),
+            Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.intersects(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),
             _ => false,
         };
         own_kernel || self.has_alias(Alias::CompositeExplicitAutograd)
@@ -90,31 +94,31 @@ impl Direct {
 
 /// A set of slots, with one bit per slot.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-struct SlotSet([u64; SLOTS.div_ceil(64)]);
+struct SlotSet([u64; SLOT_COUNT.div_ceil(64)]);
 
 impl SlotSet {
     const fn insert(&mut self, slot: Slot) {
-        self.0[slot.position() / 64] |= 1 << (slot.position() % 64);
+        self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
     }
 
     const fn has(&self, slot: Slot) -> bool {
-        self.0[slot.position() / 64] & 1 << (slot.position() % 64) != 0
+        self.0[slot.index() / 64] & 1 << (slot.index() % 64) != 0
     }
 
-    fn meets(&self, other: &Self) -> bool {
+    fn intersects(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
     /// Returns all storages whose autograd key is `autograd`.
     const fn storages_under(autograd: Slot) -> Self {
-        let mut slots = Self([0; SLOTS.div_ceil(64)]);
+        let mut slots = Self([0; SLOT_COUNT.div_ceil(64)]);
         let mut layer = 0;
         while layer < LAYER_END {
             let mut backend = 0;
             while backend < BACKEND_END {
                 let slot = Slot::on_backend(layer, backend);
                 if let Some(above) = slot.autograd()
-                    && above.position() == autograd.position()
+                    && above.index() == autograd.index()
                 {
                     slots.insert(slot);
                 }

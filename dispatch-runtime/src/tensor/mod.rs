@@ -188,7 +188,7 @@ impl Tensor {
         Shared::same(&self.0, &other.0)
     }
 
-    /// Returns the tensor whose history this view shares, see [`tie_to`](Self::tie_to).
+    /// Returns the tensor whose history this view shares, see [`make_view_of`](Self::make_view_of).
     #[inline]
     #[must_use]
     pub fn base(&self) -> Option<&Self> {
@@ -269,7 +269,7 @@ mod tests {
         let first = last.clone();
         for _ in 0..1_000_000 {
             let mut view = last.restride(last.geometry().clone()).unwrap();
-            assert!(view.tie_to(&last));
+            assert!(view.make_view_of(&last));
             last = view;
         }
         assert!(first.handle_count() == 2);

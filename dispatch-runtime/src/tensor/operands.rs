@@ -11,7 +11,7 @@ use super::geometry::Geometry;
 use super::overlap::{are_disjoint, overlaps_itself};
 use crate::error::{BadArgument, Error, Problem, Result};
 use crate::key::Device;
-use crate::name::in_schema;
+use crate::name::name_in_schema;
 use crate::scalar::{DType, Element};
 
 /// Borrows tensors for writing and reading: `operands!(write out; read a, b)?`. A written tensor that has no other handle and shares no
@@ -100,7 +100,7 @@ enum Rejection {
 impl Rejection {
     #[cold]
     fn into_error(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
-        let name = |names: &[&'static str], at: usize| in_schema(names.get(at).copied().unwrap_or_default());
+        let name = |names: &[&'static str], at: usize| name_in_schema(names.get(at).copied().unwrap_or_default());
         let problem = match self {
             Self::NotOnHost(device) => Problem::NotOnHost { device },
             Self::SelfOverlap => Problem::SelfOverlap,

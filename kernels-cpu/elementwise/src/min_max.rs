@@ -1,6 +1,6 @@
 //! Kernels of elementwise maxima, minima and clamping.
 
-use dispatch_runtime::{Pointwise, Tensor};
+use dispatch_runtime::{PointwisePlan, Tensor};
 
 use engine::compute::Ordered;
 use engine::elementwise::{BoundLoop, Loops, elementwise, fusible, into, loops};
@@ -20,7 +20,7 @@ const CLAMP: Loops<'static, 3> = &loops!([f32 f64 i32 i64] cheap clamp);
 
 fusible! {
 #[op_impl(aten::clamp_tensor, CPU, in_place, strided, converts)]
-fn clamp(_plan: &Pointwise, out: &mut Tensor, _: ...) -> Result<()> {
+fn clamp(_plan: &PointwisePlan, out: &mut Tensor, _: ...) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], CLAMP),
         (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], CLAMP_MIN),

@@ -182,7 +182,7 @@ impl PointwiseOperator {
     #[inline(never)]
     fn resize_to_result(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
         let mut fitted = out.clone();
-        self.result_spec(inputs, dtype)?.fit(name, &mut fitted)?;
+        self.result_spec(inputs, dtype)?.fit_output(name, &mut fitted)?;
         Ok(fitted)
     }
 

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Geometry};
 #[op_impl(aten::_local_scalar_dense, CPU)]
 fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     if this.geometry().count() == 0 {
-        return Err(BadArgument::count("self", this.sizes(), 1..).into());
+        return Err(BadArgument::element_count("self", this.sizes(), 1..).into());
     }
     // The first element, for any sizes.
     let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());

@@ -231,7 +231,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     let offsets = masked_offsets(out, &mask)?;
     let size = i64::try_from(offsets.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
-        return Err(BadArgument::count("source", source.sizes(), size..)
+        return Err(BadArgument::element_count("source", source.sizes(), size..)
             .because("the mask selects that many elements")
             .into());
     }

@@ -1,6 +1,6 @@
 //! Kernels of maxima, minima, their indices, `any` and `all`.
 
-use dispatch_runtime::{Bool, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Bool, Operation, ReductionDims, Result, Spec, Tensor, op_impl, operands};
 
 use engine::inlined::inlined;
 use engine::reduce::min_max::{Comparable, find_extreme, larger, smaller};
@@ -25,31 +25,31 @@ inlined! {
     }
 }
 
-fn reduce_extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn reduce_extreme<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => if largest {
-        fold_into(out, this, &plan.gone, &Extreme(T::LOWEST, larger))
+        fold_into(out, this, &plan.is_reduced, &Extreme(T::LOWEST, larger))
     } else {
-        fold_into(out, this, &plan.gone, &Extreme(T::HIGHEST, smaller))
+        fold_into(out, this, &plan.is_reduced, &Extreme(T::HIGHEST, smaller))
     })
 }
 
 #[op_impl(aten::aminmax, CPU)]
-fn aminmax(plan: &Reduced, [minimum, maximum]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+fn aminmax(plan: &ReductionDims, [minimum, maximum]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     reduce_extreme::<aten::aminmax>(plan, minimum, this, false)?;
     reduce_extreme::<aten::aminmax>(plan, maximum, this, true)
 }
 
 /// Computes the maxima or minima of all rows, and their indices.
 fn reduce_extreme_with_index<O: Operation>(
-    plan: &Reduced,
+    plan: &ReductionDims,
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     largest: bool,
 ) -> Result<()> {
-    let (mut values, mut indices) = (keepdim_view(values, this, &plan.gone)?, keepdim_view(indices, this, &plan.gone)?);
+    let (mut values, mut indices) = (keepdim_view(values, this, &plan.is_reduced)?, keepdim_view(indices, this, &plan.is_reduced)?);
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
+        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
             let (best, at) = if largest { find_extreme(line, T::LOWEST, larger) } else { find_extreme(line, T::HIGHEST, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
@@ -59,7 +59,7 @@ fn reduce_extreme_with_index<O: Operation>(
 }
 
 /// Computes only the indices of the maxima or minima.
-fn reduce_extreme_index<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn reduce_extreme_index<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     reduce_extreme_with_index::<O>(plan, [&mut values, out], this, largest)
 }
@@ -68,12 +68,12 @@ fn reduce_extreme_index<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &T
 macro_rules! min_max_kernels {
     ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
         #[op_impl(aten::$largest, CPU)]
-        fn $largest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+        fn $largest(plan: &ReductionDims, out: $out, this: &Tensor) -> Result<()> {
             $either::<aten::$largest>(plan, out, this, true)
         }
 
         #[op_impl(aten::$smallest, CPU)]
-        fn $smallest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+        fn $smallest(plan: &ReductionDims, out: $out, this: &Tensor) -> Result<()> {
             $either::<aten::$smallest>(plan, out, this, false)
         }
     )*};
@@ -109,13 +109,13 @@ inlined! {
 #[op_impl(aten::any, CPU)]
 #[op_impl(aten::any_dim, CPU)]
 #[op_impl(aten::any_dims, CPU)]
-fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &AnyAll { all: false })
+fn any(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.is_reduced, &AnyAll { all: false })
 }
 
 #[op_impl(aten::all, CPU)]
 #[op_impl(aten::all_dim, CPU)]
 #[op_impl(aten::all_dims, CPU)]
-fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &AnyAll { all: true })
+fn all(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.is_reduced, &AnyAll { all: true })
 }

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Result, Scalar, Tensor, op_impl, operands};
+use dispatch_runtime::{
+    Arithmetic, Complex32, Complex64, Element, ReductionDims, Result, Scalar, Tensor, op_impl, operands,
+};
 
 use engine::compute::Precision;
 use engine::inlined::inlined;
@@ -103,15 +105,15 @@ fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dim
 }
 
 #[op_impl(aten::logsumexp, CPU)]
-fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<()> {
+fn logsumexp(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<()> {
     if out.dtype().is_complex() {
         return aten::copy_(out, &complex_log_sum_exp(this, dim, keepdim)?, false);
     }
     let dtype = out.dtype();
-    let mut out = keepdim_view(out, this, &plan.gone)?;
+    let mut out = keepdim_view(out, this, &plan.is_reduced)?;
     let operands = operands!(write out; read this)?;
     with_compute_type!(aten::logsumexp, dtype, T: [f32, f64] => {
-        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             out[0] = log_sum_exp(line);
         });
         Ok(())

@@ -3,7 +3,7 @@
 use std::convert::identity;
 use std::marker::PhantomData;
 
-use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, ReductionDims, Result, Scalar, Tensor, op_impl};
 
 use engine::compute::Compute;
 use engine::inlined::inlined;
@@ -117,17 +117,17 @@ pub fn sum_all_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
 
 #[op_impl(aten::sum, CPU)]
 #[op_impl(aten::sum_dim_intlist, CPU)]
-fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_dims(out, this, &plan.gone, 1.0)
+fn sum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_dims(out, this, &plan.is_reduced, 1.0)
 }
 
 #[op_impl(aten::nansum, CPU)]
-fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     if out.dtype().is_integral() {
-        return sum_dims(out, this, &plan.gone, 1.0);
+        return sum_dims(out, this, &plan.is_reduced, 1.0);
     }
     with_compute_type!(aten::nansum, out.dtype(), T: [f32, f64] =>
-        fold_into(out, this, &plan.gone, &Sum { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
+        fold_into(out, this, &plan.is_reduced, &Sum { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
 }
 
 /// Returns the number, or zero for NaN.
@@ -138,8 +138,8 @@ fn zero_if_nan<T: Compute + Comparable>(x: T) -> T {
 
 #[op_impl(aten::mean, CPU)]
 #[op_impl(aten::mean_dim, CPU)]
-fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_dims(out, this, &plan.gone, reduced_count(this, &plan.gone))
+fn mean(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_dims(out, this, &plan.is_reduced, reduced_count(this, &plan.is_reduced))
 }
 
 /// Returns the number of elements that are reduced to one.
@@ -150,13 +150,13 @@ fn reduced_count(this: &Tensor, reduced_dims: &[bool]) -> f64 {
 
 #[op_impl(aten::prod, CPU)]
 #[op_impl(aten::prod_dim_int, CPU)]
-fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn prod(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     with_compute_type!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
-        fold_into(out, this, &plan.gone, &Product::<T>(PhantomData)))
+        fold_into(out, this, &plan.is_reduced, &Product::<T>(PhantomData)))
 }
 
 #[op_impl(aten::count_nonzero, CPU)]
 #[op_impl(aten::count_nonzero_dim_intlist, CPU)]
-fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Count)
+fn count_nonzero(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.is_reduced, &Count)
 }

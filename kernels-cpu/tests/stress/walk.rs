@@ -48,7 +48,7 @@ impl Mistake {
             Problem::Rank { .. } => Self::Rank,
             Problem::DType { .. } => Self::DType,
             Problem::Index { .. } => Self::Index,
-            Problem::Value { .. } | Problem::Number { .. } | Problem::Word { .. } => Self::Value,
+            Problem::Value { .. } | Problem::Number { .. } | Problem::Keyword { .. } => Self::Value,
             Problem::Overlap { .. } => Self::Overlap,
             Problem::SelfOverlap => Self::SelfOverlap,
             Problem::InUse => Self::InUse,

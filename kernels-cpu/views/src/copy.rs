@@ -1,6 +1,6 @@
 //! Kernels of copies between CPU tensors, and of fills.
 
-use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Pointwise, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, PointwisePlan, Result, Scalar, Tensor, op_impl};
 
 use engine::data_movement::to_contiguous;
 use engine::elementwise::{BoundLoop, fusible, transfer};
@@ -18,17 +18,17 @@ fusible! {
 }
 
 #[op_impl(aten::fill_scalar, CPU, in_place, strided, converts)]
-fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
+fn fill_scalar(_plan: &PointwisePlan, out: &mut Tensor, value: Scalar) -> Result<()> {
     copy_from(out, &Tensor::number(value), "value")
 }
 
 #[op_impl(aten::fill, CPU, in_place, strided, converts)]
-fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
+fn fill(_plan: &PointwisePlan, out: &mut Tensor, value: &Tensor) -> Result<()> {
     copy_from(out, value, "value")
 }
 
 #[op_impl(aten::zero, CPU, in_place, strided, converts)]
-fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
+fn zero(_plan: &PointwisePlan, out: &mut Tensor) -> Result<()> {
     copy_from(out, &Tensor::number(0.into()), "self")
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.compute_dtype(&inputs);
-    rule.spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit("self", this)?;
+    rule.spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit_output("self", this)?;
     rule.written(bound, "self", this, inputs, computed)
 }
 
@@ -153,7 +153,7 @@ impl Rule {
         let computed = self.dtype.compute_dtype(&inputs);
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.result_dtype_from(computed))?.fit(name, &mut fitted)?;
+        self.spec(&inputs, self.dtype.result_dtype_from(computed))?.fit_output(name, &mut fitted)?;
         self.written(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())

@@ -353,21 +353,21 @@ macro_rules! reductions {
     ($($name:ident $fold:ident $results:tt;)*) => { $(reductions! { $results $name $fold })* };
     ([first] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
+        fn $name(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[out])
         }
     };
     ([both] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Reduced, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[first, second])
+        fn $name(plan: &ReductionDims, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[first, second])
         }
     };
     ([second] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+        fn $name(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
             let first = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[&first, out])
+            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[&first, out])
         }
     };
 }

@@ -12,7 +12,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use dispatch_runtime::guard::{self, Guard, Unpack};
+use dispatch_runtime::guard::{self, Guard, InstallState};
 use dispatch_runtime::{KeySet, keys, on_span};
 
 use crate::mode::Mode;
@@ -107,7 +107,7 @@ impl Drop for RestoreModes {
 pub fn enter<M: Mode + 'static>(mode: M) -> ModeGuard<M> {
     static REGISTER_ONCE: Once = Once::new();
     REGISTER_ONCE.call_once(|| {
-        guard::take_along(capture_modes);
+        guard::register_inherited_state(capture_modes);
         on_span(notify_span);
     });
     let mode = Arc::new(mode);
@@ -174,7 +174,7 @@ impl<M> Drop for ModeGuard<M> {
 }
 
 /// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
-fn capture_modes() -> Unpack {
+fn capture_modes() -> InstallState {
     let modes: ModeList = ModeList::current().active().iter().filter(|entered| entered.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }

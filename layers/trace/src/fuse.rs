@@ -6,7 +6,7 @@ mod group;
 use std::fmt;
 use std::sync::Arc;
 
-use dispatch_runtime::{Destination, Device, KeySet, Operator, Pass, Result, Tensor, guard, keys};
+use dispatch_runtime::{Device, FusedKernel, KernelId, KeySet, Operator, Result, Tensor, guard, keys};
 
 use crate::argument::ValueId;
 use crate::graph::{Graph, Node};
@@ -71,7 +71,7 @@ struct FusionGroup {
     nodes: Vec<usize>,
     inputs: Vec<ValueId>,
     results: Vec<ValueId>,
-    pass: Box<dyn Pass>,
+    pass: Box<dyn FusedKernel>,
     /// The kernels that the pass replaces.
     kernels: Vec<OperatorDestinations>,
     /// Whether autograd records one of the calls even if the caller is in `no_grad`.
@@ -82,15 +82,15 @@ struct FusionGroup {
 struct OperatorDestinations {
     operator: &'static Operator,
     /// The destination of a call on the CPU below all layers.
-    direct: Destination,
+    direct: KernelId,
     /// The destination of a call with the keys that every CPU tensor has.
-    with_default_keys: Option<Destination>,
+    with_default_keys: Option<KernelId>,
 }
 
 impl OperatorDestinations {
     fn of(operator: &'static Operator) -> Option<Self> {
-        let direct = operator.destination(keys::CPU.into())?;
-        Some(Self { operator, direct, with_default_keys: operator.destination(Self::default_keys()) })
+        let direct = operator.kernel_id(keys::CPU.into())?;
+        Some(Self { operator, direct, with_default_keys: operator.kernel_id(Self::default_keys()) })
     }
 
     fn default_keys() -> KeySet {
@@ -100,7 +100,7 @@ impl OperatorDestinations {
     /// Returns whether calls with these keys still reach the same kernel.
     fn is_unchanged(&self, keys: KeySet) -> bool {
         let Self { operator, direct, with_default_keys } = self;
-        operator.destination(keys) == Some(*direct) && operator.destination(Self::default_keys()) == *with_default_keys
+        operator.kernel_id(keys) == Some(*direct) && operator.kernel_id(Self::default_keys()) == *with_default_keys
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
 
 use dispatch_runtime::schema::suggest;
-use dispatch_runtime::{Operator, listen};
+use dispatch_runtime::{Operator, on_operator_event};
 
 /// The operators of each path.
 type Paths = HashMap<String, Vec<&'static Operator>>;
@@ -67,7 +67,7 @@ fn path_of_overload(operator: &Operator) -> String {
 fn paths() -> RwLockReadGuard<'static, Paths> {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
-        let _listener = listen(|_, changed| {
+        let _listener = on_operator_event(|_, changed| {
             let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
             let owners = paths.entry(path_of_overload(changed)).or_default();
             owners.retain(|owner| owner.name() != changed.name());
@@ -79,7 +79,7 @@ fn paths() -> RwLockReadGuard<'static, Paths> {
 
 #[cfg(test)]
 mod tests {
-    use dispatch_runtime::{Change, Registrar};
+    use dispatch_runtime::{OperatorEvent, Registrar};
 
     use super::*;
 
@@ -88,8 +88,8 @@ mod tests {
         let lab = Registrar::new("names");
         let first = lab.define("swap.Left(int x) -> int").unwrap();
         // This listener is called before that of the paths.
-        let swapping = listen(move |change, operator| {
-            if change == Change::Removed && operator.name().base == "swap" {
+        let swapping = on_operator_event(move |change, operator| {
+            if change == OperatorEvent::Removed && operator.name().base == "swap" {
                 drop(lab.define("swap.Left(int x, int y) -> int").unwrap());
             }
         });

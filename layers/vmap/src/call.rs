@@ -132,7 +132,7 @@ fn check_result_fits(operator: &Operator, argument: &str, target: &Tensor, resul
     let bad = if target.sizes() != result.sizes() {
         BadArgument::sizes(argument.to_owned(), target.sizes(), result.sizes()).because("the result has")
     } else if !result.dtype().can_cast(target.dtype()) {
-        BadArgument::dtype(argument.to_owned(), target.dtype(), DTypes::Holding(result.dtype()))
+        BadArgument::dtype(argument.to_owned(), target.dtype(), DTypes::CastableFrom(result.dtype()))
             .because("the result is")
     } else {
         return Ok(());

@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, Error, Operator, Problem, Result, Value};
 ///
 /// Returns the error of the plan if it concerns shapes, dtypes or argument values.
 pub(crate) fn check_slice(operator: &Operator, arguments: &[Value]) -> Result<()> {
-    match operator.plan(&arguments.iter().cloned().collect()) {
+    match operator.infer_results(&arguments.iter().cloned().collect()) {
         Err(error) if is_argument_error(&error) => Err(error),
         _ => Ok(()),
     }
@@ -28,7 +28,7 @@ fn is_argument_error(error: &Error) -> bool {
                 | Problem::DType { .. }
                 | Problem::Number { .. }
                 | Problem::Length { .. }
-                | Problem::Word { .. }
+                | Problem::Keyword { .. }
                 | Problem::Value { .. }
         )
     })

@@ -156,7 +156,7 @@ fn convolution_with_named_padding(
         return convolve(&[0]);
     }
     if padding != "same" {
-        return Err(BadArgument::word("padding", padding, &["valid", "same"]).into());
+        return Err(BadArgument::keyword("padding", padding, &["valid", "same"]).into());
     }
     let rank = weight.sizes().len() - 2;
     let window = Window::new(rank, ("weight", &weight.sizes()[2..]), stride, &[0], dilation)?;

@@ -137,7 +137,7 @@ fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
 pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
     match approximate {
         "none" | "tanh" => Ok(()),
-        other => Err(BadArgument::word("approximate", other, &["none", "tanh"])),
+        other => Err(BadArgument::keyword("approximate", other, &["none", "tanh"])),
     }
 }
 

@@ -164,7 +164,7 @@ fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
 pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
-            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers)
+            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numeric)
                 .because("booleans use `logical_xor` instead")
                 .into());
         }

@@ -84,7 +84,7 @@ impl Rounding {
             None => Ok(None),
             Some("floor") => Ok(Some(Self::Floor)),
             Some("trunc") => Ok(Some(Self::Trunc)),
-            Some(other) => Err(BadArgument::word("rounding_mode", other, &["floor", "trunc"])),
+            Some(other) => Err(BadArgument::keyword("rounding_mode", other, &["floor", "trunc"])),
         }
     }
 }
@@ -98,5 +98,5 @@ fn div_mode_plan(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> 
 
 #[op_meta(floor_divide_)]
 fn floor_divide_in_place_meta(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    pointwise_spec(this, other, "other", Promotion::Common)?.fit("self", this)
+    pointwise_spec(this, other, "other", Promotion::Common)?.fit_output("self", this)
 }

@@ -105,7 +105,7 @@ const MAX_EXPONENT: f64 = 2046.0;
 #[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", check = crate::check_broadcast([("self", this), ("other", other)]))]
 pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     let product = ldexp(this, other)?;
-    Spec::contiguous(product.dtype(), product.sizes()).fit("self", this)?;
+    Spec::contiguous(product.dtype(), product.sizes()).fit_output("self", this)?;
     copy_(this, &product, false)
 }
 
@@ -181,5 +181,5 @@ fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
 
 #[op_meta(pow_)]
 fn pow_in_place_meta(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    pointwise_spec(this, exponent, "exponent", Promotion::Common)?.fit("self", this)
+    pointwise_spec(this, exponent, "exponent", Promotion::Common)?.fit_output("self", this)
 }

@@ -13,7 +13,7 @@ pub fn neg(_: ...) -> Result<Tensor>;
 #[op_def("positive(Tensor(a) self) -> Tensor(a)")]
 pub fn positive(this: &Tensor) -> Result<Tensor> {
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers).into());
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numeric).into());
     }
     Ok(this.clone())
 }
@@ -77,7 +77,7 @@ fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
 /// Returns [`BadArgument`] if `this` is boolean.
 pub fn check_negation(this: &Tensor) -> Result<()> {
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers)
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numeric)
             .because("booleans use `logical_not` instead")
             .into());
     }

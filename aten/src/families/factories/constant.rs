@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 /// Refuses sparse layouts and pinned memory, which factories do not support.
 pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
-        return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
+        return Err(BadArgument::keyword("layout", &layout.to_string(), &["torch.strided"]));
     }
     match pin_memory {
         Some(true) => {

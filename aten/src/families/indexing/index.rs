@@ -74,7 +74,7 @@ fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usi
     match sizes.get_mut(at) {
         Some(size) => *size = count,
         None if count != 1 => {
-            return Err(BadArgument::count("index", index.sizes(), 1).like("self"));
+            return Err(BadArgument::element_count("index", index.sizes(), 1).like("self"));
         }
         None => {}
     }
@@ -278,7 +278,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
         return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
     if source.geometry().count() != index.geometry().count() {
-        return Err(BadArgument::count("source", source.sizes(), index.geometry().count()).like("index"));
+        return Err(BadArgument::element_count("source", source.sizes(), index.geometry().count()).like("index"));
     }
     Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }

@@ -27,5 +27,5 @@ pub fn is_nonzero(this: &Tensor) -> Result<bool> {
 }
 
 fn check_one_element(this: &Tensor) -> Result<(), BadArgument> {
-    if this.geometry().count() == 1 { Ok(()) } else { Err(BadArgument::count("self", this.sizes(), 1)) }
+    if this.geometry().count() == 1 { Ok(()) } else { Err(BadArgument::element_count("self", this.sizes(), 1)) }
 }

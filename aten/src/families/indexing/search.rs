@@ -26,9 +26,9 @@ fn searchsorted_plan(
         Some("right") => true,
         Some("left") if !right => false,
         Some("left") => {
-            return Err(BadArgument::word("side", "left", &["right"]).because("the argument `right` is true"));
+            return Err(BadArgument::keyword("side", "left", &["right"]).because("the argument `right` is true"));
         }
-        Some(other) => return Err(BadArgument::word("side", other, &["left", "right"])),
+        Some(other) => return Err(BadArgument::keyword("side", other, &["left", "right"])),
     };
     check_orderable("sorted_sequence", sorted_sequence)?;
     check_orderable("self", this)?;

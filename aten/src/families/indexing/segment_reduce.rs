@@ -85,7 +85,7 @@ fn segment_plan<'a>(
         "prod" => ReductionType::Product,
         "max" | "amax" => ReductionType::Max,
         "min" | "amin" => ReductionType::Min,
-        other => return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "max", "min"])),
+        other => return Err(BadArgument::keyword("reduce", other, &["sum", "mean", "prod", "max", "min"])),
     };
     if data.sizes().is_empty() {
         return Err(BadArgument::rank("data", 0, 1..));

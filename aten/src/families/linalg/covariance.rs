@@ -40,7 +40,7 @@ fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
         return Err(BadArgument::rank("self", this.sizes().len(), ..=2));
     }
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers));
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numeric));
     }
     Ok(())
 }
@@ -60,7 +60,9 @@ fn check_weights(
         return Err(BadArgument::dtype(name, weights.dtype(), kind).into());
     }
     if weights.geometry().count() != count {
-        return Err(BadArgument::count(name, weights.sizes(), count).because("each column has a weight").into());
+        return Err(BadArgument::element_count(name, weights.sizes(), count)
+            .because("each column has a weight")
+            .into());
     }
     if count > 0 && weights.device() != Device::META {
         if weights.lt_scalar(0)?.any()?.item()? {

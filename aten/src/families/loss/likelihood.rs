@@ -37,7 +37,7 @@ macro_rules! nll_losses {
                 return Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]));
             }
             if total_weight.geometry().count() != 1 {
-                return Err(BadArgument::count("total_weight", total_weight.sizes(), 1));
+                return Err(BadArgument::element_count("total_weight", total_weight.sizes(), 1));
             }
             Ok(Plan::new(plan, [Spec::contiguous(this.dtype(), this.sizes())]))
         }

@@ -122,7 +122,7 @@ fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -
     check_at_least("delta", delta, f64::MIN_POSITIVE)?;
     let computed = Promotion::Common.result_dtype(&[this, target]);
     if !computed.can_cast(this.dtype()) {
-        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Holding(computed)).because("the loss is"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::CastableFrom(computed)).because("the loss is"));
     }
     let mut plan = loss_plan(this, target, reduction)?;
     plan.outputs[0].dtype = this.dtype();

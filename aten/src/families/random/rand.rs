@@ -34,7 +34,7 @@ pub fn rand_out(size: &[i64], out: &mut Tensor) -> Result<()> {
 /// Fills `out`, resized to `size`, with uniform numbers between zero and one, drawn from `generator`.
 #[op_def("rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
 pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     uniform_(out, 0.0, 1.0, generator)
 }
 
@@ -87,7 +87,7 @@ pub fn randn_out(size: &[i64], out: &mut Tensor) -> Result<()> {
 /// Fills `out`, resized to `size`, with standard normal numbers, drawn from `generator`.
 #[op_def("randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     normal_(out, 0.0, 1.0, generator)
 }
 
@@ -127,6 +127,6 @@ pub fn normal_float_float(_: ...) -> Result<Tensor> {
     "normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )]
 pub fn normal_float_float_out(_: ...) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     normal_(out, mean, std, generator)
 }

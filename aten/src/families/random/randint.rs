@@ -52,21 +52,21 @@ pub fn randint_low_generator(_: ...) -> Result<Tensor> {
 /// Fills `out`, resized to `size`, with random integers from zero up to below `high`.
 #[op_def("randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_out(high: i64, size: &[i64], out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     random__from(out, 0, Some(high), None)
 }
 
 /// Fills `out`, resized to `size`, with random integers from zero up to below `high`, drawn from `generator`.
 #[op_def("randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_generator_out(high: i64, size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     random__from(out, 0, Some(high), generator)
 }
 
 /// Fills `out`, resized to `size`, with random integers from `low` up to below `high`.
 #[op_def("randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_low_out(low: i64, high: i64, size: &[i64], out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     random__from(out, low, Some(high), None)
 }
 
@@ -75,7 +75,7 @@ pub fn randint_low_out(low: i64, high: i64, size: &[i64], out: &mut Tensor) -> R
     "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )]
 pub fn randint_low_generator_out(_: ...) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    Spec::contiguous(out.dtype(), size).fit_output("out", out)?;
     random__from(out, low, Some(high), generator)
 }
 

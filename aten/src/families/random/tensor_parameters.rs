@@ -69,7 +69,7 @@ fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument>
     "normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )]
 pub fn normal_out(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), this.sizes()).fit("out", out)?;
+    Spec::contiguous(out.dtype(), this.sizes()).fit_output("out", out)?;
     normal_(out, mean, std, generator)
 }
 

@@ -21,7 +21,7 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
     let pad_at_end = match padding_side {
         "right" => true,
         "left" => false,
-        other => return Err(BadArgument::word("padding_side", other, &["right", "left"]).into()),
+        other => return Err(BadArgument::keyword("padding_side", other, &["right", "left"]).into()),
     };
     let Some((_, inner_sizes)) = first.sizes().split_first() else {
         return Err(BadArgument::rank("sequences", 0, 1..).into());

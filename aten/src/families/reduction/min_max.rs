@@ -1,7 +1,7 @@
 //! Maxima and minima, their indices, and `any` and `all`.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, DimFlags, Reduced, Spec};
+use dispatch_runtime::{BadArgument, DTypes, DimFlags, ReductionDims, Spec};
 
 /// Returns the largest elements over dimensions. A maximum over elements with a NaN is NaN.
 #[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
@@ -24,35 +24,35 @@ pub fn max(_: ...) -> Result<Tensor>;
 pub fn min(_: ...) -> Result<Tensor>;
 
 #[op_plan(amax)]
-fn amax_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn amax_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     extreme_plan(this, dim, keepdim)
 }
 
 #[op_plan(amin)]
-fn amin_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn amin_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     extreme_plan(this, dim, keepdim)
 }
 
 #[op_plan(aminmax)]
-fn aminmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+fn aminmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<ReductionDims, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
     Ok(Plan::new(value, [spec.clone(), spec]))
 }
 
 #[op_plan(max)]
-fn max_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+fn max_plan(this: &Tensor) -> Result<Plan<ReductionDims>, BadArgument> {
     extreme_plan(this, &[], false)
 }
 
 #[op_plan(min)]
-fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+fn min_plan(this: &Tensor) -> Result<Plan<ReductionDims>, BadArgument> {
     extreme_plan(this, &[], false)
 }
 
 /// Plans maxima or minima over dimensions. Returns an error if a maximum or minimum is of no elements.
-fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
-    let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
-    if reduces_empty(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
+fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
+    let plan = ReductionDims::plan(this, dim, keepdim, this.dtype())?;
+    if reduces_empty(this, &plan.value.is_reduced) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
         return Err(BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
@@ -75,17 +75,21 @@ pub fn max_dim(_: ...) -> Result<(Tensor, Tensor)>;
 pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(max_dim)]
-fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<ReductionDims, 2>, BadArgument> {
     extreme_along_dim_plan(this, dim, keepdim)
 }
 
 #[op_plan(min_dim)]
-fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<ReductionDims, 2>, BadArgument> {
     extreme_along_dim_plan(this, dim, keepdim)
 }
 
 /// Plans the maximum or minimum of each slice along a dimension, and its index.
-pub(crate) fn extreme_along_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+pub(crate) fn extreme_along_dim_plan(
+    this: &Tensor,
+    dim: i64,
+    keepdim: bool,
+) -> Result<Plan<ReductionDims, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
     let indices = Spec { dtype: DType::I64, ..spec.clone() };
     Ok(Plan::new(value, [spec, indices]))
@@ -100,16 +104,16 @@ pub fn argmax(_: ...) -> Result<Tensor>;
 pub fn argmin(_: ...) -> Result<Tensor>;
 
 #[op_plan(argmax)]
-fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     arg_extreme_plan(this, dim, keepdim)
 }
 
 #[op_plan(argmin)]
-fn argmin_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn argmin_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     arg_extreme_plan(this, dim, keepdim)
 }
 
-fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
     Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
 }
@@ -141,17 +145,17 @@ pub fn all_dims(_: ...) -> Result<Tensor>;
 macro_rules! any_all_plans {
     ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
         #[op_plan($all)]
-        fn $all_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+        fn $all_plan(this: &Tensor) -> Result<Plan<ReductionDims>, BadArgument> {
             any_all_plan(this, None, false)
         }
 
         #[op_plan($dim)]
-        fn $dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+        fn $dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
             any_all_plan(this, Some(&[dim]), keepdim)
         }
 
         #[op_plan($dims)]
-        fn $dims_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+        fn $dims_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
             any_all_plan(this, dim, keepdim)
         }
     )*};
@@ -163,13 +167,13 @@ any_all_plans! {
 }
 
 /// Plans `any` or `all` over dimensions. The result is uint8 for uint8, else bool. An empty list reduces no dimension.
-fn any_all_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn any_all_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     let dtype = if this.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
     if dim.is_some_and(<[i64]>::is_empty) {
         let gone = DimFlags::from_elem(false, this.sizes().len());
-        return Ok(Plan::new(Reduced { gone }, [Spec::contiguous(dtype, this.sizes())]));
+        return Ok(Plan::new(ReductionDims { is_reduced: gone }, [Spec::contiguous(dtype, this.sizes())]));
     }
-    Reduced::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
+    ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
 }
 
 /// Returns the plan of elements and their indices. Its value is the dimension.

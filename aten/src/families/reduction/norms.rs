@@ -1,7 +1,7 @@
 //! Norms, and scaling of tensors to given norms.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Reduced, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, ReductionDims, wrap_dim};
 
 use super::min_max::reduces_empty;
 use crate::prelude::*;
@@ -48,10 +48,10 @@ fn norm_plan(
         ));
     }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
-    let Plan { value: Reduced { gone }, outputs } =
-        Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
+    let Plan { value: ReductionDims { is_reduced: gone }, outputs } =
+        ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
     if reduces_empty(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
-        return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of no elements is undefined"));
+        return Err(BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined"));
     }
     let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };

@@ -1,7 +1,7 @@
 //! Sums, means, products, and counts of nonzero elements.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Promotion, Reduced, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Promotion, ReductionDims, wrap_dim};
 
 use crate::prelude::*;
 
@@ -36,7 +36,7 @@ pub fn mean(_: ...) -> Result<Tensor>;
 pub fn mean_dim(_: ...) -> Result<Tensor>;
 
 #[op_plan(mean)]
-fn mean_plan(this: &Tensor, dtype: Option<DType>) -> Result<Plan<Reduced>, BadArgument> {
+fn mean_plan(this: &Tensor, dtype: Option<DType>) -> Result<Plan<ReductionDims>, BadArgument> {
     mean_dim_plan(this, None, false, dtype)
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn mean_dim_plan(
     dim: Option<&[i64]>,
     keepdim: bool,
     dtype: Option<DType>,
-) -> Result<Plan<Reduced>, BadArgument> {
+) -> Result<Plan<ReductionDims>, BadArgument> {
     let computed = dtype.unwrap_or_else(|| this.dtype());
     if !computed.is_floating() && !computed.is_complex() {
         let argument = if dtype.is_some() { "dtype" } else { "self" };
         return Err(BadArgument::dtype(argument, computed, DTypes::FloatingOrComplex).because("a mean has a fraction"));
     }
-    Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed)
+    ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed)
 }
 
 /// Computes the product of all elements.

@@ -9,7 +9,7 @@ use crate::prelude::*;
 fn check_points(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
     for (name, tensor) in [("y", Some(y)), ("x", x)] {
         if tensor.is_some_and(|tensor| tensor.dtype() == DType::Bool) {
-            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers));
+            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numeric));
         }
     }
     let at = wrap_dim("dim", dim, y.sizes().len())?;

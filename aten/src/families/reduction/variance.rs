@@ -1,7 +1,7 @@
 //! Variances and standard deviations, with or without the means.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
+use dispatch_runtime::{BadArgument, DimFlags, ReductionDims, Spec};
 
 use super::sums::mean_dim_plan;
 
@@ -74,7 +74,7 @@ fn variance_and_mean_plan(
     correction: Option<Scalar>,
     keepdim: bool,
 ) -> Result<Plan<VariancePlan, 2>, BadArgument> {
-    let Plan { value: Reduced { gone }, outputs: [mean] } = mean_dim_plan(this, dim, keepdim, None)?;
+    let Plan { value: ReductionDims { is_reduced: gone }, outputs: [mean] } = mean_dim_plan(this, dim, keepdim, None)?;
     let correction = correction.unwrap_or(Scalar::Int(1));
     correction.check_fits("correction", DType::F64)?;
     let correction = correction.to_f64().unwrap_or(f64::NAN);

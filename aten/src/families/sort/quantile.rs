@@ -86,7 +86,7 @@ impl QuantileOptions<'_> {
             return Err(BadArgument::dtype("self", this.dtype(), &[DType::F32, DType::F64]).into());
         }
         if this.geometry().count() == 0 {
-            return Err(BadArgument::count("self", this.sizes(), 1..).into());
+            return Err(BadArgument::element_count("self", this.sizes(), 1..).into());
         }
         let rank = this.sizes().len();
         let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
@@ -117,7 +117,7 @@ impl QuantileOptions<'_> {
                 values(&below)?.lerp(&values(&ranks.ceil()?)?, &weight)?
             }
             other => {
-                return Err(BadArgument::word(
+                return Err(BadArgument::keyword(
                     "interpolation",
                     other,
                     &["linear", "lower", "higher", "midpoint", "nearest"],

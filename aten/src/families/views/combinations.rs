@@ -11,7 +11,7 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
     let is_xy = match indexing {
         "ij" => false,
         "xy" => true,
-        other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
+        other => return Err(BadArgument::keyword("indexing", other, &["ij", "xy"]).into()),
     };
     let Some(first) = tensors.first() else {
         return Err(BadArgument::length("tensors", 0, 1..).into());

@@ -226,7 +226,7 @@ fn filled_like(this: &Tensor, value: &Tensor) -> Result<Tensor> {
 fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
     match layout {
         None | Some(Layout::Strided) => Ok(()),
-        Some(other) => Err(BadArgument::word("layout", &other.to_string(), &["torch.strided"])),
+        Some(other) => Err(BadArgument::keyword("layout", &other.to_string(), &["torch.strided"])),
     }
 }
 

@@ -208,7 +208,7 @@ pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tenso
                 .into());
         }
         if tensor.geometry().count() == 0 {
-            return Err(BadArgument::count("tensors", tensor.sizes(), 1..).into());
+            return Err(BadArgument::element_count("tensors", tensor.sizes(), 1..).into());
         }
         parts.push(pad_to_chunks(tensor, at, num_chunks)?);
     }

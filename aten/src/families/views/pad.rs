@@ -157,7 +157,7 @@ pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result
     let number = MODES.iter().position(|known| *known == mode);
     match number {
         Some(number) => pad_in_mode(this, pad, number, value),
-        None => Err(BadArgument::word("mode", mode, &["constant", "reflect", "replicate", "circular"]).into()),
+        None => Err(BadArgument::keyword("mode", mode, &["constant", "reflect", "replicate", "circular"]).into()),
     }
 }
 

@@ -92,18 +92,18 @@ impl Kernel<'_> {
             let what = format!("argument `{}`", rust_name(&schema.arguments[*at].name));
             let value = &looked_at[*at];
             taken.extend(quote!(let #argument = #value;));
-            let bound = quote!(Takes<#operator, #number,);
+            let bound = quote!(KernelParameter<#operator, #number,);
             taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
         }
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         quote! {
-            <#operator>::__check(#(#looked_at),*).map_err(__p::failed::<#form>)?;
+            <#operator>::__check(#(#looked_at),*).map_err(__p::error_in_operator::<#form>)?;
             let __rule = {
                 #taken
                 #kernel(#(#arguments),*)
             };
-            let __rule = ::core::result::Result::map_err(__rule, |error| __p::failed::<#form>(error.into()))?;
-            #engine::#function(#operands, &__rule).map_err(__p::failed::<#form>)
+            let __rule = ::core::result::Result::map_err(__rule, |error| __p::error_in_operator::<#form>(error.into()))?;
+            #engine::#function(#operands, &__rule).map_err(__p::error_in_operator::<#form>)
         }
     }
 

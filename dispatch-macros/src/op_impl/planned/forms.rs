@@ -117,7 +117,7 @@ impl Kernel<'_> {
                 let call = self.serve_with(&if n == 1 { quote!(&mut __out0) } else { quote!([#(&mut #outs),*]) });
                 quote! {
                     let (__value, [#(mut #outs),*]) =
-                        <#operator>::__fresh(#device, #(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                        <#operator>::__fresh(#device, #(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
                     #call?;
                     ::core::result::Result::Ok((#(#outs),*))
                 }
@@ -158,12 +158,12 @@ impl Kernel<'_> {
         quote! {
             fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [__spec] } =
-                    <#functional>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                    <#functional>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
                 #second
-                let mut __target = __p::Target::new(&__spec, "self", #first, #reads, #writes)
-                    .map_err(__p::failed::<#operator>)?;
+                let mut __target = __p::OutputTensor::new(&__spec, "self", #first, #reads, #writes)
+                    .map_err(__p::error_in_operator::<#operator>)?;
                 #lent
-                #call.map_err(__p::in_form::<#functional, #operator>("self"))?;
+                #call.map_err(__p::as_form_error::<#functional, #operator>("self"))?;
                 __target.finish()
             }
         }
@@ -194,7 +194,7 @@ impl Kernel<'_> {
         let first = names[0];
         let apart = (count > 1).then(|| {
             quote! {
-                __p::check_outputs_apart(&[#((#names, &*#outs)),*]).map_err(__p::failed::<#operator>)?;
+                __p::check_outputs_disjoint(&[#((#names, &*#outs)),*]).map_err(__p::error_in_operator::<#operator>)?;
             }
         });
         quote! {
@@ -205,12 +205,12 @@ impl Kernel<'_> {
                 _: __p::TableRef,
             ) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [#(#specs),*] } =
-                    <#functional>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+                    <#functional>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
                 #apart
-                let __reads: &[(&'static str, &dyn __p::Tensors)] = #reads;
-                #(let mut #targets = __p::Target::new(&#specs, #names, #outs, __reads, #writes)
-                    .map_err(__p::failed::<#operator>)?;)*
-                #call.map_err(__p::in_form::<#functional, #operator>(#first))?;
+                let __reads: &[(&'static str, &dyn __p::HasTensors)] = #reads;
+                #(let mut #targets = __p::OutputTensor::new(&#specs, #names, #outs, __reads, #writes)
+                    .map_err(__p::error_in_operator::<#operator>)?;)*
+                #call.map_err(__p::as_form_error::<#functional, #operator>(#first))?;
                 #(#targets.finish()?;)*
                 ::core::result::Result::Ok(())
             }
@@ -225,7 +225,7 @@ impl Kernel<'_> {
             _ => quote!(let __value = __plan.value;),
         };
         quote! {
-            let __plan = <#operator>::plan(#(#looked_at),*).map_err(__p::failed::<#operator>)?;
+            let __plan = <#operator>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
             #value
         }
     }
@@ -261,7 +261,7 @@ impl Kernel<'_> {
         }
         for argument in self.tensors(0) {
             let argument = &self.arguments[argument];
-            found = quote!(__p::place(#found, &#argument));
+            found = quote!(__p::result_device(#found, &#argument));
         }
         quote!(#found.unwrap_or(__r::Device::CPU))
     }
@@ -283,7 +283,7 @@ impl Kernel<'_> {
     fn writes(&self) -> TokenStream {
         let has = |word: &str| self.checked.attribute.writes.iter().any(|flag| flag == word);
         let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
-        quote!(__p::Writes { in_place: #in_place, strided: #strided, converts: #converts })
+        quote!(__p::DirectOutputs { in_place: #in_place, strided: #strided, converts: #converts })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::results::result;
+use super::results::convert_result;
 use crate::error::Result;
 use crate::key::{Device, KeySet};
 use crate::operator::{self, Operator};
@@ -10,35 +10,35 @@ use crate::tensor::Tensor;
 use crate::value::{Argument, Output, Value};
 
 /// The type of one argument, without its lifetime.
-pub trait Kind: 'static {
+pub trait ArgumentKind: 'static {
     /// The argument's Rust type.
-    type At<'a>: Argument<'a>;
+    type Type<'a>: Argument<'a>;
     /// The argument's type in a condition, which only reads written arguments.
-    type Shared<'a>;
+    type SharedType<'a>;
     /// Whether a kernel writes to the argument.
     const WRITTEN: bool = false;
 
     /// Returns the argument in the form that a condition takes.
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a>;
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a>;
 
     /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
     fn keys_in_value(value: &Value) -> Option<KeySet> {
-        <Self::At<'_> as Argument<'_>>::keys_in_value(value)
+        <Self::Type<'_> as Argument<'_>>::keys_in_value(value)
     }
 
     /// Binds a written argument to the handle that a boxed kernel returned, which can be another tensor.
     #[inline]
-    fn rebind(_argument: Self::At<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
+    fn rebind(_argument: Self::Type<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
         Ok(())
     }
 }
 
 /// The kind of an argument of type `T`.
-pub struct Own<T>(PhantomData<T>);
+pub struct Owned<T>(PhantomData<T>);
 
 /// The kind of an argument of type `Option<T>`.
-pub struct OptOwn<T>(PhantomData<T>);
+pub struct OptOwned<T>(PhantomData<T>);
 
 /// The kind of an argument of type `&T`.
 pub struct Ref<T: ?Sized>(PhantomData<T>);
@@ -53,110 +53,110 @@ pub struct Mut<T: ?Sized>(PhantomData<T>);
 pub struct OptMut<T: ?Sized>(PhantomData<T>);
 
 /// The kind of a device argument, or an optional one, that determines the keys of a call without tensors.
-pub struct Place<T>(PhantomData<T>);
+pub struct DeviceArgument<T>(PhantomData<T>);
 
-impl<T: Copy + 'static> Kind for Own<T>
+impl<T: Copy + 'static> ArgumentKind for Owned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type At<'a> = T;
-    type Shared<'a> = T;
+    type Type<'a> = T;
+    type SharedType<'a> = T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
 
-impl<T: Copy + 'static> Kind for OptOwn<T>
+impl<T: Copy + 'static> ArgumentKind for OptOwned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type At<'a> = Option<T>;
-    type Shared<'a> = Option<T>;
+    type Type<'a> = Option<T>;
+    type SharedType<'a> = Option<T>;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
 
-impl<T: ?Sized + 'static> Kind for Ref<T>
+impl<T: ?Sized + 'static> ArgumentKind for Ref<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type At<'a> = &'a T;
-    type Shared<'a> = &'a T;
+    type Type<'a> = &'a T;
+    type SharedType<'a> = &'a T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument
     }
 }
 
-impl<T: ?Sized + 'static> Kind for OptRef<T>
+impl<T: ?Sized + 'static> ArgumentKind for OptRef<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type At<'a> = Option<&'a T>;
-    type Shared<'a> = Option<&'a T>;
+    type Type<'a> = Option<&'a T>;
+    type SharedType<'a> = Option<&'a T>;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 }
 
-impl<T: Rebind + ?Sized + 'static> Kind for Mut<T>
+impl<T: Rebind + ?Sized + 'static> ArgumentKind for Mut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type At<'a> = &'a mut T;
-    type Shared<'a> = &'a T;
+    type Type<'a> = &'a mut T;
+    type SharedType<'a> = &'a T;
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument
     }
 
     #[inline(never)]
     fn rebind(argument: &mut T, operator: &Operator, value: Option<Value>) -> Result<()> {
-        argument.rebind(result(operator, value)?);
+        argument.rebind(convert_result(operator, value)?);
         Ok(())
     }
 }
 
-impl<T: Rebind + ?Sized + 'static> Kind for OptMut<T>
+impl<T: Rebind + ?Sized + 'static> ArgumentKind for OptMut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type At<'a> = Option<&'a mut T>;
-    type Shared<'a> = Option<&'a T>;
+    type Type<'a> = Option<&'a mut T>;
+    type SharedType<'a> = Option<&'a T>;
     const WRITTEN: bool = true;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         argument.as_deref()
     }
 
     fn rebind(argument: Option<&mut T>, operator: &Operator, value: Option<Value>) -> Result<()> {
-        if let (Some(argument), Some(handle)) = (argument, result::<Option<T::Handle>>(operator, value)?) {
+        if let (Some(argument), Some(handle)) = (argument, convert_result::<Option<T::Handle>>(operator, value)?) {
             argument.rebind(handle);
         }
         Ok(())
     }
 }
 
-impl<T: NamesDevice + Copy + 'static> Kind for Place<T>
+impl<T: HasDeviceKeys + Copy + 'static> ArgumentKind for DeviceArgument<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type At<'a> = T;
-    type Shared<'a> = T;
+    type Type<'a> = T;
+    type SharedType<'a> = T;
 
     #[inline(always)]
-    fn look<'a>(argument: &'a Self::At<'_>) -> Self::Shared<'a> {
+    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
         *argument
     }
 
@@ -193,19 +193,19 @@ impl Rebind for [Tensor] {
 }
 
 /// An argument that determines the device of a call without tensors.
-pub trait NamesDevice {
+pub trait HasDeviceKeys {
     /// Returns the keys of the device.
     fn device_keys(&self) -> KeySet;
 }
 
-impl NamesDevice for Device {
+impl HasDeviceKeys for Device {
     #[inline(always)]
     fn device_keys(&self) -> KeySet {
         self.keys()
     }
 }
 
-impl NamesDevice for Option<Device> {
+impl HasDeviceKeys for Option<Device> {
     #[inline(always)]
     fn device_keys(&self) -> KeySet {
         self.unwrap_or(Device::CPU).keys()

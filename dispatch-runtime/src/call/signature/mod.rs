@@ -1,7 +1,7 @@
 //! The adapters between typed calls and the stack, compiled once for each signature.
 //!
 //! A generic implementation cannot match functions over references, because each reference has its own lifetime. So an operator states its
-//! signature with types without lifetimes, [`Kind`]s. The types of its functions follow from them.
+//! signature with types without lifetimes, [`ArgumentKind`]s. The types of its functions follow from them.
 //!
 //! An adapter is a kernel in a slot. It finds its operator through the call's table. Every caller passes the table on, because it has it in
 //! a register.
@@ -17,14 +17,14 @@ use crate::call::dispatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::KeySet;
-use crate::operator::{Code, Operator, Signature, TableRef, Typed, too_few_arguments};
+use crate::operator::{CodePointer, Operator, Signature, TableRef, TypedAdapters, too_few_arguments};
 use crate::tensor::Marks;
 use crate::value::{Argument, KINDS, Stack, Value, stack_from_arguments};
-use argument::Kind;
-use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
+use argument::ArgumentKind;
+use results::{ResultOrigins, Results, are_arguments_in_order, result_position, results_on_stack};
 
-pub use argument::{Mut, NamesDevice, OptMut, OptOwn, OptRef, Own, Place, Ref};
-pub use results::{New, Of};
+pub use argument::{DeviceArgument, HasDeviceKeys, Mut, OptMut, OptOwned, OptRef, Owned, Ref};
+pub use results::{NewValue, WrittenArgument};
 
 /// A signature with arguments `A`, new results `R`, and the origin `O` of each result. `O` is `()` if all results are new.
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
@@ -40,78 +40,78 @@ macro_rules! signatures {
     };
     (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
-        impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
-            type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
-            type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
-            const ADAPTERS: &'static Typed = &Typed {
-                slow: Code::of::<Self::Kernel>(Self::slow),
-                boxed: Code::of::<Self::Kernel>(Self::boxed),
-                marked: Code::of::<Self::Kernel>(Self::marked),
+        impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Signature for Sig<($($kind,)*), R, O> {
+            type Kernel = for<'a> fn($($kind::Type<'a>,)* KeySet, TableRef) -> Result<R>;
+            type Predicate = for<'a> fn($($kind::SharedType<'a>),*) -> bool;
+            const ADAPTERS: &'static TypedAdapters = &TypedAdapters {
+                slow_path: CodePointer::from_fn::<Self::Kernel>(Self::slow_path),
+                boxed: CodePointer::from_fn::<Self::Kernel>(Self::boxed),
+                marked: CodePointer::from_fn::<Self::Kernel>(Self::marked),
                 unbox: Self::unbox,
-                function: TypeId::of::<for<$($life),*> fn($($kind::At<$life>),*) -> Result<R>>(),
-                closure: TypeId::of::<dyn for<$($life),*> Fn($($kind::At<$life>),*) -> Result<R> + Send + Sync>(),
-                call_closure: Code::of::<Self::Kernel>(Self::call_closure),
+                function_type: TypeId::of::<for<$($life),*> fn($($kind::Type<$life>),*) -> Result<R>>(),
+                closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::Type<$life>),*) -> Result<R> + Send + Sync>(),
+                call_closure: CodePointer::from_fn::<Self::Kernel>(Self::call_closure),
             };
         }
 
         #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
         #[allow(clippy::extra_unused_lifetimes, unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
         #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
-        impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
+        impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Sig<($($kind,)*), R, O> {
             /// Whether each argument is written, but is not a result.
-            const KEPT: [bool; $count] = [$($kind::WRITTEN && place_of($at, O::ALL).is_none()),*];
-            const KEEPS: bool = false $(|| Self::KEPT[$at])*;
+            const WRITTEN_NOT_RETURNED: [bool; $count] = [$($kind::WRITTEN && result_position($at, O::ALL).is_none()),*];
+            const HAS_WRITTEN_NOT_RETURNED: bool = false $(|| Self::WRITTEN_NOT_RETURNED[$at])*;
 
             /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel.
             #[cold]
-            fn slow<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn slow_path<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: adapters are called through tables of operators with types.
                 let operator = unsafe { table.operator() };
-                let mut holds = |condition: Code| {
+                let mut holds = |condition: CodePointer| {
                     // SAFETY: `KernelRecord::when` takes the operator's predicate type, and `bind` adds no record of another operator.
-                    let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
-                    holds($($kind::look(&$argument)),*)
+                    let holds: <Self as Signature>::Predicate = unsafe { condition.to_fn() };
+                    holds($($kind::as_shared(&$argument)),*)
                 };
-                let (code, keys, table) = dispatch::find(operator, keys, &mut holds, &[$(&$argument),*])?;
+                let (code, keys, table) = dispatch::find_kernel(operator, keys, &mut holds, &[$(&$argument),*])?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
-                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 kernel($($argument,)* keys, table)
             }
 
             /// Puts the arguments on a stack and runs the slot's boxed kernel. Its conditions were evaluated before.
-            fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
-                // SAFETY: as in `slow`.
+            fn boxed<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: as in `slow_path`.
                 let operator = unsafe { table.operator() };
-                let mut stack = if $count < MANY {
+                let mut stack = if $count < MIN_SHARED_ARGUMENTS {
                     Stack::from_array([$($argument.to_value()),*])
                 } else {
                     stack_from_arguments(&[$(&$argument),*])
                 };
                 if O::ALL.is_empty() {
-                    return through_boxed(operator, table, keys, &mut stack);
+                    return call_boxed_kernel(operator, table, keys, &mut stack);
                 }
-                let results = results_through_boxed(operator, table, keys, &mut stack, O::ALL.len())?;
-                $(if let Some(place) = const { place_of($at, O::ALL) } {
-                    $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
+                let results = call_boxed_kernel_for_values(operator, table, keys, &mut stack, O::ALL.len())?;
+                $(if let Some(position) = const { result_position($at, O::ALL) } {
+                    $kind::rebind($argument, operator, results.get_mut(position).map(std::mem::take))?;
                 })*
-                R::take(operator, results, O::ALL)
+                R::take_new(operator, results, O::ALL)
             }
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
-            fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn marked<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any_mark = |marks: Marks| false $(|| $argument.has_any_mark(marks))*;
-                match table.bound().and_then(|table| table.passed_unless(keys, has_any_mark)) {
+                match table.as_bound().and_then(|table| table.skip_layers_unless_marked(keys, has_any_mark)) {
                     Some((code, keys)) => {
-                        // SAFETY: as in `slow`.
-                        let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                        // SAFETY: as in `slow_path`.
+                        let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                         kernel($($argument,)* keys, table)
                     }
                     None => Self::boxed($($argument,)* keys, table),
                 }
             }
 
-            /// Implements [`Typed::unbox`].
-            unsafe fn unbox(operator: &Operator, code: Option<Code>, keys: KeySet, stack: &mut Stack) -> Result<()> {
+            /// Implements [`TypedAdapters::unbox`].
+            unsafe fn unbox(operator: &Operator, code: Option<CodePointer>, keys: KeySet, stack: &mut Stack) -> Result<()> {
                 let arguments: &mut [Value; $count] = match stack.top_array() {
                     Ok(arguments) => arguments,
                     Err(found) => return Err(too_few_arguments(operator, found)),
@@ -121,37 +121,37 @@ macro_rules! signatures {
                     None => {
                         let [$($argument),*] = &*arguments;
                         $(let Some($argument) = $kind::keys_in_value($argument) else {
-                            return call_otherwise(operator, stack);
+                            return call_boxed_with_wrong_kind(operator, stack);
                         };)*
                         let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
                         match operator.typed_kernel(keys) {
                             Some(code) => (code, keys),
-                            None => return operator.run_boxed_otherwise(keys, stack, Conditions::Open),
+                            None => return operator.run_boxed_out_of_line(keys, stack, Conditions::NotEvaluated),
                         }
                     }
                 };
-                let results = if Self::KEEPS {
+                let results = if Self::HAS_WRITTEN_NOT_RETURNED {
                     let before: [Option<Value>; $count] =
-                        std::array::from_fn(|position| Self::KEPT[position].then(|| arguments[position].clone()));
+                        std::array::from_fn(|position| Self::WRITTEN_NOT_RETURNED[position].then(|| arguments[position].clone()));
                     // SAFETY: the code is a kernel of the operator, as below.
                     let results = unsafe { Self::call(operator, arguments, code, keys) }?;
-                    check_kept(operator, arguments, &before)?;
+                    check_not_replaced(operator, arguments, &before)?;
                     results
                 } else {
-                    // SAFETY: the caller says that the code is a kernel of the operator, or `typed_kernel` does.
+                    // SAFETY: the caller guarantees that the code is a kernel of the operator, or `typed_kernel` does.
                     unsafe { Self::call(operator, arguments, code, keys) }?
                 };
                 if O::ALL.is_empty() {
-                    results.replace::<$count>(stack);
+                    results.replace_arguments::<$count>(stack);
                 } else {
-                    hand_back(results, stack, $count, O::ALL);
+                    replace_arguments_with_results(results, stack, $count, O::ALL);
                 }
                 Ok(())
             }
 
-            /// Implements [`Typed::call_closure`].
-            fn call_closure<'a>($($argument: $kind::At<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
-                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as Kind>::At<$life>),*) -> Result<R> + Send + Sync;
+            /// Implements [`TypedAdapters::call_closure`].
+            fn call_closure<'a>($($argument: $kind::Type<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
+                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::Type<$life>),*) -> Result<R> + Send + Sync;
                 // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
                 let closure = unsafe { &*closure_at::<Box<Closure<$($kind,)* R>>>(address) };
                 closure($($argument),*)
@@ -161,11 +161,11 @@ macro_rules! signatures {
             ///
             /// The code is a kernel of the operator.
             #[inline(always)]
-            unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: Code, keys: KeySet) -> Result<R> {
-                // SAFETY: the caller says so.
-                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+            unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: CodePointer, keys: KeySet) -> Result<R> {
+                // SAFETY: the caller guarantees it.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 let [$($argument),*] = arguments;
-                kernel($(argument::<$kind::At<'_>>(operator, $argument, $at)?,)* keys, operator.published())
+                kernel($(convert_argument::<$kind::Type<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
             }
         }
     };
@@ -178,87 +178,91 @@ signatures! {
     (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
 }
 
-/// Returns the pointer whose address `boxed_closure` in registration/registrar.rs passes in place of the keys.
+/// Returns the pointer whose address `box_typed_closure` in registration/registrar.rs passes in place of the keys.
 fn closure_at<T>(address: KeySet) -> *const T {
     std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
 }
 
 /// The number of arguments from which on shared code fills the stack. For fewer, each signature has its own code, which is faster but
 /// longer.
-const MANY: usize = 4;
+const MIN_SHARED_ARGUMENTS: usize = 4;
 
 /// Runs the slot's boxed kernel, and returns its results.
 #[inline(never)]
-fn results_through_boxed<'a>(
+fn call_boxed_kernel_for_values<'a>(
     operator: &Operator,
     table: TableRef,
     keys: KeySet,
     stack: &'a mut Stack,
     count: usize,
 ) -> Result<&'a mut [Value]> {
-    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
-    results_of(operator, stack, count)
+    operator
+        .run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)
+        .map_err(|error| error.through_boxed_kernel(operator))?;
+    results_on_stack(operator, stack, count)
 }
 
 /// Runs the slot's boxed kernel, all of whose results are new. It is out of line, so it is compiled once for each type of results.
 #[inline(never)]
-fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
-    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
+fn call_boxed_kernel<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
+    operator
+        .run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)
+        .map_err(|error| error.through_boxed_kernel(operator))?;
     R::pop(operator, stack)
 }
 
 /// Runs a boxed call with a value of the wrong kind. A typed kernel returns an error; a boxed kernel may accept the value.
 #[cold]
-fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
+fn call_boxed_with_wrong_kind(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
     let keys = guard::call_keys(operator.keys_of(arguments));
-    operator.run_boxed_otherwise(keys, stack, Conditions::Open)
+    operator.run_boxed_out_of_line(keys, stack, Conditions::NotEvaluated)
 }
 
 /// Converts one argument of a boxed call to the type that a kernel takes.
 #[inline]
-pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
+pub fn convert_argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.kind_index();
     let Some(argument) = T::from_value(value) else {
-        return Err(wrong_argument(operator, position, T::KIND, found));
+        return Err(wrong_argument_error(operator, position, T::KIND, found));
     };
     Ok(argument)
 }
 
 #[cold]
-fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
+fn wrong_argument_error(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
     let argument = operator.argument_name(position);
     ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
 }
 
 /// Checks that written arguments that are not results are the same tensors as before. The caller would not see other tensors.
-fn check_kept(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
+fn check_not_replaced(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
     for (position, (now, before)) in arguments.iter().zip(before).enumerate() {
-        let is_kept = match (before, now) {
+        let is_same = match (before, now) {
             (Some(Value::Tensor(before)), Value::Tensor(now)) => before.same(now),
             (Some(Value::Tensors(before)), Value::Tensors(now)) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
             _ => true,
         };
-        if !is_kept {
-            return Err(lost_handle(operator, position));
+        if !is_same {
+            return Err(replaced_argument_error(operator, position));
         }
     }
     Ok(())
 }
 
 #[cold]
-fn lost_handle(operator: &Operator, position: usize) -> Error {
-    ErrorKind::LostHandle { operator: operator.name(), argument: operator.argument_name(position) }.into()
+fn replaced_argument_error(operator: &Operator, position: usize) -> Error {
+    ErrorKind::ReplacedArgument { operator: operator.name(), argument: operator.argument_name(position) }.into()
 }
 
 /// Replaces the arguments on the stack with the results, some of which are written arguments.
 #[inline]
-fn hand_back<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
+fn replace_arguments_with_results<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
     let Some(arguments) = stack.top_mut(count) else { return };
     if are_arguments_in_order(origins) {
         // No argument has a lower position than the result that it is.
-        for (place, origin) in origins.iter().enumerate() {
-            arguments.swap(place, origin.unwrap_or(place));
+        for (position, origin) in origins.iter().enumerate() {
+            arguments.swap(position, origin.unwrap_or(position));
         }
         stack.drop_top(count - origins.len());
         return;

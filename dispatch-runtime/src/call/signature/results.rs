@@ -10,7 +10,7 @@ pub trait Results: Sized + 'static {
     const COUNT: usize;
 
     /// Replaces the arguments of a boxed call on the stack with the results.
-    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack);
+    fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack);
 
     /// Appends the results.
     fn append(self, values: &mut Vec<Value>);
@@ -18,18 +18,18 @@ pub trait Results: Sized + 'static {
     /// Takes the results off the stack of a boxed kernel, which has no other values.
     #[inline]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
-        Self::take(operator, results_of(operator, stack, Self::COUNT)?, &[])
+        Self::take_new(operator, results_on_stack(operator, stack, Self::COUNT)?, &[])
     }
 
     /// Takes the new results out of all results of a boxed kernel. `origins` has the origin of each result.
-    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
+    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
 }
 
 impl<T: Output + 'static> Results for T {
     const COUNT: usize = 1;
 
     #[inline(always)]
-    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+    fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack) {
         stack.replace_top::<ARGUMENTS, 1>(|| [self.into_value()]);
     }
 
@@ -39,181 +39,181 @@ impl<T: Output + 'static> Results for T {
 
     #[inline(always)]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
-        let value = result(operator, stack.pop())?;
-        if stack.is_empty() { Ok(value) } else { Err(surplus_results(operator, stack.len() + 1)) }
+        let value = convert_result(operator, stack.pop())?;
+        if stack.is_empty() { Ok(value) } else { Err(surplus_results_error(operator, stack.len() + 1)) }
     }
 
     #[inline]
-    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
-        taken(operator, results, place_of_new(0, origins))
+    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+        take_result(operator, results, new_result_position(0, origins))
     }
 }
 
-macro_rules! tuples {
+macro_rules! impl_for_tuples {
     ($(($result:ident $name:ident $at:literal))*) => {
         impl<$($result: Output + 'static),*> Results for ($($result,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
 
             #[inline(always)]
-            fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+            fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack) {
                 let ($($name,)*) = self;
                 stack.replace_top::<ARGUMENTS, { <[usize]>::len(&[$($at),*]) }>(|| [$($name.into_value()),*]);
             }
 
-            #[allow(unused_variables, reason = "nothing is added for no results")]
+            #[allow(unused_variables, reason = "the tuple may be empty")]
             fn append(self, values: &mut Vec<Value>) {
                 let ($($name,)*) = self;
                 values.extend([$($name.into_value()),*]);
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "nothing is taken for no results")]
-            fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
-                Ok(($(taken::<$result>(operator, results, place_of_new($at, origins))?,)*))
+            #[allow(unused_variables, reason = "the tuple may be empty")]
+            fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+                Ok(($(take_result::<$result>(operator, results, new_result_position($at, origins))?,)*))
             }
         }
     };
 }
 
 /// Implements [`Results`] for no result, and for two and more.
-macro_rules! up_to {
+macro_rules! results_for_tuples {
     ([$($before:tt)*]) => {
-        tuples! { $($before)* }
+        impl_for_tuples! { $($before)* }
     };
     ([$($before:tt)*] $first:tt $($rest:tt)*) => {
-        up_to! { @unless_one $($before)* }
-        up_to! { [$($before)* $first] $($rest)* }
+        results_for_tuples! { @unless_one $($before)* }
+        results_for_tuples! { [$($before)* $first] $($rest)* }
     };
     (@unless_one $one:tt) => {};
     (@unless_one $($several:tt)*) => {
-        tuples! { $($several)* }
+        impl_for_tuples! { $($several)* }
     };
 }
 
-up_to! {
+results_for_tuples! {
     [] (A a 0) (B b 1) (C c 2) (D d 3) (E e 4) (F f 5) (G g 6) (H h 7) (I i 8) (J j 9) (K k 10) (L l 11) (M m 12) (N n 13) (O o 14) (P p 15)
 }
 
 #[inline]
-fn taken<T: Output>(operator: &Operator, results: &mut [Value], at: usize) -> Result<T> {
-    result(operator, results.get_mut(at).map(std::mem::take))
+fn take_result<T: Output>(operator: &Operator, results: &mut [Value], at: usize) -> Result<T> {
+    convert_result(operator, results.get_mut(at).map(std::mem::take))
 }
 
 /// Converts one result of a boxed kernel.
 #[inline]
-pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
+pub(crate) fn convert_result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
     let Some(value) = value else {
-        return Err(wrong_result(operator, T::KIND, None));
+        return Err(wrong_result_error(operator, T::KIND, None));
     };
     let found = value.kind_index();
-    T::from_value(value).ok_or_else(|| wrong_result(operator, T::KIND, Some(found)))
+    T::from_value(value).ok_or_else(|| wrong_result_error(operator, T::KIND, Some(found)))
 }
 
 /// Returns all results that a boxed kernel left on the stack, or an error if there are too many.
 #[inline]
-pub(crate) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
+pub(crate) fn results_on_stack<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
     let results = stack.values_mut();
-    if results.len() > count { Err(surplus_results(operator, results.len())) } else { Ok(results) }
+    if results.len() > count { Err(surplus_results_error(operator, results.len())) } else { Ok(results) }
 }
 
 #[cold]
-fn surplus_results(operator: &Operator, found: usize) -> Error {
+fn surplus_results_error(operator: &Operator, found: usize) -> Error {
     let expected = operator.schema().returns.len();
     ErrorKind::SurplusResults { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
 #[cold]
-fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
+fn wrong_result_error(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
     let found = found.map(|found| KINDS[found]);
     ErrorKind::WrongResult { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
 /// The origin of one result: a new value or a written argument.
-pub trait Origin: 'static {
+pub trait ResultOrigin: 'static {
     /// The position of the written argument, or `None` for a new value.
     const ARGUMENT: Option<usize>;
 }
 
 /// The origin of a result that is a new value.
-pub struct New;
+pub struct NewValue;
 
 /// The origin of a result that is a written argument, by the argument's position.
-pub struct Of<const ARGUMENT: usize>;
+pub struct WrittenArgument<const ARGUMENT: usize>;
 
-impl Origin for New {
+impl ResultOrigin for NewValue {
     const ARGUMENT: Option<usize> = None;
 }
 
-impl<const ARGUMENT: usize> Origin for Of<ARGUMENT> {
+impl<const ARGUMENT: usize> ResultOrigin for WrittenArgument<ARGUMENT> {
     const ARGUMENT: Option<usize> = Some(ARGUMENT);
 }
 
 /// The origins of all results.
-pub trait Origins: 'static {
+pub trait ResultOrigins: 'static {
     /// The origins in the order of the results. The list is empty if all results are new.
     const ALL: &'static [Option<usize>];
 }
 
-impl Origins for () {
+impl ResultOrigins for () {
     const ALL: &'static [Option<usize>] = &[];
 }
 
-macro_rules! origins {
+macro_rules! impl_result_origins {
     ([$($before:ident)*]) => {
-        origins! { @ $($before)* }
+        impl_result_origins! { @ $($before)* }
     };
     ([$($before:ident)*] $next:ident $($rest:ident)*) => {
-        origins! { @ $($before)* }
-        origins! { [$($before)* $next] $($rest)* }
+        impl_result_origins! { @ $($before)* }
+        impl_result_origins! { [$($before)* $next] $($rest)* }
     };
     (@) => {};
     (@ $($origin:ident)*) => {
-        impl<$($origin: Origin),*> Origins for ($($origin,)*) {
+        impl<$($origin: ResultOrigin),*> ResultOrigins for ($($origin,)*) {
             const ALL: &'static [Option<usize>] = &[$($origin::ARGUMENT),*];
         }
     };
 }
 
-origins! { [] A B C D E F G H I J K L M N O P }
+impl_result_origins! { [] A B C D E F G H I J K L M N O P }
 
 /// Returns the position of a written argument among the results.
-pub(crate) const fn place_of(argument: usize, origins: &[Option<usize>]) -> Option<usize> {
-    let mut place = 0;
-    while place < origins.len() {
-        if let Some(origin) = origins[place]
+pub(crate) const fn result_position(argument: usize, origins: &[Option<usize>]) -> Option<usize> {
+    let mut position = 0;
+    while position < origins.len() {
+        if let Some(origin) = origins[position]
             && origin == argument
         {
-            return Some(place);
+            return Some(position);
         }
-        place += 1;
+        position += 1;
     }
     None
 }
 
-/// Returns the position of the new result with number `which` among all results.
-pub(crate) const fn place_of_new(which: usize, origins: &[Option<usize>]) -> usize {
-    let (mut place, mut before) = (0, 0);
-    while place < origins.len() {
-        if origins[place].is_none() {
-            if before == which {
-                return place;
+/// Returns the position of the new result with number `new_index` among all results.
+pub(crate) const fn new_result_position(new_index: usize, origins: &[Option<usize>]) -> usize {
+    let (mut position, mut before) = (0, 0);
+    while position < origins.len() {
+        if origins[position].is_none() {
+            if before == new_index {
+                return position;
             }
             before += 1;
         }
-        place += 1;
+        position += 1;
     }
-    which
+    new_index
 }
 
 /// Whether all results are written arguments, in the order of the arguments.
 pub(crate) const fn are_arguments_in_order(origins: &[Option<usize>]) -> bool {
-    let (mut place, mut next) = (0, 0);
-    while place < origins.len() {
-        match origins[place] {
+    let (mut position, mut next) = (0, 0);
+    while position < origins.len() {
+        match origins[position] {
             Some(argument) if argument >= next => next = argument + 1,
             _ => return false,
         }
-        place += 1;
+        position += 1;
     }
     true
 }

@@ -21,7 +21,7 @@ pub fn audited() -> Guard {
 
 #[op_fallback(Audit)]
 fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    println!("{:indent$}{op}{}", "", stack.args(op), indent = 2 * DEPTH.get() + 2);
+    println!("{:indent$}{op}{}", "", stack.display_args(op), indent = 2 * DEPTH.get() + 2);
     DEPTH.set(DEPTH.get() + 1);
     let result = op.redispatch_boxed(keys.below(Audit), stack);
     DEPTH.set(DEPTH.get() - 1);

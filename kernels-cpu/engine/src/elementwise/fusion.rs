@@ -27,8 +27,8 @@ const MAX_INPUTS: usize = 24;
 struct CpuFuser;
 
 impl Fuser for CpuFuser {
-    fn fuse(&self, chain: &dispatch_runtime::Chain) -> Option<Box<dyn dispatch_runtime::Pass>> {
-        compile::compile_pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::Pass>)
+    fn fuse(&self, chain: &dispatch_runtime::FusionGroup) -> Option<Box<dyn dispatch_runtime::FusedKernel>> {
+        compile::compile_pass(chain).map(|pass| Box::new(pass) as Box<dyn dispatch_runtime::FusedKernel>)
     }
 }
 
@@ -111,7 +111,7 @@ struct BroadcastInput {
     tile: TileOffset,
 }
 
-impl dispatch_runtime::Pass for FusedPass {
+impl dispatch_runtime::FusedKernel for FusedPass {
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
         if inputs.len() != self.inputs.len()
             || !self.inputs.iter().zip(inputs).all(|(spec, input)| matches_spec(spec, input))

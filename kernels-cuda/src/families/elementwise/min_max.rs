@@ -1,7 +1,7 @@
 //! CUDA kernels of elementwise maximum, minimum and `clamp`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::Pointwise;
+use dispatch_runtime::PointwisePlan;
 
 use crate::engine::elementwise::into;
 use crate::prelude::*;
@@ -24,7 +24,13 @@ loops!(unsafe {
 });
 
 #[op_impl(aten::clamp_tensor, CUDA, in_place, strided, converts)]
-fn clamp(_plan: &Pointwise, out: &mut Tensor, this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
+fn clamp(
+    _plan: &PointwisePlan,
+    out: &mut Tensor,
+    this: &Tensor,
+    min: Option<&Tensor>,
+    max: Option<&Tensor>,
+) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.with(&[])),
         (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.with(&[])),

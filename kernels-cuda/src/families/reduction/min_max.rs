@@ -1,7 +1,7 @@
 //! CUDA kernels of maxima, minima and their indices, and of `any` and `all`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::Reduced;
+use dispatch_runtime::ReductionDims;
 
 use crate::engine::reduce::{fold, folded, reductions};
 use crate::prelude::*;

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::NormPlan;
-use dispatch_runtime::Reduced;
+use dispatch_runtime::ReductionDims;
 
 use crate::engine::reduce::{fold, folded};
 use crate::prelude::*;
@@ -22,6 +22,6 @@ fn linalg_vector_norm(plan: &NormPlan, out: &mut Tensor, this: &Tensor) -> Resul
 }
 
 #[op_impl(aten::logsumexp, CUDA)]
-fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.gone, out.dtype(), [0.0; 2], &[out])
+fn logsumexp(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.is_reduced, out.dtype(), [0.0; 2], &[out])
 }

@@ -1,7 +1,7 @@
 //! CUDA kernels of sums, means, products and counts of non-zero elements.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::Reduced;
+use dispatch_runtime::ReductionDims;
 
 use crate::engine::reduce::{Fold, fold, folded, reductions};
 use crate::prelude::*;
@@ -14,8 +14,14 @@ fold!(unsafe {
     COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0";
 });
 
-fn fold_into<O: Operation>(fold: &'static Fold, plan: &Reduced, out: &Tensor, this: &Tensor, given: f64) -> Result<()> {
-    folded::<O>(fold, this, &plan.gone, out.dtype(), [given, 0.0], &[out])
+fn fold_into<O: Operation>(
+    fold: &'static Fold,
+    plan: &ReductionDims,
+    out: &Tensor,
+    this: &Tensor,
+    given: f64,
+) -> Result<()> {
+    folded::<O>(fold, this, &plan.is_reduced, out.dtype(), [given, 0.0], &[out])
 }
 
 /// Sums all elements into a single one, divided by `count`.
@@ -25,31 +31,31 @@ pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
 
 /// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn reduced_count(plan: &Reduced, this: &Tensor) -> f64 {
-    this.sizes().iter().zip(&plan.gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
+fn reduced_count(plan: &ReductionDims, this: &Tensor) -> f64 {
+    this.sizes().iter().zip(&plan.is_reduced).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 
 #[op_impl(aten::sum, CUDA)]
 #[op_impl(aten::sum_dim_intlist, CUDA)]
-fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn sum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::nansum, CUDA)]
-fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let fold = if out.dtype().is_integral() { &SUM } else { &SUM_OF_NUMBERS };
     fold_into::<aten::nansum>(fold, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::mean, CUDA)]
 #[op_impl(aten::mean_dim, CUDA)]
-fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn mean(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
 }
 
 #[op_impl(aten::prod, CUDA)]
 #[op_impl(aten::prod_dim_int, CUDA)]
-fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn prod(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
 }
 

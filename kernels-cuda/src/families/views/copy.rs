@@ -1,6 +1,6 @@
 //! CUDA kernels of `copy_`, `fill` and `zero`.
 
-use dispatch_runtime::Pointwise;
+use dispatch_runtime::PointwisePlan;
 
 use crate::engine::elementwise::check_written;
 use crate::engine::transfer::{contiguous_copy, download, transfer};
@@ -16,17 +16,17 @@ fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Res
 }
 
 #[op_impl(aten::fill_scalar, CUDA, in_place, strided, converts)]
-fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
+fn fill_scalar(_plan: &PointwisePlan, out: &mut Tensor, value: Scalar) -> Result<()> {
     write(out, &Tensor::number(value))
 }
 
 #[op_impl(aten::fill, CUDA, in_place, strided, converts)]
-fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
+fn fill(_plan: &PointwisePlan, out: &mut Tensor, value: &Tensor) -> Result<()> {
     write(out, value)
 }
 
 #[op_impl(aten::zero, CUDA, in_place, strided, converts)]
-fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
+fn zero(_plan: &PointwisePlan, out: &mut Tensor) -> Result<()> {
     write(out, &Tensor::number(0.into()))
 }
 

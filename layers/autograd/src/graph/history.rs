@@ -122,7 +122,7 @@ pub(crate) fn view_origin(tensor: &Tensor) -> ViewOrigin {
 
 /// Ties a new tensor to its base. Stores an extension only if the view is not plain or the base was written to.
 pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: ViewOrigin) {
-    if !view.tie_to(base) {
+    if !view.make_view_of(base) {
         return;
     }
     let generation = generation(base);

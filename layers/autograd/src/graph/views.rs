@@ -26,7 +26,7 @@ pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) 
     if is_marked || origin != ViewOrigin::Plain || !guard::is_grad_enabled() {
         mark_view_of_marked(view, source, origin);
     } else {
-        view.tie_to(source);
+        view.make_view_of(source);
     }
 }
 

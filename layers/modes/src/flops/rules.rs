@@ -15,7 +15,7 @@ pub(super) fn count_flops(operator: &Operator, arguments: &[Value]) -> Option<u6
         ShapeWord::Pointwise { .. } if name.namespace == "aten" && DATA_MOVEMENT.contains(&name.base) => Some(0),
         ShapeWord::Pointwise { .. } => {
             let inputs = &arguments[..functional.argument_count().min(arguments.len())];
-            let results = functional.plan(&inputs.iter().cloned().collect()).ok()?;
+            let results = functional.infer_results(&inputs.iter().cloned().collect()).ok()?;
             Some(size_product(results.values().first()?.as_tensor()?.sizes()))
         }
         ShapeWord::Reduce { .. } => argument_elements(arguments, 0),

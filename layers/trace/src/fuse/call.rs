@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{Chain, Device, Fuser, Given, Operator, Spec, Step, Tensor, Value};
+use dispatch_runtime::{Device, Fuser, FusionGroup, FusionStep, Operator, Spec, StepArgument, Tensor, Value};
 
 use super::OperatorDestinations;
 use crate::argument::{Argument, ValueId};
@@ -106,7 +106,7 @@ pub(super) fn kernels<'a>(
 }
 
 /// Builds the chain of calls that computes `results`, and returns it with its inputs.
-pub(super) fn build_chain(calls: &[ElementwiseCall], results: &[Tensor]) -> (Chain, Vec<Tensor>) {
+pub(super) fn build_chain(calls: &[ElementwiseCall], results: &[Tensor]) -> (FusionGroup, Vec<Tensor>) {
     let steps_by_result: HashMap<usize, usize> =
         calls.iter().enumerate().map(|(at, call)| (call.result.identity(), at)).collect();
     let mut inputs: Vec<Tensor> = Vec::new();
@@ -121,15 +121,15 @@ pub(super) fn build_chain(calls: &[ElementwiseCall], results: &[Tensor]) -> (Cha
         None => inputs.iter().position(|known| known.same(tensor)),
     };
     let given = |value: &Value| match value.as_tensor().and_then(number) {
-        Some(number) => Given::Value(number),
-        None => Given::Fixed(value.clone()),
+        Some(number) => StepArgument::Value(number),
+        None => StepArgument::Constant(value.clone()),
     };
-    let steps = calls.iter().map(|call| Step {
+    let steps = calls.iter().map(|call| FusionStep {
         operator: call.operator,
         arguments: call.arguments.iter().map(given).collect(),
         result: call.result.clone(),
     });
     let steps = steps.collect();
     let results = results.iter().filter_map(number).collect();
-    (Chain { inputs: inputs.clone(), steps, results }, inputs)
+    (FusionGroup { inputs: inputs.clone(), steps, results }, inputs)
 }

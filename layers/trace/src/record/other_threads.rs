@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use dispatch_runtime::Operator;
-use dispatch_runtime::guard::{self, Unpack};
+use dispatch_runtime::guard::{self, InstallState};
 
 use super::SESSIONS;
 use crate::error::TraceError;
@@ -31,10 +31,10 @@ impl OtherThreadCall {
 /// Makes threads inherit the traces of the threads that start them, from the first trace on.
 pub(super) fn inherit_traces() {
     static REGISTER_ONCE: Once = Once::new();
-    REGISTER_ONCE.call_once(|| guard::take_along(capture_traces));
+    REGISTER_ONCE.call_once(|| guard::register_inherited_state(capture_traces));
 }
 
-fn capture_traces() -> Unpack {
+fn capture_traces() -> InstallState {
     let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
     let parents: Vec<OtherThreadCall> = [here, PARENT_TRACES.with_borrow(Clone::clone)].concat();
     Box::new(|| {

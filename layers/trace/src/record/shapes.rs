@@ -74,8 +74,10 @@ fn needs_elements(error: &Error) -> bool {
 /// Returns whether an error only says that Meta cannot tell: the operator has no Meta kernel, or it uses tensors of another device.
 pub(crate) fn is_unknown_on_meta(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
-    matches!(error.kind(), ErrorKind::NoKernel(_) | ErrorKind::NoneFits { .. } | ErrorKind::NoShape { .. })
-        || bad.is_some_and(|bad| matches!(*bad.problem, Problem::Device { .. }))
+    matches!(
+        error.kind(),
+        ErrorKind::NoKernel(_) | ErrorKind::NoConditionHolds { .. } | ErrorKind::NoShapeInference { .. }
+    ) || bad.is_some_and(|bad| matches!(*bad.problem, Problem::Device { .. }))
 }
 
 fn to_meta(value: &Value, shape: &impl Fn(&Tensor) -> Option<Tensor>) -> Option<Value> {

@@ -3,11 +3,11 @@
 //! Any crate can build a chain, and a pass reads and writes memory as its chain says. So sizes, value numbers and devices are checked once,
 //! here. Dtypes are compared with those of the kernels' loops when the loops are bound. Inputs are compared with their specs at each run.
 
-use dispatch_runtime::{Chain, Device, Given, Step, Tensor, broadcast};
+use dispatch_runtime::{Device, FusionGroup, FusionStep, StepArgument, Tensor, broadcast};
 
 /// Returns whether a chain is valid. Each call uses only earlier values, and its result has the sizes to which its arguments broadcast,
 /// which are equal for all calls. The chain's results are distinct results of calls.
-pub(super) fn is_valid(chain: &Chain) -> bool {
+pub(super) fn is_valid(chain: &FusionGroup) -> bool {
     let known = chain.inputs.len();
     let all = known + chain.steps.len();
     let mut is_result = vec![false; chain.steps.len()];
@@ -25,10 +25,10 @@ fn is_meta(tensor: &Tensor) -> bool {
 }
 
 /// Returns whether a step's result has the sizes to which its arguments broadcast, and those of the first step's result.
-fn has_stated_sizes(chain: &Chain, at: usize, step: &Step) -> bool {
+fn has_stated_sizes(chain: &FusionGroup, at: usize, step: &FusionStep) -> bool {
     let sizes = step.arguments.iter().filter_map(|given| match given {
-        Given::Value(value) => Some(earlier_value(chain, at, *value).map(Tensor::sizes)),
-        Given::Fixed(value) => value.as_tensor().map(|tensor| Some(tensor.sizes())),
+        StepArgument::Value(value) => Some(earlier_value(chain, at, *value).map(Tensor::sizes)),
+        StepArgument::Constant(value) => value.as_tensor().map(|tensor| Some(tensor.sizes())),
     });
     let Some(sizes) = sizes.collect::<Option<Vec<_>>>() else { return false };
     step.result.sizes() == chain.steps[0].result.sizes()
@@ -36,7 +36,7 @@ fn has_stated_sizes(chain: &Chain, at: usize, step: &Step) -> bool {
 }
 
 /// Returns a value that a step can use: an input, or the result of an earlier step.
-fn earlier_value(chain: &Chain, at: usize, value: usize) -> Option<&Tensor> {
+fn earlier_value(chain: &FusionGroup, at: usize, value: usize) -> Option<&Tensor> {
     match value.checked_sub(chain.inputs.len()) {
         None => chain.inputs.get(value),
         Some(step) if step < at => Some(&chain.steps[step].result),

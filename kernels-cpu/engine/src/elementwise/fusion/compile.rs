@@ -1,6 +1,6 @@
 //! Compilation of a chain to a pass: chooses the loop of each call and the location of its elements.
 
-use dispatch_runtime::{Chain, DType, Geometry, Given, Scalar, Spec, Step, Storage, Tensor, Value};
+use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, StepArgument, Storage, Tensor, Value};
 
 use super::check::is_valid;
 use super::registers::{self, RunStep};
@@ -18,7 +18,7 @@ use crate::elementwise::operands::ElementPath;
 const MAX_TILE_BYTES: usize = 16 << 20;
 
 /// Compiles a chain to a pass. Returns `None` if a call has no loop, or if the chain states a wrong result for it.
-pub(super) fn compile_pass(chain: &Chain) -> Option<FusedPass> {
+pub(super) fn compile_pass(chain: &FusionGroup) -> Option<FusedPass> {
     let [first, ..] = &chain.steps[..] else { return None };
     if !is_valid(chain) {
         return None;
@@ -54,12 +54,12 @@ fn contiguous_spec(tensor: &Tensor) -> Spec {
 }
 
 /// Returns the dtype of a step's result.
-fn result_dtype(chain: &Chain, value: usize) -> Option<DType> {
+fn result_dtype(chain: &FusionGroup, value: usize) -> Option<DType> {
     Some(chain.steps.get(value.checked_sub(chain.inputs.len())?)?.result.dtype())
 }
 
 /// Returns the last step that uses each value.
-fn last_uses(chain: &Chain) -> Vec<usize> {
+fn last_uses(chain: &FusionGroup) -> Vec<usize> {
     let mut last = vec![0; chain.inputs.len() + chain.steps.len()];
     for (at, step) in chain.steps.iter().enumerate() {
         for value in argument_values(step) {
@@ -69,8 +69,8 @@ fn last_uses(chain: &Chain) -> Vec<usize> {
     last
 }
 
-fn argument_values(step: &Step) -> impl Iterator<Item = usize> {
-    step.arguments.iter().filter_map(|given| if let Given::Value(value) = given { Some(*value) } else { None })
+fn argument_values(step: &FusionStep) -> impl Iterator<Item = usize> {
+    step.arguments.iter().filter_map(|given| if let StepArgument::Value(value) = given { Some(*value) } else { None })
 }
 
 /// The most inputs of one operation.
@@ -92,7 +92,7 @@ fn without_unit_factor((cheap, numbers): (CheapOperation, Vec<Scalar>)) -> (Chea
 }
 
 struct Compiler<'a> {
-    chain: &'a Chain,
+    chain: &'a FusionGroup,
     /// The number of elements of the results.
     count: i64,
     last_uses: Vec<usize>,
@@ -125,9 +125,11 @@ impl Compiler<'_> {
         let step = &self.chain.steps[at];
         let mut arguments = step.arguments.iter().map(|given| self.placeholder(given)).collect::<Option<Vec<_>>>()?;
         let BoundLoop { mut kernel_loop, inputs: paths, out, dtype } = FusionRule::bind(step.operator, &mut arguments)?;
-        let tensors =
-            step.arguments.iter().filter(|given| !matches!(given, Given::Fixed(value) if value.as_tensor().is_none()));
-        let tensors: Vec<&Given> = tensors.collect();
+        let tensors = step
+            .arguments
+            .iter()
+            .filter(|given| !matches!(given, StepArgument::Constant(value) if value.as_tensor().is_none()));
+        let tensors: Vec<&StepArgument> = tensors.collect();
         if dtype != step.result.dtype() || tensors.len() != paths.len() || paths.len() > MAX_INPUTS {
             return None;
         }
@@ -181,9 +183,9 @@ impl Compiler<'_> {
 
     /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
     /// and runs know both.
-    fn continued_argument(&self, at: usize, cheap: CheapOperation, dtype: DType, tensors: &[&Given]) -> Option<usize> {
+    fn continued_argument(&self, at: usize, cheap: CheapOperation, dtype: DType, tensors: &[&StepArgument]) -> Option<usize> {
         let open_run = self.open_run.as_ref()?;
-        let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open_run.value);
+        let is_open = |given: &&&StepArgument| matches!(given, StepArgument::Value(value) if *value == open_run.value);
         let argument = tensors.iter().position(|given| is_open(&given))?;
         let only_here = self.last_uses[open_run.value] == at
             && tensors.iter().filter(is_open).count() == 1
@@ -226,10 +228,10 @@ impl Compiler<'_> {
     }
 
     /// Returns an argument with the later dtype and rank, for binding a loop. Its elements are zeros.
-    fn placeholder(&self, given: &Given) -> Option<Value> {
+    fn placeholder(&self, given: &StepArgument) -> Option<Value> {
         let value = match given {
-            Given::Fixed(value) => return Some(value.clone()),
-            Given::Value(value) => *value,
+            StepArgument::Constant(value) => return Some(value.clone()),
+            StepArgument::Value(value) => *value,
         };
         let inputs = self.chain.inputs.len();
         let tensor = match value.checked_sub(inputs) {
@@ -242,13 +244,13 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input_operand(&mut self, given: &Given, path: ElementPath) -> Option<CallOperand> {
+    fn input_operand(&mut self, given: &StepArgument, path: ElementPath) -> Option<CallOperand> {
         let value = match given {
-            Given::Value(value) => *value,
-            Given::Fixed(Value::Tensor(number)) => {
+            StepArgument::Value(value) => *value,
+            StepArgument::Constant(Value::Tensor(number)) => {
                 return Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::of_tensor(number)?), path));
             }
-            Given::Fixed(_) => return None,
+            StepArgument::Constant(_) => return None,
         };
         let Some(input) = self.chain.inputs.get(value) else {
             let (location, size) = self.locations[value]?;

@@ -49,7 +49,7 @@ fn scatter_reduce_name(reduce: &str) -> Result<&'static str> {
     match reduce {
         "add" => Ok("sum"),
         "multiply" => Ok("prod"),
-        other => Err(BadArgument::word("reduce", other, &["add", "multiply"]).into()),
+        other => Err(BadArgument::keyword("reduce", other, &["add", "multiply"]).into()),
     }
 }
 

@@ -97,7 +97,7 @@ impl<K: ScatterIndex> ScatterReduction<'_, K> {
             "prod" => self.product_gradients(grad, this, source, result)?,
             "amax" | "amin" => self.extremum_gradients(grad, this, source, result)?,
             other => {
-                return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
+                return Err(BadArgument::keyword("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
             }
         };
         Ok((if self.include_self { before } else { self.index.fill_zeros(&before)? }, of_source))

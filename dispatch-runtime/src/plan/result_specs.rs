@@ -1,8 +1,8 @@
 //! The dtype and geometry of the results of operators with a shape word.
 
-use super::contraction::product;
-use super::pointwise::{Part, pointwise};
-use super::reduction::{Listed, reduction};
+use super::contraction::product_plan;
+use super::pointwise::{PointwiseOperand, pointwise_plan};
+use super::reduction::{DimList, reduction_plan};
 use crate::error::{ErrorKind, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
@@ -11,23 +11,24 @@ use crate::tensor::Tensor;
 use crate::value::{Argument, Value};
 
 /// Returns the dtype and geometry of the result of a boxed call of an operator with a shape word.
-pub fn outline(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
+pub fn shape_word_specs(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
     let spec = match operator.shape() {
         Some(ShapeWord::Pointwise { operands, .. }) => {
-            let parts = operands.iter().map(|&at| arguments.get(at).map_or(Part::Absent, Part::from));
-            pointwise(operator, &parts.collect::<Vec<_>>())?.outputs
+            let operands_of_call =
+                operands.iter().map(|&at| arguments.get(at).map_or(PointwiseOperand::Absent, PointwiseOperand::from));
+            pointwise_plan(operator, &operands_of_call.collect::<Vec<_>>())?.outputs
         }
         Some(ShapeWord::Reduce { dims, keepdim, .. }) => {
-            let dims = dims.and_then(|dims| arguments.get(dims)).map_or(&[][..], Listed::listed);
+            let dims = dims.and_then(|dims| arguments.get(dims)).map_or(&[][..], DimList::dims);
             let keep = matches!(keepdim.and_then(|keep| arguments.get(keep)), Some(Value::Bool(true)));
-            reduction(operator, tensor(operator, arguments, 0)?, dims, keep, dtype(operator, arguments))?.outputs
+            reduction_plan(operator, tensor(operator, arguments, 0)?, dims, keep, dtype(operator, arguments))?.outputs
         }
         Some(ShapeWord::Product { letters }) => {
             let count = letters.split("->").next().map_or(0, |inputs| inputs.split(',').count());
             let tensors = (0..count).map(|at| tensor(operator, arguments, at)).collect::<Result<Vec<_>>>()?;
-            product(operator, &tensors)?.outputs
+            product_plan(operator, &tensors)?.outputs
         }
-        None => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+        None => return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into()),
     };
     Ok(spec.into())
 }
