@@ -6,8 +6,8 @@ use kernels_cuda::Stream;
 use crate::{device, numbers};
 
 #[test]
-fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
-    let Some((cuda, _alone)) = device() else { return };
+fn one_stream_writes_another_reads_and_a_third_frees() {
+    let Some((cuda, _lock)) = device() else { return };
     let [writing, reading, freeing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     for round in 0..100_u8 {
         let x = {
@@ -33,8 +33,8 @@ fn rows(device: Device, number: u8) -> Tensor {
 }
 
 #[test]
-fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
-    let Some((cuda, _alone)) = device() else { return };
+fn memory_is_reused_only_after_all_streams_that_read_it() {
+    let Some((cuda, _lock)) = device() else { return };
     let [home, reading] = [(); 2].map(|()| Stream::new(cuda).unwrap());
     for round in 0..20_u8 {
         let y = {
@@ -53,8 +53,8 @@ fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
 }
 
 #[test]
-fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_write_waits_for_readers_in_all_streams() {
+    let Some((cuda, _lock)) = device() else { return };
     let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     let mut x = rows(cuda, 0);
     for round in 1..20_u8 {
@@ -75,8 +75,8 @@ fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
 }
 
 #[test]
-fn threads_with_streams_of_their_own_share_what_they_read() {
-    let Some((cuda, _alone)) = device() else { return };
+fn threads_with_different_streams_read_one_tensor() {
+    let Some((cuda, _lock)) = device() else { return };
     let weight = rows(cuda, 3);
     std::thread::scope(|scope| {
         for number in 0..4_u8 {
@@ -94,8 +94,8 @@ fn threads_with_streams_of_their_own_share_what_they_read() {
 }
 
 #[test]
-fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_write_of_a_joined_thread_is_visible() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut sum = rows(cuda, 0);
     let (shown, one) = (sum.clone(), rows(cuda, 1));
     std::thread::scope(|scope| {
@@ -110,8 +110,8 @@ fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
 }
 
 #[test]
-fn a_stream_is_current_until_its_guard_goes_in_whatever_order() {
-    let Some((cuda, _alone)) = device() else { return };
+fn stream_guards_may_be_dropped_in_any_order() {
+    let Some((cuda, _lock)) = device() else { return };
     let name = |stream: Stream| format!("{stream:?}");
     let (outer, inner) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     let before = name(Stream::current(cuda).unwrap());

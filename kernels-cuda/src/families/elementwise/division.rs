@@ -10,16 +10,16 @@ use crate::prelude::*;
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     div [keeps 1] => |a, b| "return a / b;";
-    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
-    remainder [few] [divisor 1] => |a, b| "return modulo(a, b);";
-    fmod [few] [divisor 1] => |a, b| "return left_over(a, b);";
+    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divide(a, b);";
+    remainder [few] [divisor 1] => |a, b| "return floor_remainder(a, b);";
+    fmod [few] [divisor 1] => |a, b| "return trunc_remainder(a, b);";
 });
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     TRUE true_divide [F32 F64] [keeps 1] |a, b| "return a / b;";
-    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divided(a, b);";
-    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divided(a, b);";
+    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divide(a, b);";
+    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divide(a, b);";
     TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
     TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
 });

@@ -4,7 +4,7 @@
 use aten::{GluTangent, Halves};
 use dispatch_runtime::Promotion;
 
-use crate::engine::elementwise::{into, part_into};
+use crate::engine::elementwise::{intermediate_into, into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -31,5 +31,5 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
 #[op_impl(aten::glu_jvp, CUDA)]
 fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
     let GluTangent { gate, by } = plan;
-    part_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &by.gated, &by.gate], &[])
+    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &by.gated, &by.gate], &[])
 }

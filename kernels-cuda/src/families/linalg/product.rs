@@ -1,7 +1,7 @@
 //! CUDA kernels of matrix and vector products. [`gemm`](crate::engine::gemm) multiplies the strided operands.
 
-use crate::engine::gemm::{MatrixView, Operand, Task, multiply};
-use crate::engine::number::is_single;
+use crate::engine::gemm::{MatrixView, Operand, ProductTask, multiply};
+use crate::engine::number::is_cpu_scalar;
 use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
@@ -80,7 +80,7 @@ fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         let mut counted = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
         let truth = |factor: Scalar| factor.cast(DType::Bool);
         outer(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
-        return write(out, &counted);
+        return copy_into(out, &counted);
     }
     outer(out, this, [vec1, vec2], beta, alpha)
 }
@@ -100,14 +100,14 @@ fn left<'a>(this: &'a Tensor, other: &Tensor) -> Operand<'a> {
 }
 
 fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
-    check_dtype(operator, "self", out.dtype(), &NUMBERS)?;
+    check_dtype(operator, "self", out.dtype(), &NUMERIC_DTYPES)?;
     let (left, right) = (left(this, other), Operand::of(other));
-    multiply(&Task { out: Operand::of(out), left, right, alpha: ONE, added: None })
+    multiply(&ProductTask { out: Operand::of(out), left, right, alpha: ONE, added: None })
 }
 
 /// Returns `this`, moved to the device of `other` if it is a CPU scalar.
 fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    if is_single(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
+    if is_cpu_scalar(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
 }
 
 /// Whether `beta` is not zero in a dtype, so that the operand which it scales is read.
@@ -129,10 +129,10 @@ fn sum(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<()> {
-    check_dtype(operator, "self", out.dtype(), &NUMBERS)?;
+    check_dtype(operator, "self", out.dtype(), &NUMERIC_DTYPES)?;
     let this = on(this, first)?;
     let added = Operand { tensor: &this, view: MatrixView::broadcast(&this, out.sizes()) };
-    multiply(&Task {
+    multiply(&ProductTask {
         out: Operand::of(out),
         left: Operand::of(first),
         right: Operand::of(second),

@@ -5,7 +5,7 @@ use aten::Reduction;
 use dispatch_runtime::Promotion;
 
 use super::reduced;
-use crate::engine::elementwise::{Loops, fresh, part, part_into};
+use crate::engine::elementwise::{Loops, fresh, intermediate, intermediate_into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -20,9 +20,9 @@ loops!(unsafe {
 "C off = x - y; return (off < -delta ? -delta : off > delta ? delta : off) * scale * grad;";
     MARGIN_SLOPE soft_margin_loss_backward [F32 F64] |grad, x, y; scale| "return y * sigmoid(-x * y) * scale * grad;";
     ENTROPY binary_cross_entropy [F32 F64] |x, y, weight|
-"return ((y - C(1)) * larger(log1p(-x), C(-100)) - y * larger(log(x), C(-100))) * weight;";
+"return ((y - C(1)) * maximum(log1p(-x), C(-100)) - y * maximum(log(x), C(-100))) * weight;";
     ENTROPY_SLOPE binary_cross_entropy_backward [F32 F64] |grad, x, y, weight; scale|
-"return (x - y) / larger((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
+"return (x - y) / maximum((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
     LOGITS binary_cross_entropy_with_logits [F32 F64] |x, y, weight, positive|
 "return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
 });
@@ -36,9 +36,9 @@ fn loss<O: Operation, const N: usize>(
     numbers: &[Scalar],
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return part_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+        return intermediate_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
     }
-    reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
+    reduced(out, &intermediate::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
 /// Declares losses and their gradients: the loops of each, a scalar argument that both have, and the constant factor of a gradient's scale.
@@ -91,17 +91,17 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     compute_t<T> x = in[at];
-    if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
+    if (!(x >= 0 && x <= 1)) report_invalid_float(fault, site, x, x < 0 ? 0 : 1);
 }
-", |instances| instances.each("probabilities", &FLOATING)) };
+", |instances| instances.add_each("probabilities", &FLOATING_DTYPES)) };
 }
 
 /// Checks on the device that every element is a probability. The error comes at the next wait for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
-    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
+    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let this = contiguous(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
-    let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
+    let arguments = (&this, count, launch.fault_record(), Site::of("aten::binary_cross_entropy", "self"));
     launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
 }
 
@@ -116,7 +116,13 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
-    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, out, inputs, &numbers)
+    intermediate_into::<aten::binary_cross_entropy_backward, _>(
+        Promotion::Common,
+        &ENTROPY_SLOPE,
+        out,
+        inputs,
+        &numbers,
+    )
 }
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]

@@ -2,10 +2,10 @@
 
 use aten::Cat;
 
-use crate::engine::data_movement::joined;
+use crate::engine::data_movement::concatenate;
 use crate::prelude::*;
 
 #[op_impl(aten::cat, CUDA)]
 fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
-    joined(out, &plan.parts, plan.dim)
+    concatenate(out, &plan.parts, plan.dim)
 }
