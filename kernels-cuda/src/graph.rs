@@ -192,7 +192,7 @@ impl<T> Graph<T> {
     ///
     /// Returns an error if the closure fails, or if it does something that cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
-        const ENTERED: &str =
+        const ENTERED_STREAM: &str =
             "the closure entered a stream, but a recording has its own stream; do not enter one in the closure";
 
         if is_recording() {
@@ -207,8 +207,8 @@ impl<T> Graph<T> {
         let result = work()?;
         let (mut state, recording) = guard.end().ok_or("the recorded work ended the recording")?;
         // Work in the other stream may have ended the recording.
-        let recording =
-            recording.map_err(|error| if state.entered_other_stream { ENTERED.into() } else { Error::from(error) })?;
+        let recording = recording
+            .map_err(|error| if state.entered_other_stream { ENTERED_STREAM.into() } else { Error::from(error) })?;
         // Blocks without another owner were freed within the recording.
         state.allocated.retain(|allocated| Arc::strong_count(allocated) > 1);
         state.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
@@ -216,7 +216,7 @@ impl<T> Graph<T> {
         let graph =
             Self { gpu, recording, stream, used: state.used, draws: state.draws, allocated, was_replayed, result };
         if state.entered_other_stream {
-            return Err(ENTERED.into());
+            return Err(ENTERED_STREAM.into());
         }
         Ok(graph)
     }

@@ -61,7 +61,9 @@ impl Launch {
     pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) => Ok(Self { gpu: buffer.gpu, stream: stream::current(buffer.gpu) }),
-            None => Err(CudaError::WrongDevice { found: tensor.device(), expected: crate::device::gpu::cuda(0) }),
+            None => {
+                Err(CudaError::WrongDevice { found: tensor.device(), expected: crate::device::gpu::cuda_device(0) })
+            }
         }
     }
 

@@ -96,7 +96,8 @@ fn seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
     round(2)?;
     // A round takes a few milliseconds: a shorter one is noise, and the host runs far enough ahead of the device.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between one and a hundred")]
-    let times = if matches!(benchmark.kind, AmountKind::HostTime) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
+    let times =
+        if matches!(benchmark.kind, AmountKind::HostTime) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
     let mut rounds = (0..7).map(|_| round(times)).collect::<Result<Vec<f64>>>()?;
     rounds.sort_by(f64::total_cmp);
     Ok(rounds[rounds.len() / 2] / benchmark.calls)

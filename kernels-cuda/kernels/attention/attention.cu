@@ -149,9 +149,9 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attentio
     DYNAMIC_SHARED_MEMORY(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *others = queries + TILE * block.pitch, *weights = others + TILE * block.pitch;
-    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
+    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, pair = blockIdx.x / tiles;
     // The last queries of a causal task have the most keys, so their blocks come first.
-    u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
+    u32 head = pair % task.heads, item = pair / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
     block.load_rows(queries, task, task.query, item, head, first, task.rows);
     typename B::Totals totals;
     block.clear(totals);
@@ -236,8 +236,8 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void query_gr
     DYNAMIC_SHARED_MEMORY(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *grads = queries + TILE * block.pitch, *others = grads + TILE * block.pitch, *score_gradients = others + TILE * block.pitch;
-    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
-    u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
+    u32 tiles = (task.rows + TILE - 1) / TILE, tile = blockIdx.x % tiles, pair = blockIdx.x / tiles;
+    u32 head = pair % task.heads, item = pair / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
     block.load_rows(queries, task, task.query, item, head, first, task.rows);
     block.load_rows(grads, task, task.grad, item, head, first, task.rows);
     typename B::Totals totals;
@@ -274,8 +274,8 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void key_valu
     B block(task.width);
     C *keys = (C *)bytes, *values = keys + TILE * block.pitch, *others = values + TILE * block.pitch, *weights = others + TILE * block.pitch;
     C *score_gradients = weights + TILE * B::LINE;
-    u32 tiles = (task.keys + TILE - 1) / TILE, first = blockIdx.x % tiles * TILE, place = blockIdx.x / tiles;
-    u32 group = place % task.groups, item = place / task.groups, heads = task.heads / task.groups;
+    u32 tiles = (task.keys + TILE - 1) / TILE, first = blockIdx.x % tiles * TILE, pair = blockIdx.x / tiles;
+    u32 group = pair % task.groups, item = pair / task.groups, heads = task.heads / task.groups;
     block.load_rows(keys, task, task.key, item, group, first, task.keys);
     block.load_rows(values, task, task.value, item, group, first, task.keys);
     typename B::Totals of_keys, of_values;

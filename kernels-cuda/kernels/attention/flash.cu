@@ -198,9 +198,9 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     const int ROWS = WARPS * M * 16;
     DYNAMIC_SHARED_MEMORY(bytes);
     T *queries = (T *)bytes, *keys = queries + ROWS * Rows::PITCH, *values = keys + KEYS * Rows::PITCH;
-    u32 tiles = (task.rows + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
+    u32 tiles = (task.rows + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, pair = blockIdx.x / tiles;
     // The last queries of a causal task have the most keys, so their blocks come first.
-    u32 head = place % task.heads, item = place / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * ROWS;
+    u32 head = pair % task.heads, item = pair / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * ROWS;
     u32 lane = threadIdx.x % 32, own = threadIdx.x / 32 * M * 16, down = first + own;
     ScoreScale scale(task);
     float later = scale.unit * LOG2_E, totals[M][WIDTH / 8][4], highest[M][2], sums[M][2];
@@ -283,8 +283,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void g
     const StridedRows &of_others = TRANSPOSED ? task.query : task.key, &of_also_others = TRANSPOSED ? task.grad : task.value;
     u32 count = TRANSPOSED ? task.keys : task.rows, others_count = TRANSPOSED ? task.rows : task.keys;
     u32 heads = TRANSPOSED ? task.groups : task.heads, of_group = task.heads / task.groups;
-    u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, place = blockIdx.x / tiles;
-    u32 item = place / heads, own_head = place % heads;
+    u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, pair = blockIdx.x / tiles;
+    u32 item = pair / heads, own_head = pair % heads;
     // The last queries of a causal task have the most keys, and the first keys have the most queries, so their blocks come first.
     u32 first = (TRANSPOSED ? tile : tiles - 1 - tile) * ROWS;
     u32 own = threadIdx.x / 32 * M * 16, down = first + own, lane = threadIdx.x % 32;

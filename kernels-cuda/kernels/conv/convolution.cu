@@ -149,7 +149,8 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
     }
 };
 
-// The target of a column's sums: one position in each channel of a group; or `parts`, if several blocks share the steps.
+// Where the sums of a column are written: to one position in each channel of a group; or to `parts`, if several blocks share the inner
+// dimension.
 struct ColumnTarget {
     bool inside;
     i64 at;

@@ -32,7 +32,7 @@ template <class W> __global__ void __launch_bounds__(256) concatenate(W *to, i64
 // of columns in the result.
 struct TransposeShape {
     u32 rows, columns;
-    i64 row, column;
+    i64 row_stride, column_stride;
 };
 
 // Copies tiles through shared memory, so that adjacent threads read and write adjacent elements.
@@ -47,7 +47,7 @@ template <class W> __global__ void __launch_bounds__(256) transpose(u32 items, u
 #pragma unroll
         for (u32 i = 0; i < EACH; i++) {
             u32 at = i * 256 + threadIdx.x, r = row + at / EDGE, c = column + at % EDGE;
-            if (r < shape.rows && c < shape.columns) held[i] = *(const W *)(from + offsets[1] + r * shape.row + c * i64(sizeof(W)));
+            if (r < shape.rows && c < shape.columns) held[i] = *(const W *)(from + offsets[1] + r * shape.row_stride + c * i64(sizeof(W)));
         }
 #pragma unroll
         for (u32 i = 0; i < EACH; i++) {
@@ -58,7 +58,7 @@ template <class W> __global__ void __launch_bounds__(256) transpose(u32 items, u
 #pragma unroll
         for (u32 i = 0; i < EACH; i++) {
             u32 at = i * 256 + threadIdx.x, r = row + at % EDGE, c = column + at / EDGE;
-            if (r < shape.rows && c < shape.columns) *(W *)(to + offsets[0] + c * shape.column + r * i64(sizeof(W))) = tile[at % EDGE][at / EDGE];
+            if (r < shape.rows && c < shape.columns) *(W *)(to + offsets[0] + c * shape.column_stride + r * i64(sizeof(W))) = tile[at % EDGE][at / EDGE];
         }
         __syncthreads();
     }

@@ -16,15 +16,15 @@ struct WindowSpan {
     __device__ __forceinline__ bool is_empty() const { return start >= end; }
 };
 
-__device__ __forceinline__ WindowSpan window_span(const PoolWindows &windows, const Images &in, const Images &out, int dim, u32 place) {
+__device__ __forceinline__ WindowSpan window_span(const PoolWindows &windows, const Images &in, const Images &out, int dim, u32 index) {
     i64 size = in.size(dim);
     if (windows.kind == ADAPTIVE) {
         u64 count = out.sizes[dim].value;
-        i64 start = u64(place) * size / count, end = ((u64(place) + 1) * size + count - 1) / count;
+        i64 start = u64(index) * size / count, end = ((u64(index) + 1) * size + count - 1) / count;
         return {i32(start), i32(end), 1, end - start};
     }
     i64 kernel = windows.window.kernel[dim], padding = windows.window.padding[dim], dilation = windows.window.dilation[dim];
-    i64 first = place * windows.window.stride[dim] - padding, end = first + (kernel - 1) * dilation + 1;
+    i64 first = index * windows.window.stride[dim] - padding, end = first + (kernel - 1) * dilation + 1;
     i64 counts = min_i64(end, size + padding) - first;
     i64 start = first < 0 ? first + ((-first - 1) / dilation + 1) * dilation : first;
     start = min_i64(start, size), end = min_i64(end, size);
@@ -33,12 +33,12 @@ __device__ __forceinline__ WindowSpan window_span(const PoolWindows &windows, co
 
 // Returns a random window of fractional pooling. The windows are about equally far apart, rounded as in PyTorch, and the last one is at the
 // end.
-template <class T> __device__ __forceinline__ WindowSpan random_window_span(i64 kernel, const T *sample, i64 size, u32 count, u32 place) {
+template <class T> __device__ __forceinline__ WindowSpan random_window_span(i64 kernel, const T *sample, i64 size, u32 count, u32 index) {
     typedef compute_t<T> C;
     i64 last = size - kernel, start = last;
-    if (place + 1 < count) {
+    if (index + 1 < count) {
         C apart = C(last) / C(count - 1), first = as<C>(*sample);
-        start = i64((C(place) + first) * apart) - i64(first * apart);
+        start = i64((C(index) + first) * apart) - i64(first * apart);
         start = max_i64(0, min_i64(start, last));
     }
     return {i32(start), i32(start + kernel), 1, kernel};
@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(256) max_pool(u64 count, T *out, i64 *found, c
     if (number >= count) return;
     ImageIndex index = results.unravel_index(number);
     WindowBox box(windows, images, results, index.spatial[0], index.spatial[1], index.spatial[2]);
-    i64 place = results.offset_of(index);
-    max_in_window(box, out + place, found + place, in + images.image_offset(index), images);
+    i64 result = results.offset_of(index);
+    max_in_window(box, out + result, found + result, in + images.image_offset(index), images);
 }
 
 // Max pooling over random windows. Each image has a random number for each of its dimensions, which determines the windows.
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(256) fractional_max_pool(u64 count, T *out, i6
         const T *sample = own + (rank == 2 ? 2 - dim : dim);
         return random_window_span(windows.window.kernel[dim], sample, images.size(dim), results.sizes[dim].value, index.spatial[dim]);
     };
-    i64 place = results.offset_of(index);
-    max_in_window({along(0), along(1), along(2)}, out + place, found + place, in + images.image_offset(index), images);
+    i64 result = results.offset_of(index);
+    max_in_window({along(0), along(1), along(2)}, out + result, found + result, in + images.image_offset(index), images);
 }
 
 // The range of the result's elements whose windows may contain an element of an image.

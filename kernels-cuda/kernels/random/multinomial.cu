@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(256) sum_before_pieces(const double *__restric
     if (!(sum > 0 && sum < Limits<double>::max_value())) report_fault(rows.fault, rows.site, INVALID_WEIGHT_SUM, 0, 0);
 }
 
-// Returns how many of the first `count` numbers fulfil `before`, which holds up to some number and not beyond (binary search).
+// Returns how many of the indices below `count` fulfil `before`, which holds for the first ones only (binary search).
 template <class Before> __device__ __forceinline__ u64 count_leading(u64 count, Before before) {
     u64 low = 0;
     while (count > 0) {

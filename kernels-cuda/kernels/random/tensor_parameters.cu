@@ -67,13 +67,13 @@ struct ElementStream {
         if (is_nan(count) || is_nan(probability)) return Limits<double>::nan();
         double n = count, p = probability, sum = 0;
         while (n * fmin(p, 1 - p) > 12 && !is_infinite(n)) {
-            double middle = floor(0.5 * n) + 1, below = gamma(middle), above = gamma(n + 1 - middle), place = below / (below + above);
-            if (place >= p) {
+            double middle = floor(0.5 * n) + 1, below = gamma(middle), above = gamma(n + 1 - middle), median = below / (below + above);
+            if (median >= p) {
                 n = middle - 1;
-                p = p / place;
+                p = p / median;
             } else {
                 n -= middle;
-                p = (p - place) / (1 - place);
+                p = (p - median) / (1 - median);
                 sum += middle;
             }
         }
@@ -83,10 +83,10 @@ struct ElementStream {
 
     __device__ double count_successes(double n, double p) {
         if (p <= 0) return 0;
-        double scale = 1 / log1p(-p), place = 0, sum = 0;
+        double scale = 1 / log1p(-p), median = 0, sum = 0;
         for (u32 tries = 0; tries < MAX_TRIES; tries++) {
-            place += floor(log(uniform()) * scale) + 1;
-            if (place > n) break;
+            median += floor(log(uniform()) * scale) + 1;
+            if (median > n) break;
             sum += 1;
         }
         return sum;

@@ -62,8 +62,8 @@ fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = 
 }
 
 fn write_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
-    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-    let unfinished = format!("{kernel}.{}.{}", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+    static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let unfinished = format!("{kernel}.{}.{}", std::process::id(), FILES_WRITTEN.fetch_add(1, Ordering::Relaxed));
     let (unfinished, kernel) = (folder.join(unfinished), folder.join(kernel));
     fs::create_dir_all(&kernel)?;
     fs::write(&unfinished, encode(code))?;

@@ -9,18 +9,18 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fingerprint(u128);
 
-const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+const FNV_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 impl Fingerprint {
     pub(crate) const fn new() -> Self {
-        Self(BASIS)
+        Self(FNV_BASIS)
     }
 
     /// Adds bytes. Two calls have the same result as one call with both byte strings joined: use [`add_text`](Self::add_text) if the boundary
     /// matters.
     pub(crate) fn add_bytes(self, bytes: &[u8]) -> Self {
-        Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+        Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME)))
     }
 
     /// Adds a text and its length, so that the boundary to the next text matters.

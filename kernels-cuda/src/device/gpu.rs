@@ -61,7 +61,7 @@ impl Gpu {
     }
 
     pub(crate) fn device(&self) -> Device {
-        cuda(self.index)
+        cuda_device(self.index)
     }
 
     fn open(index: u8) -> Result<Self, CudaError> {
@@ -109,7 +109,7 @@ impl Gpu {
 }
 
 /// Returns the device `cuda:index`.
-pub(crate) fn cuda(index: u8) -> Device {
+pub(crate) fn cuda_device(index: u8) -> Device {
     Device::new(keys::CUDA).and_then(|device| device.with_index(index)).unwrap_or(Device::CPU)
 }
 

@@ -145,7 +145,7 @@ struct Cuda;
 
 impl Cuda {
     fn buffer(storage: &Storage) -> Result<&CudaBuffer> {
-        let wrong_device = || CudaError::WrongDevice { found: storage.device(), expected: gpu::cuda(0) };
+        let wrong_device = || CudaError::WrongDevice { found: storage.device(), expected: gpu::cuda_device(0) };
         Ok(storage.buffer::<CudaBuffer>().ok_or_else(wrong_device)?)
     }
 }

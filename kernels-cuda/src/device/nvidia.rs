@@ -43,29 +43,29 @@ static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
 });
 
 /// Initialises the driver once. A failed attempt is repeated at the next call.
-fn start() -> Result<(), CudaError> {
-    static STARTED: OnceLock<()> = OnceLock::new();
-    if STARTED.get().is_none() {
+fn initialize_driver() -> Result<(), CudaError> {
+    static INITIALIZED: OnceLock<()> = OnceLock::new();
+    if INITIALIZED.get().is_none() {
         if !*IS_PRESENT {
             return Err(Missing::Driver.into());
         }
         // SAFETY: the function has no preconditions.
-        check("cuInit", unsafe { sys::cuInit(0) })?;
-        _ = STARTED.set(());
+        check_result("cuInit", unsafe { sys::cuInit(0) })?;
+        _ = INITIALIZED.set(());
     }
     Ok(())
 }
 
 /// Returns the driver's number of devices.
 pub(crate) fn count() -> Result<usize, CudaError> {
-    start()?;
+    initialize_driver()?;
     let mut count = 0;
     // SAFETY: the driver is initialised, and it writes only to `count`.
-    check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    check_result("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
+fn check_result(call: &'static str, result: CUresult) -> Result<(), CudaError> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
@@ -94,7 +94,7 @@ macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: handles come from this driver and are never destroyed while they are in use; the driver writes only to variables of the
         // caller. For a launch, the caller of `Machine::launch` promises the rest.
-        check(stringify!($function), unsafe { sys::$function($($argument),*) })
+        check_result(stringify!($function), unsafe { sys::$function($($argument),*) })
     };
 }
 
@@ -123,14 +123,14 @@ impl Nvidia {
         }
         let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared_memory };
-        let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
+        let (pool, shared, recorded) = (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
         Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
     }
 
     /// Makes the device's context current on this thread. Other libraries also change the current context, so it is queried each
     /// time: 15 nanoseconds.
     #[inline]
-    fn enter(&self) -> Result<(), CudaError> {
+    fn set_current_context(&self) -> Result<(), CudaError> {
         let mut current = std::ptr::null_mut();
         driver!(cuCtxGetCurrent(&raw mut current))?;
         if current.addr() != self.context {
@@ -140,8 +140,8 @@ impl Nvidia {
     }
 
     /// Records an event at the end of a stream's work so far.
-    fn event(&self, stream: StreamHandle, kind: sys::CUevent_flags_enum) -> Result<EventHandle, CudaError> {
-        self.enter()?;
+    fn create_event(&self, stream: StreamHandle, kind: sys::CUevent_flags_enum) -> Result<EventHandle, CudaError> {
+        self.set_current_context()?;
         let mut created = std::ptr::null_mut();
         driver!(cuEventCreate(&raw mut created, kind as u32))?;
         let event = created.addr();
@@ -151,7 +151,7 @@ impl Nvidia {
 }
 
 /// Makes the driver's memory pool keep freed memory, rather than return it to the system at each synchronisation.
-fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
+fn configure_memory_pool(device: sys::CUdevice) -> Result<usize, CudaError> {
     let mut pool = std::ptr::null_mut();
     driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
     let mut threshold = u64::MAX;
@@ -170,11 +170,11 @@ impl Machine for Nvidia {
     }
 
     fn make_current(&self) -> Result<(), CudaError> {
-        self.enter()
+        self.set_current_context()
     }
 
     fn create_stream(&self) -> Result<StreamHandle, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let mut stream = std::ptr::null_mut();
         let kind = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING;
         driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
@@ -182,7 +182,7 @@ impl Machine for Nvidia {
     }
 
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         // The driver would also refuse to wait for a recording, and would end the recording.
         if locked(&self.recorded).contains(&stream) {
             return Err(CudaError::Driver {
@@ -208,24 +208,24 @@ impl Machine for Nvidia {
     }
 
     fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let mut address = 0;
         // SAFETY: the stream is a stream of this driver, and the driver writes only to `address`.
         match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, stream as sys::CUstream) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 Err(CudaError::OutOfMemory { requested: bytes, total: self.properties.memory })
             }
-            result => check("cuMemAllocAsync", result).map(|()| address),
+            result => check_result("cuMemAllocAsync", result).map(|()| address),
         }
     }
 
     fn free(&self, address: Address, stream: StreamHandle) {
         // At the end of a process the driver may be gone already, and all memory with it, so errors are ignored.
-        _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, stream as sys::CUstream)));
+        _ = self.set_current_context().and_then(|()| driver!(cuMemFreeAsync(address, stream as sys::CUstream)));
     }
 
     fn trim(&self) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         // Graphs allocate from their own pool.
         driver!(cuDeviceGraphMemTrim(self.device))?;
         driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
@@ -237,7 +237,7 @@ impl Machine for Nvidia {
         let of_recordings = sys::CUgraphMem_attribute_enum::CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT;
         let pool = self.pool as sys::CUmemoryPool;
         let queried = self
-            .enter()
+            .set_current_context()
             .and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
             .and_then(|()| {
                 driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
@@ -246,42 +246,42 @@ impl Machine for Nvidia {
     }
 
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, stream as sys::CUstream))
     }
 
     fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, stream as sys::CUstream))
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream))
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         driver!(cuMemsetD8Async(to, byte, bytes, stream as sys::CUstream))
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let mut start = std::ptr::null_mut();
         driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
         NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { requested: bytes, total: 0 })
     }
 
     fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
-        self.event(stream, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
+        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
     }
 
     fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
-        self.event(stream, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
+        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
     }
 
     fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let mut milliseconds = 0.0;
         for event in [first, last] {
             driver!(cuEventSynchronize(event as sys::CUevent))?;
@@ -297,20 +297,20 @@ impl Machine for Nvidia {
     }
 
     fn is_complete(&self, event: EventHandle) -> bool {
-        self.enter().and_then(|()| driver!(cuEventQuery(event as sys::CUevent))).is_ok()
+        self.set_current_context().and_then(|()| driver!(cuEventQuery(event as sys::CUevent))).is_ok()
     }
 
     fn wait_for_event(&self, event: EventHandle) {
         // A failed device runs nothing more, and the next call that needs its result returns the error.
-        _ = self.enter().and_then(|()| driver!(cuEventSynchronize(event as sys::CUevent)));
+        _ = self.set_current_context().and_then(|()| driver!(cuEventSynchronize(event as sys::CUevent)));
     }
 
     fn destroy_event(&self, event: EventHandle) {
-        _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(event as sys::CUevent)));
+        _ = self.set_current_context().and_then(|()| driver!(cuEventDestroy_v2(event as sys::CUevent)));
     }
 
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let load = |code: Code| {
             let mut module = std::ptr::null_mut();
             driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
@@ -324,7 +324,7 @@ impl Machine for Nvidia {
     }
 
     fn entry_point(&self, code: usize, name: &str) -> Result<EntryPoint, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let name = CString::new(name).unwrap_or_default();
         let mut function = std::ptr::null_mut();
         driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
@@ -367,7 +367,7 @@ impl Machine for Nvidia {
         let mut shared = locked(&self.shared);
         let most = shared.entry(function).or_default();
         if bytes > *most {
-            self.enter()?;
+            self.set_current_context()?;
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             let value = i32::try_from(bytes).unwrap_or(i32::MAX);
             driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
@@ -377,7 +377,7 @@ impl Machine for Nvidia {
     }
 
     fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         // The calls of this crate do not disturb a recording, and the other modes forbid to query whether an event has passed.
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
         let mut recorded = locked(&self.recorded);
@@ -387,7 +387,7 @@ impl Machine for Nvidia {
     }
 
     fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
         let ended = driver!(cuStreamEndCapture(stream as sys::CUstream, &raw mut graph));
         locked(&self.recorded).retain(|recorded| *recorded != stream);
@@ -401,11 +401,11 @@ impl Machine for Nvidia {
     }
 
     fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         driver!(cuGraphLaunch(recording as sys::CUgraphExec, stream as sys::CUstream))
     }
 
     fn destroy_recording(&self, recording: Recording) {
-        _ = self.enter().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
+        _ = self.set_current_context().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
     }
 }

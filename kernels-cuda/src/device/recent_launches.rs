@@ -7,18 +7,18 @@ use crate::kernel::Kernel;
 const CAPACITY: usize = 8;
 
 static RECENT: [AtomicPtr<Kernel>; CAPACITY] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CAPACITY];
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LAUNCH_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Records a launch of a kernel.
 #[inline]
 pub(crate) fn record(kernel: &'static Kernel) {
-    let at = COUNT.fetch_add(1, Ordering::Relaxed) % CAPACITY;
+    let at = LAUNCH_COUNT.fetch_add(1, Ordering::Relaxed) % CAPACITY;
     RECENT[at].store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
 }
 
 /// Returns the names of the kernels that were launched last, most recent first and without duplicates.
 pub(crate) fn recent_kernels() -> Vec<&'static str> {
-    let count = COUNT.load(Ordering::Relaxed);
+    let count = LAUNCH_COUNT.load(Ordering::Relaxed);
     let mut names = Vec::new();
     for launch in 1..=CAPACITY.min(count) {
         let kernel = RECENT[(count - launch) % CAPACITY].load(Ordering::Relaxed).cast_const();

@@ -40,7 +40,7 @@ static STREAMS: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// The streams that this thread entered, of all devices. The last one of a device is its current stream.
-    static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+    static ENTERED_STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Stream {
@@ -70,7 +70,7 @@ impl Stream {
     #[must_use = "the stream is current until this is dropped"]
     pub fn enter(self) -> StreamGuard {
         graph::note_stream_change();
-        ENTERED.with_borrow_mut(|entered| entered.push(self));
+        ENTERED_STREAMS.with_borrow_mut(|entered| entered.push(self));
         StreamGuard { entered: self, thread: PhantomData }
     }
 
@@ -116,7 +116,7 @@ pub struct StreamGuard {
 
 impl Drop for StreamGuard {
     fn drop(&mut self) {
-        ENTERED.with_borrow_mut(|entered| {
+        ENTERED_STREAMS.with_borrow_mut(|entered| {
             if let Some(at) = entered.iter().rposition(|one| one.is_same(self.entered)) {
                 entered.remove(at);
             }
@@ -133,7 +133,7 @@ pub(crate) fn current(gpu: &Gpu) -> StreamHandle {
 /// Returns the allocator of this thread's current stream of a device.
 #[inline]
 pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
-    let entered = ENTERED.try_with(|entered| {
+    let entered = ENTERED_STREAMS.try_with(|entered| {
         let entered = entered.borrow();
         entered.iter().rev().find(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator)
     });

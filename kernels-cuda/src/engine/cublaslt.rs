@@ -130,7 +130,7 @@ impl Problem {
         })
     }
 
-    fn types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
+    fn library_types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
         use sys::cublasComputeType_t as compute;
         use sys::cudaDataType as data;
         match self.dtype {
@@ -170,7 +170,7 @@ static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
 });
 
 /// Calls a function of the library. An error has the function's name.
-macro_rules! library {
+macro_rules! call_library {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
         // module, of the stated size; matrices are at the addresses of a task's operands, which `Layout` described.
@@ -182,10 +182,10 @@ macro_rules! library {
 }
 
 /// Sets an attribute of a library's description.
-macro_rules! set {
+macro_rules! set_attribute {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
-        library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
+        call_library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
     }};
 }
 
@@ -195,12 +195,12 @@ pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
         return Ok(false);
     };
     if task.out.view.strides[2] != 1 && task.out.view.strides[1] == 1 {
-        return run(launch, library, &task.transposed());
+        return multiply_with(launch, library, &task.transposed());
     }
-    run(launch, library, task)
+    multiply_with(launch, library, task)
 }
 
-fn run(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
+fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
     let Some(mut problem) = Problem::of(task, TF32.load(Ordering::Relaxed)) else { return Ok(false) };
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
@@ -234,7 +234,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Resu
     let product = prepared.product as sys::cublasLtMatmulDesc_t;
     if problem.added == AddedOperand::Row {
         let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
-        set!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
+        set_attribute!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
         added = out;
     }
     let beta = match (problem.added, &task.added) {
@@ -244,7 +244,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Resu
     let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
     let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
     let pointer = |address: DevicePointer| address.address() as *mut c_void;
-    let multiplied = library!(cublasLtMatmul(
+    let multiplied = call_library!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
         product,
         alpha.pointer(),
@@ -314,7 +314,7 @@ impl Library {
             return Ok(*handle);
         }
         let mut handle = std::ptr::null_mut();
-        library!(cublasLtCreate(&raw mut handle))?;
+        call_library!(cublasLtCreate(&raw mut handle))?;
         self.handles.insert(device, handle.addr());
         Ok(handle.addr())
     }
@@ -331,18 +331,18 @@ impl Library {
 fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
-    let (data, scale, compute) = problem.types();
+    let (data, scale, compute) = problem.library_types();
     let mut product = std::ptr::null_mut();
-    library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
+    call_library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
     // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
     let is_transposed = |layout: Layout| i32::from(layout.is_transposed);
-    set!(
+    set_attribute!(
         cublasLtMatmulDescSetAttribute,
         product,
         of_product::CUBLASLT_MATMUL_DESC_TRANSA,
         is_transposed(problem.right)
     )?;
-    set!(
+    set_attribute!(
         cublasLtMatmulDescSetAttribute,
         product,
         of_product::CUBLASLT_MATMUL_DESC_TRANSB,
@@ -350,20 +350,20 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
     )?;
     if problem.added == AddedOperand::Row {
         let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
-        set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
+        set_attribute!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
     }
     let added = if let AddedOperand::Matrix(layout) = problem.added { layout } else { problem.out };
     let layouts = [
-        layout(data, problem.right, [problem.steps, problem.columns], problem.items)?,
-        layout(data, problem.left, [problem.rows, problem.steps], problem.items)?,
-        layout(data, added, [problem.rows, problem.columns], problem.items)?,
-        layout(data, problem.out, [problem.rows, problem.columns], problem.items)?,
+        create_layout(data, problem.right, [problem.steps, problem.columns], problem.items)?,
+        create_layout(data, problem.left, [problem.rows, problem.steps], problem.items)?,
+        create_layout(data, added, [problem.rows, problem.columns], problem.items)?,
+        create_layout(data, problem.out, [problem.rows, problem.columns], problem.items)?,
     ];
 
     let mut preference = std::ptr::null_mut();
-    library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
+    call_library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
     let workspace = preferred::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-    set!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
+    set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
     let [left, right, added, out] = problem.alignments;
     for (attribute, alignment) in [
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, right),
@@ -371,11 +371,11 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, added),
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, out),
     ] {
-        set!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
+        set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
     }
     let [a, b, c, d] = layouts.map(|layout| layout as sys::cublasLtMatrixLayout_t);
     let (mut found, mut count) = (std::mem::MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed(), 0);
-    let status = library!(cublasLtMatmulAlgoGetHeuristic(
+    let status = call_library!(cublasLtMatmulAlgoGetHeuristic(
         handle as sys::cublasLtHandle_t,
         product,
         a,
@@ -387,7 +387,7 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
         found.as_mut_ptr(),
         &raw mut count,
     ));
-    library!(cublasLtMatmulPreferenceDestroy(preference))?;
+    call_library!(cublasLtMatmulPreferenceDestroy(preference))?;
     if status.is_err() || count < 1 {
         return Ok(None);
     }
@@ -400,17 +400,22 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
 
 /// Creates the library's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
 /// rows and columns exchanged unless it is transposed.
-fn layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
+fn create_layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
     use sys::cublasLtMatrixLayoutAttribute_t as of_layout;
     let [rows, columns] = lines.map(i64::unsigned_abs);
     let (down, across) = if layout.is_transposed { (rows, columns) } else { (columns, rows) };
     let mut described = std::ptr::null_mut();
-    library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading_dimension))?;
+    call_library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading_dimension))?;
     if items > 1 {
         let count = i32::try_from(items).unwrap_or(i32::MAX);
-        set!(cublasLtMatrixLayoutSetAttribute, described, of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count)?;
+        set_attribute!(
+            cublasLtMatrixLayoutSetAttribute,
+            described,
+            of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+            count
+        )?;
         let offset = of_layout::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
-        set!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.batch_stride)?;
+        set_attribute!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.batch_stride)?;
     }
     Ok(described.addr())
 }

@@ -60,8 +60,8 @@ parameters! {
     struct TransposeShape {
         rows: u32,
         columns: u32,
-        row: i64,
-        column: i64,
+        row_stride: i64,
+        column_stride: i64,
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
     let (Ok(rows_of), Ok(columns_of)) = (u32::try_from(height), u32::try_from(width)) else { return Ok(false) };
     dims.remove(rows.max(columns));
     dims.remove(rows.min(columns));
-    let shape = TransposeShape { rows: rows_of, columns: columns_of, row: down[1], column: across[0] };
+    let shape = TransposeShape { rows: rows_of, columns: columns_of, row_stride: down[1], column_stride: across[0] };
     let edge = if element <= 4 { 64 } else { 32 };
     let [tiles, ..] = Grid::of_blocks(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
     let (launch, word) = (Launch::on(to)?, word_of_size(to.dtype().size()));

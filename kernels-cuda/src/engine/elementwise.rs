@@ -195,7 +195,7 @@ impl CallRule {
             if let OperandMark::Divisor(k) = *mark
                 && !class.is_floating()
             {
-                divisor::check(inputs[k], computed)?;
+                divisor::check_divisor(inputs[k], computed)?;
             }
         }
         let launch = Launch::on(out)?;
@@ -283,9 +283,9 @@ impl<const N: usize> Operands<N> {
     }
 
     fn offset(mut self, offsets: &[u64]) -> Self {
-        for (place, offset) in self.addresses.iter_mut().zip(offsets) {
-            if *place != DevicePointer::NULL {
-                *place = place.offset(*offset);
+        for (address, offset) in self.addresses.iter_mut().zip(offsets) {
+            if *address != DevicePointer::NULL {
+                *address = address.offset(*offset);
             }
         }
         self

@@ -108,6 +108,7 @@ parameters! {
         items: i64,
         rows: i64,
         columns: i64,
+        /// The size of the inner dimension.
         steps: i64,
         left: MatrixBatch,
         right: MatrixBatch,

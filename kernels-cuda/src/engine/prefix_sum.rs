@@ -57,7 +57,7 @@ mod tests {
     fn prefix_sums_of_many_tiles_equal_a_serial_sum() {
         let answer = crate::emulate().then_some(()).ok_or("there is no C++ compiler to emulate a device");
         let Some(()) = test_tools::found(test_tools::Tool::Emulator, answer) else { return };
-        let device = crate::device::gpu::cuda(0);
+        let device = crate::device::gpu::cuda_device(0);
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
@@ -68,8 +68,8 @@ mod tests {
             let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();
             aten::copy_(&mut host, &on, false).unwrap();
             let mut before = 0;
-            for (place, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {
-                assert_eq!(place, before);
+            for (sum, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {
+                assert_eq!(sum, before);
                 before += count;
             }
         }

@@ -147,13 +147,13 @@ pub(crate) fn compute_contiguous(
 /// Copies a CPU tensor to a CUDA tensor. Both are contiguous and have the same dtype.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;
-    let (gpu, place) = (launch.gpu, launch.pointer(to)?.address());
+    let (gpu, address) = (launch.gpu, launch.pointer(to)?.address());
     if !is_asynchronous(from, non_blocking) {
-        return Ok(gpu.copy_in(&as_bytes(from)?.read::<u8>()?, place, launch.stream)?);
+        return Ok(gpu.copy_in(&as_bytes(from)?.read::<u8>()?, address, launch.stream)?);
     }
     let held = from.storage().hold_for_reading()?;
     let (start, size) = host_range(from, &held)?;
-    gpu.machine.copy_in(start, place, size, launch.stream)?;
+    gpu.machine.copy_in(start, address, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
@@ -161,18 +161,18 @@ fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = contiguous(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
-    let place = launch.pointer(&from)?;
+    let pointer = launch.pointer(&from)?;
     if !to.geometry().is_contiguous() || !same_sizes {
         let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;
-        launch.copy_out(place, &mut as_bytes(&host)?.write::<u8>()?)?;
+        launch.copy_out(pointer, &mut as_bytes(&host)?.write::<u8>()?)?;
         return aten::copy_(to, &host, non_blocking);
     }
     if !is_asynchronous(to, non_blocking) {
-        return Ok(launch.copy_out(place, &mut as_bytes(to)?.write::<u8>()?)?);
+        return Ok(launch.copy_out(pointer, &mut as_bytes(to)?.write::<u8>()?)?);
     }
     let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
     let (start, size) = host_range(to, &held)?;
-    gpu.machine.copy_out(place.address(), start, size, launch.stream)?;
+    gpu.machine.copy_out(pointer.address(), start, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 

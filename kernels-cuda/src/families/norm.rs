@@ -235,7 +235,19 @@ impl GradientSums {
         }
         let [channels, parts, pieces] =
             [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let arguments = (&self.sums, of_weight, of_bias, coefficients_address, known.0, known.1, by, channels, parts, pieces, count);
+        let arguments = (
+            &self.sums,
+            of_weight,
+            of_bias,
+            coefficients_address,
+            known.0,
+            known.1,
+            by,
+            channels,
+            parts,
+            pieces,
+            count,
+        );
         let grid = Grid::new(channels.div_ceil(32), 256);
         Ok(launch.run(&NORMALIZATION, "parameter_gradients", &[self.sums.dtype()], grid, arguments)?)
     }

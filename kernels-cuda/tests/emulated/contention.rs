@@ -14,7 +14,7 @@ fn rounds(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
 
-fn filled(cuda: Device, count: i64, number: i64) -> Tensor {
+fn filled_tensor(cuda: Device, count: i64, number: i64) -> Tensor {
     aten::full(&[count], number.into(), Some(DType::F32), None, Some(cuda), None).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn threads_write_read_and_free_in_different_streams() {
             let (count, number) = (64 << ((thread + round) % 13), round % 1000);
             let mut x = {
                 let _writing = stream(thread + round).enter();
-                filled(cuda, count, number)
+                filled_tensor(cuda, count, number)
             };
             let doubled = {
                 let _reading = stream(3 * thread + 5 * round + 1).enter();
@@ -60,7 +60,7 @@ fn threads_write_read_and_free_in_different_streams() {
 #[test]
 fn many_replays_equal_as_many_calls() {
     let Some((cuda, _lock)) = device() else { return };
-    let mut x = filled(cuda, 1000, 0);
+    let mut x = filled_tensor(cuda, 1000, 0);
     let mut sum = aten::full(&[1000], 0.into(), Some(DType::I64), None, Some(cuda), None).unwrap();
     let seen = sum.clone();
     let graph = Graph::record(cuda, || {
@@ -90,7 +90,7 @@ fn threads_record_and_replay_concurrently() {
         for thread in 0..8_i64 {
             scope.spawn(move || {
                 let _entered = Stream::new(cuda).unwrap().enter();
-                let mut x = filled(cuda, 5000, 0);
+                let mut x = filled_tensor(cuda, 5000, 0);
                 let mut graph = Graph::record(cuda, || aten::add(&x, &x, 1.into())).unwrap();
                 let mut differences = Vec::new();
                 for round in 0..rounds {
@@ -133,7 +133,7 @@ fn allocation_works_again_after_out_of_memory() {
         drop(blocks);
         drop(of_the_last);
     }
-    assert_eq!(to(&count_differences(&filled(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
+    assert_eq!(to(&count_differences(&filled_tensor(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
     cuda.synchronize().unwrap();
     kernels_cuda::empty_cache().unwrap();
 }
@@ -151,7 +151,7 @@ fn the_next_wait_names_the_kernel_that_crashed() {
     const CHILD_VARIABLE: &str = "OPDISPATCH_TEST_CRASH";
     if std::env::var_os(CHILD_VARIABLE).is_some() {
         let cuda: Device = "cuda:0".parse().unwrap();
-        let x = filled(cuda, 8, 1);
+        let x = filled_tensor(cuda, 8, 1);
         let launch = Launch::on(&x).unwrap();
         launch.run(&CRASHES, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());

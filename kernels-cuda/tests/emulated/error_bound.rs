@@ -20,9 +20,9 @@ const DRAWS: u64 = 4;
 /// The arguments that are changed slightly (nudged).
 #[derive(Clone, Copy)]
 pub(crate) enum Nudged<'a> {
-    /// All arguments.
+    /// Nudges every argument.
     All,
-    /// For each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
+    /// Gives, for each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
     ForEachResult(&'a [Option<usize>]),
 }
 
@@ -31,14 +31,14 @@ pub(crate) enum Nudged<'a> {
 /// The results can be arguments of another operator, whose bound is then relative to them.
 #[track_caller]
 pub(crate) fn assert_close(
-    what: &str,
+    case: &str,
     arguments: &[&Tensor],
     nudged: Nudged<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Vec<Tensor> {
     match check_results(arguments, nudged, f) {
         Ok(found) => found,
-        Err(difference) => panic!("{what}: {difference}"),
+        Err(difference) => panic!("{case}: {difference}"),
     }
 }
 

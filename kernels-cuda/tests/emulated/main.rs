@@ -37,7 +37,8 @@ fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
 
 /// Returns any device that no other test uses, locked, for tests that only check results.
 fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let free = (0..devices()?).rev().find_map(|index| Some((cuda_device(index), DEVICE_LOCKS[index].try_lock().ok()?)));
+    let free =
+        (0..device_count()?).rev().find_map(|index| Some((cuda_device(index), DEVICE_LOCKS[index].try_lock().ok()?)));
     free.or_else(device)
 }
 

@@ -28,7 +28,7 @@ fn one_stream_writes_another_reads_and_a_third_frees() {
 }
 
 /// Returns a tensor of 64 x 64 elements that are filled with a number.
-fn rows(device: Device, number: u8) -> Tensor {
+fn filled_tensor(device: Device, number: u8) -> Tensor {
     aten::full(&[64, 64], f64::from(number).into(), Some(DType::F32), None, Some(device), None).unwrap()
 }
 
@@ -39,14 +39,14 @@ fn memory_is_reused_only_after_all_streams_that_read_it() {
     for round in 0..20_u8 {
         let y = {
             let _home = home.enter();
-            let x = rows(cuda, round);
+            let x = filled_tensor(cuda, round);
             let _reading = reading.enter();
             aten::add(&x, &x, 1.into()).unwrap()
         };
         // No stream waits for the reader before memory of the same size is allocated, written and waited for.
         {
             let _home = home.enter();
-            assert_eq!(numbers(&rows(cuda, 99))[0].to_bits(), 99_f32.to_bits());
+            assert_eq!(numbers(&filled_tensor(cuda, 99))[0].to_bits(), 99_f32.to_bits());
         }
         assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
     }
@@ -56,7 +56,7 @@ fn memory_is_reused_only_after_all_streams_that_read_it() {
 fn a_write_waits_for_readers_in_all_streams() {
     let Some((cuda, _lock)) = device() else { return };
     let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
-    let mut x = rows(cuda, 0);
+    let mut x = filled_tensor(cuda, 0);
     for round in 1..20_u8 {
         let doubled = [first, second].map(|stream| {
             let _entered = stream.enter();
@@ -77,14 +77,14 @@ fn a_write_waits_for_readers_in_all_streams() {
 #[test]
 fn threads_with_different_streams_read_one_tensor() {
     let Some((cuda, _lock)) = device() else { return };
-    let weight = rows(cuda, 3);
+    let weight = filled_tensor(cuda, 3);
     std::thread::scope(|scope| {
         for number in 0..4_u8 {
             let weight = weight.clone();
             scope.spawn(move || {
                 let _entered = Stream::new(cuda).unwrap().enter();
                 for round in 0..50_u8 {
-                    let y = aten::mul(&rows(cuda, number + round), &weight).unwrap();
+                    let y = aten::mul(&filled_tensor(cuda, number + round), &weight).unwrap();
                     assert_eq!(numbers(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
                 }
             });
@@ -96,8 +96,8 @@ fn threads_with_different_streams_read_one_tensor() {
 #[test]
 fn a_write_of_a_joined_thread_is_visible() {
     let Some((cuda, _lock)) = device() else { return };
-    let mut sum = rows(cuda, 0);
-    let (shown, one) = (sum.clone(), rows(cuda, 1));
+    let mut sum = filled_tensor(cuda, 0);
+    let (shown, one) = (sum.clone(), filled_tensor(cuda, 1));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let _entered = Stream::new(cuda).unwrap().enter();

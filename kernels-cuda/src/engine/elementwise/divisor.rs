@@ -6,20 +6,20 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: the divisor is packed and has `count` elements, which are only read; the kernel writes only to the fault.
-    static NO_ZERO = unsafe { Kernel::new("no_zero", r#"
+    static CHECK_DIVISOR = unsafe { Kernel::new("check_divisor", r#"
 #include "opdispatch.cuh"
-template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
+template <class T> __global__ void __launch_bounds__(256) check_divisor(const T *elements, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count && elements[at] == T(0)) report_fault(fault, site, DIVISION_BY_ZERO, at, count);
 }
-"#, |instances| instances.add_each("no_zero", &WHOLE)) };
+"#, |instances| instances.add_each("check_divisor", &INTEGER_DTYPES)) };
 }
 
-const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
+const INTEGER_DTYPES: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
 
 /// Checks that integers are not divided by zero in the dtype `computed`. A CPU scalar is checked at once; the elements of a tensor are
 /// checked on the device, and the error comes at the next wait for it.
-pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
+pub(crate) fn check_divisor(divisor: &Tensor, computed: DType) -> Result<()> {
     if is_cpu_scalar(divisor) {
         return match round_to_dtype(divisor.to_scalar()?, computed) {
             Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
@@ -31,5 +31,5 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
     let arguments = (&divisor, count, launch.fault_record(), Site::of("aten::div", "other"));
-    launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)
+    launch.cover(&CHECK_DIVISOR, "check_divisor", &[divisor.dtype()], count, arguments)
 }

@@ -57,21 +57,21 @@ macro_rules! loops {
 macro_rules! elementwise {
     (unsafe { $($name:ident $([$($option:tt)+])* => $(by $loops:block)? $(|$($element:ident),+| $body:literal)?;)* }) => {
         $(dispatch_runtime::op_row! {
-            aten::$name => line, [$([$($option)+])*] [$(by $loops)? $(|$($element),+| $body)?]
+            aten::$name => elementwise_kernel, [$([$($option)+])*] [$(by $loops)? $(|$($element),+| $body)?]
         })*
     };
 }
 
 /// Declares the kernel of one line of `elementwise!`.
-macro_rules! line {
+macro_rules! elementwise_kernel {
     ($name:ident $all:tt $operands:tt [$($ty:ty),+] [$($options:tt)*] $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }
     };
     (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($dtype:expr),+] $marks:tt $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands [$($dtype),+, dispatch_runtime::DType::I32] $marks $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands [$($dtype),+, dispatch_runtime::DType::I32] $marks $body }
     };
     (@options [[$mark:ident $operand:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $dtypes:tt [$($marks:tt)*] $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands $dtypes [$($marks)* $mark $operand] $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands $dtypes [$($marks)* $mark $operand] $body }
     };
     (@options [] $name:ident { $($argument:ident: $ty:ty),+ } $operands:tt $dtypes:tt [] [by $loops:block]) => {
         #[allow(unused_variables, clippy::unnecessary_wraps, reason = "some loops use no argument")]

@@ -11,7 +11,7 @@ elementwise!(unsafe {
     silu => |x| "return x * sigmoid(x);";
     elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
     hardtanh => |x| "return minimum(maximum(x, min_val), max_val);";
-    gelu => by { approximated(approximate, &GELU, &GELU_BY_TANH) };
+    gelu => by { gelu_loops(approximate, &GELU, &GELU_BY_TANH) };
     hardsigmoid => |x| "return relu6_of_plus_3(x) / C(6);";
     hardswish => |x| "return x * relu6_of_plus_3(x) / C(6);";
     softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
@@ -31,7 +31,7 @@ loops!(unsafe {
 });
 
 /// Selects the loops of `gelu`, or of its gradient, by the argument `approximate`.
-pub(crate) fn approximated(approximate: &str, exact: &'static Loops, by_tanh: &'static Loops) -> BoundLoops {
+pub(crate) fn gelu_loops(approximate: &str, exact: &'static Loops, by_tanh: &'static Loops) -> BoundLoops {
     let loops = if approximate == "tanh" { by_tanh } else { exact };
     loops.with(&[])
 }

@@ -4,7 +4,7 @@
 use dispatch_runtime::Scalar;
 
 use crate::engine::elementwise::BoundLoops;
-use crate::families::elementwise::activation::approximated;
+use crate::families::elementwise::activation::gelu_loops;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -20,9 +20,9 @@ elementwise!(unsafe {
     hardshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softplus_backward => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
-    gelu_backward => by { approximated(approximate, &GELU, &GELU_BY_TANH) };
-    logit_backward => by { logit(eps) };
-    elu_backward => by { elu([alpha, scale, input_scale], is_result) };
+    gelu_backward => by { gelu_loops(approximate, &GELU, &GELU_BY_TANH) };
+    logit_backward => by { logit_backward_loops(eps) };
+    elu_backward => by { elu_backward_loops([alpha, scale, input_scale], is_result) };
     log_sigmoid_backward => |grad, x| "return grad * sigmoid(-x);";
     native_dropout_backward => |grad, mask| "return grad * mask * scale;";
 });
@@ -36,13 +36,13 @@ loops!(unsafe {
     ELU_OF_RESULT elu_backward_of_result [F32 F64] |grad, y; alpha, scale, input_scale| "return grad * (y <= C(0) ? input_scale * (y + alpha * scale) : scale);";
 });
 
-fn logit(eps: Option<f64>) -> BoundLoops {
+fn logit_backward_loops(eps: Option<f64>) -> BoundLoops {
     // With `eps`, the gradient is zero outside of the bounds; without, it is NaN there.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     LOGIT.with(&[low.into(), high.into(), outside.into()])
 }
 
-fn elu(numbers: [Scalar; 3], is_result: bool) -> BoundLoops {
+fn elu_backward_loops(numbers: [Scalar; 3], is_result: bool) -> BoundLoops {
     let loops = if is_result { &ELU_OF_RESULT } else { &ELU };
     loops.with(&numbers)
 }

@@ -8,7 +8,7 @@ use crate::engine::elementwise::BoundLoops;
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     add [few] [keeps 0] [keeps 1] => |a, b| "return a + b * alpha;";
-    _add_relu => by { sums_from_zero(result_dtype([this, other]), alpha) };
+    _add_relu => by { add_relu_loops(result_dtype([this, other]), alpha) };
     sub [few] [keeps 0] [keeps 1] => |a, b| "return a - b * alpha;";
     rsub [few] [keeps 0] [keeps 1] => |a, b| "return b - a * alpha;";
     mul [few] [keeps 0] [keeps 1] => |a, b| "return a * b;";
@@ -21,7 +21,7 @@ elementwise!(unsafe {
     logaddexp => |a, b| "return logaddexp(a, b);";
     logaddexp2 => |a, b| "return logaddexp2(a, b);";
     copysign => |a, b| "return copysign(a, b);";
-    nextafter => by { steps(this, other) };
+    nextafter => by { nextafter_loops(this, other) };
     gcd => |a, b| "for (; b; ) { C rest = trunc_remainder(a, b); a = b; b = rest; } return magnitude(a);";
     lcm => |a, b| "C x = a, y = b; for (; y; ) { C rest = trunc_remainder(x, y); x = y; y = rest; } return x == 0 ? x : magnitude(C(a / x * b));";
 });
@@ -35,7 +35,7 @@ loops!(unsafe {
 });
 
 /// Selects the loops of `_add_relu`: a sum of narrow integers wraps in its own dtype before the comparison with zero.
-fn sums_from_zero(dtype: DType, alpha: Scalar) -> BoundLoops {
+fn add_relu_loops(dtype: DType, alpha: Scalar) -> BoundLoops {
     let loops = match dtype {
         DType::I8 => &ADD_RELU_I8,
         DType::I16 => &ADD_RELU_I16,
@@ -45,6 +45,6 @@ fn sums_from_zero(dtype: DType, alpha: Scalar) -> BoundLoops {
 }
 
 /// Passes the dtype to the loops of `nextafter`: the next number is that of the dtype, not of the type that is computed in.
-fn steps(this: &Tensor, other: &Tensor) -> BoundLoops {
+fn nextafter_loops(this: &Tensor, other: &Tensor) -> BoundLoops {
     NEXTAFTER.with(&[i64::from(result_dtype([this, other]) as u8).into()])
 }

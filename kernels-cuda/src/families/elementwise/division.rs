@@ -30,7 +30,7 @@ fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
 }
 
 /// Selects the loops of a rounded division. They promote as `floor_divide` does, for both roundings.
-fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
+fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
     match rounding {
         Rounding::Floor => &FLOOR,
         Rounding::Trunc if other.geometry().count() == 1 => &TRUNC,
@@ -47,8 +47,10 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops 
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
         None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
-        Some(rounding) => {
-            into::<aten::floor_divide, _>(("out", out), [this, other], &rounded(this, other, rounding).with(&[]))
-        }
+        Some(rounding) => into::<aten::floor_divide, _>(
+            ("out", out),
+            [this, other],
+            &rounded_division_loops(this, other, rounding).with(&[]),
+        ),
     }
 }

@@ -10,7 +10,7 @@ elementwise!(unsafe {
     bitwise_and [few] => |a, b| "return a & b;";
     bitwise_or [few] => |a, b| "return a | b;";
     bitwise_xor [few] => |a, b| "return a ^ b;";
-    bitwise_not => by { inverting(this) };
+    bitwise_not => by { bitwise_not_loops(this) };
     bitwise_left_shift => |a, b| "return b >= 0 && b < 64 ? C(u64(a) << b) : C(0);";
     bitwise_right_shift => |a, b| "return a >> (b >= 0 && b < 64 ? b : C(63));";
     logical_and [few] => |a, b| "return a != C(0) && b != C(0);";
@@ -32,7 +32,7 @@ loops!(unsafe {
 });
 
 /// Selects the loops of `bitwise_not`. A boolean is negated as a value, as inverting all bits would not give a boolean.
-fn inverting(this: &Tensor) -> BoundLoops {
+fn bitwise_not_loops(this: &Tensor) -> BoundLoops {
     let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
     loops.with(&[])
 }

@@ -17,8 +17,8 @@ elementwise!(unsafe {
     ceil => |x| "return rounded_up(x);";
     trunc => |x| "return rounded_to_zero(x);";
     round => |x| "return rounded_to_nearest(x);";
-    round_decimals => by { rounded(decimals) };
-    nan_to_num => by { NAN_TO_NUM.with(&stands(this.dtype(), nan, posinf, neginf)) };
+    round_decimals => by { round_loops(decimals) };
+    nan_to_num => by { NAN_TO_NUM.with(&nan_to_num_values(this.dtype(), nan, posinf, neginf)) };
     frac => |x| "return x - trunc(x);";
     sqrt => |x| "return sqrt(x);";
     rsqrt => |x| "return rsqrt(x);";
@@ -51,7 +51,7 @@ elementwise!(unsafe {
     sinc => |x| "C turn = x * C(3.141592653589793); return x == C(0) ? C(1) : sin(turn) / turn;";
     deg2rad => |x| "return x * C(0.017453292519943295);";
     rad2deg => |x| "return x * C(57.29577951308232);";
-    logit => by { ends(eps) };
+    logit => by { logit_loops(eps) };
     polygamma => by { POLYGAMMA.with(&[n.into()]) };
 });
 
@@ -67,12 +67,12 @@ loops!(unsafe {
 });
 
 /// Returns the loops of `logit`, clamped to `eps`. Without `eps` nothing is clamped, so an element outside of 0 to 1 becomes NaN.
-fn ends(eps: Option<f64>) -> BoundLoops {
+fn logit_loops(eps: Option<f64>) -> BoundLoops {
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     LOGIT.with(&[low.into(), high.into()])
 }
 
-fn rounded(decimals: i64) -> BoundLoops {
+fn round_loops(decimals: i64) -> BoundLoops {
     let scale = 10_f64.powi(i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX));
     let loops = if decimals < 0 { &ROUND_LEFT } else { &ROUND_RIGHT };
     loops.with(&[scale.into()])
@@ -85,7 +85,7 @@ fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> R
 }
 
 /// Returns the replacements of `nan_to_num` for NaN, infinity and minus infinity.
-fn stands(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>) -> [Scalar; 3] {
+fn nan_to_num_values(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>) -> [Scalar; 3] {
     let largest = match dtype {
         DType::F16 => f16::MAX.to_f64(),
         DType::BF16 => bf16::MAX.to_f64(),

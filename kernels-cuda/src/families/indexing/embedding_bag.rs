@@ -109,11 +109,11 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
     let weights = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
     let mut shares = None;
     if weights.is_some() || mode == BagMode::Mean {
-        let places = indices.geometry().count();
-        let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
+        let index_count = indices.geometry().count();
+        let weighed = Spec::contiguous(computed, &[index_count]).on(grad.device())?;
         let counts = (mode == BagMode::Mean).then_some(&counts);
-        let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
-        launch.cover(&EMBEDDING_BAG, "index_weights", &[computed], places, arguments)?;
+        let arguments = (index_count, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
+        launch.cover(&EMBEDDING_BAG, "index_weights", &[computed], index_count, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {

@@ -3,7 +3,7 @@
 use aten::{Margins, Reduction};
 
 use super::likelihood::CLASS_LOSSES;
-use super::reduced;
+use super::reduce_losses;
 use crate::engine::reduce::compute_dtype;
 use crate::prelude::*;
 
@@ -71,7 +71,7 @@ impl MarginInputs {
         // The mean of no losses is zero, not NaN.
         match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
             Reduction::None => copy_into(out, &aten::view(&losses, out.sizes())?),
-            reduction => reduced(out, &losses, reduction),
+            reduction => reduce_losses(out, &losses, reduction),
         }
     }
 
@@ -86,19 +86,19 @@ impl MarginInputs {
     }
 }
 
-fn number(scalar: Scalar) -> f64 {
+fn to_f64(scalar: Scalar) -> f64 {
     scalar.to_f64().unwrap_or(f64::NAN)
 }
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
 fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [number(p), number(margin)];
+    let numbers = [to_f64(p), to_f64(margin)];
     MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
 fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [number(p), number(margin)];
+    let numbers = [to_f64(p), to_f64(margin)];
     let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
     inputs.backward(plan, out, grad_output)
 }

@@ -53,8 +53,8 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         DType::BF16 => 8,
         _ => 24,
     };
-    fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, place, stream| {
-        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (place, stream, from, to, bits))?)
+    fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, pointer, stream| {
+        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (pointer, stream, from, to, bits))?)
     })
 }
 

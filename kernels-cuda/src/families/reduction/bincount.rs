@@ -24,10 +24,10 @@ fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
 #[op_impl(aten::bincount, CUDA)]
 fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = contiguous(this, DType::I64)?;
-    let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
+    let (launch, count, device) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
     if count > 0 {
-        let extent = to_device(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let extent = to_device(&Tensor::from_slice(&[i64::MAX, i64::MIN]), device)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
         launch.run(&BINCOUNT, "min_max", &[], grid, (count, &numbers, &extent))?;
         let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
@@ -37,11 +37,11 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
         length = length.max(extent[1].saturating_add(1));
     }
     let Some(weights) = weights else {
-        let counts = zeros(DType::I64, length, place)?;
+        let counts = zeros(DType::I64, length, device)?;
         launch.cover(&BINCOUNT, "count_integers", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
-    let (sums, values) = (zeros(DType::F64, length, place)?, contiguous(weights, DType::F64)?);
+    let (sums, values) = (zeros(DType::F64, length, device)?, contiguous(weights, DType::F64)?);
     launch.cover(&BINCOUNT, "sum_weights", &[], count, (count, &numbers, &values, length, &sums))?;
     if weights.dtype() == DType::F32 { contiguous_copy(&sums, DType::F32) } else { Ok(sums) }
 }

@@ -130,7 +130,7 @@ fn scan_dim<O: Operation>(
     // If there are too few lines for one thread each, the lines are made contiguous first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
-        let last = |tensor: &Tensor| moved_last(tensor, dim);
+        let last = |tensor: &Tensor| move_dim_last(tensor, dim);
         let from = contiguous(&last(this)?, computed)?;
         let (contiguous_out, contiguous_indices) =
             (to.fresh_like(computed)?, indices.as_ref().map(|indices| indices.fresh_like(DType::I64)).transpose()?);
@@ -155,7 +155,7 @@ fn scan_dim<O: Operation>(
 }
 
 /// Returns a view of a tensor with dimension `dim` moved to the end.
-fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
+fn move_dim_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
     let (mut sizes, mut strides) = (tensor.sizes().to_vec(), tensor.strides().to_vec());
     for list in [&mut sizes, &mut strides] {
         list[dim..].rotate_left(1);

@@ -58,8 +58,8 @@ fn write_median(out: &mut Tensor, this: &Tensor, ignores_nan: bool) -> Result<()
     }
     let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
-    let mut place = out.fresh_like(DType::I64)?;
-    SortInput::along(&row, 0, false)?.select_nth(Nth::Median { ignores_nan }, &result_tensors([out, &mut place]))
+    let mut index = out.fresh_like(DType::I64)?;
+    SortInput::along(&row, 0, false)?.select_nth(Nth::Median { ignores_nan }, &result_tensors([out, &mut index]))
 }
 
 #[op_impl(aten::median, CUDA)]

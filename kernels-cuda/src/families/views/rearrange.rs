@@ -57,17 +57,17 @@ fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
 #[op_impl(aten::roll, CUDA)]
 fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
-        Roll::Dims(by) => rolled(out, this, by),
+        Roll::Dims(by) => roll_dims(out, this, by),
         Roll::Flat(by) => {
             let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
             let this = this.restride(row.clone().at(this.geometry().offset()))?;
-            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+            roll_dims(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
         }
     }
 }
 
 /// Rolls each dimension by `by`: its last `by` elements come first.
-fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+fn roll_dims(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
     let mut from = this.clone();
     let dims: Vec<usize> = (0..by.len()).filter(|&dim| by[dim] != 0).collect();
     let Some(&last) = dims.last() else { return copy_into(out, this) };
