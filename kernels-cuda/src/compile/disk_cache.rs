@@ -160,9 +160,9 @@ mod tests {
     fn a_damaged_file_is_removed_and_other_files_are_kept() {
         let folder = Folder::new("broken");
         assert!(folder.instances_of("add").is_empty());
-        folder.put("add", &code(&["add<float>"]));
-        folder.put("add", &code(&["add<u8>", "add<i8>"]));
-        folder.put("mul", &code(&["mul<float>"]));
+        folder.write_file("add", &code(&["add<float>"]));
+        folder.write_file("add", &code(&["add<u8>", "add<i8>"]));
+        folder.write_file("mul", &code(&["mul<float>"]));
         assert_eq!(folder.instances_of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
 
         let broken = folder.0.join("add").join(file_name("13.0-", &["add<float>".to_owned()]));
@@ -170,7 +170,7 @@ mod tests {
         fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(folder.instances_of("add"), [["add<u8>", "add<i8>"]]);
         assert!(!broken.exists());
-        folder.put("add", &code(&["add<float>"]));
+        folder.write_file("add", &code(&["add<float>"]));
         assert_eq!(folder.instances_of("add").len(), 2);
         assert_eq!(folder.instances_of("mul"), [["mul<float>"]]);
     }
@@ -188,7 +188,7 @@ mod tests {
                 let folder = &folder;
                 scope.spawn(move || {
                     for round in 0..8 {
-                        folder.put("add", &large(writer, round));
+                        folder.write_file("add", &large(writer, round));
                         // A damaged file would be removed.
                         assert!(!folder.instances_of("add").is_empty());
                     }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn code_of_another_compiler_version_is_used_only_without_a_compiler() {
         let folder = Folder::new("makers");
-        folder.put("add", &code(&["add<float>"]));
+        folder.write_file("add", &code(&["add<float>"]));
         assert!(folder.instances_with_prefix("add", "13.1-").is_empty());
         assert_eq!(folder.instances_with_prefix("add", ""), [["add<float>"]]);
         write_file(&folder.0, "add", "13.1-", &code(&["add<float>"])).unwrap();

@@ -56,7 +56,7 @@ struct Case {
 
 /// Checks attention and its gradients, on a device, against double precision.
 pub(crate) fn assert_attention(
-    what: &str,
+    case: &str,
     [query, key, value, grad_output]: [&Tensor; 4],
     mask: Option<&Tensor>,
     is_causal: bool,
@@ -67,7 +67,7 @@ pub(crate) fn assert_attention(
     let forward = if is_half { Nudged::ForEachResult(&[Some(2), None]) } else { Nudged::All };
     let mut arguments = vec![query, key, value];
     arguments.extend(mask);
-    let found = assert_close(what, &arguments, forward, |x| {
+    let found = assert_close(case, &arguments, forward, |x| {
         let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
         let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, is_causal, x.get(3), scale)?;
         Ok(vec![out, sums])
@@ -76,7 +76,7 @@ pub(crate) fn assert_attention(
     let backward = if is_half { Nudged::ForEachResult(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
     let mut arguments = vec![query, key, value, &found[0], &found[1], grad_output];
     arguments.extend(mask);
-    assert_close(&format!("gradients, {what}"), &arguments, backward, |x| {
+    assert_close(&format!("gradients, {case}"), &arguments, backward, |x| {
         let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
         let (of_query, of_key, of_value) =
             gradients(&x[5], &x[0], &x[1], &x[2], &x[3], &x[4], 0.0, is_causal, x.get(6), scale)?;
@@ -111,7 +111,7 @@ fn half_precision_attention_equals_double_precision() {
     for (number, case) in cases.into_iter().enumerate() {
         let _order = ReverseOrder::on(number % 2 == 1);
         let Case { dtype, sizes: [items, heads, groups, rows, keys, width], is_causal, mask, scale, layout } = case;
-        let what = format!("case {number}");
+        let case = format!("case {number}");
         let [query, key, value] =
             [[items, heads, rows, width], [items, groups, keys, width], [items, groups, keys, width]];
         let here = [
@@ -123,7 +123,7 @@ fn half_precision_attention_equals_double_precision() {
         let [query, key, value] = here.each_ref().map(|tensor| heads_view(&to(tensor, cuda), layout));
         let mask = mask.map(|mask| to(&mask, cuda));
         let grad_output = to(&random_tensor(5, [items, heads, rows, width], dtype, Layout::HeadsOutside), cuda);
-        assert_attention(&what, [&query, &key, &value, &grad_output], mask.as_ref(), is_causal, scale);
+        assert_attention(&case, [&query, &key, &value, &grad_output], mask.as_ref(), is_causal, scale);
     }
 }
 

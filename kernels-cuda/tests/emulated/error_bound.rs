@@ -52,7 +52,7 @@ fn check_results(
     let doubles: Vec<Tensor> = arguments.iter().map(|tensor| to_double(tensor)).collect();
     let found = f(&mut arguments.iter().map(|&tensor| tensor.clone()).collect::<Vec<_>>()).unwrap();
     let truth: Vec<Vec<f64>> =
-        f(&mut doubles.iter().map(copied).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
+        f(&mut doubles.iter().map(contiguous_copy).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
     assert_eq!(found.len(), truth.len());
     for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
         // A kernel computes at least as precisely as its result's dtype.
@@ -63,8 +63,8 @@ fn check_results(
         };
         let change = (1..=DRAWS).map(|mut seed| {
             let arguments = doubles.iter().enumerate();
-            let arguments =
-                arguments.map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { copied(tensor) });
+            let arguments = arguments
+                .map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { contiguous_copy(tensor) });
             max_distance(&elements(&f(&mut arguments.collect::<Vec<_>>()).unwrap()[index]), truth)
         });
         let change = if unit > 0.0 { change.fold(0.0, f64::max) } else { 0.0 };
@@ -108,17 +108,17 @@ pub(crate) fn unit_roundoff(dtype: DType) -> f64 {
 /// Copies a tensor to the CPU, in double precision if it is floating.
 fn to_double(tensor: &Tensor) -> Tensor {
     let dtype = if tensor.dtype().is_floating() { DType::F64 } else { tensor.dtype() };
-    copied(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
+    contiguous_copy(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
 }
 
-fn copied(tensor: &Tensor) -> Tensor {
+fn contiguous_copy(tensor: &Tensor) -> Tensor {
     aten::clone(tensor, Some(MemoryFormat::Contiguous)).unwrap()
 }
 
 /// Copies a tensor, with each floating element changed by the relative amount `unit` up or down.
 fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
     if tensor.dtype() != DType::F64 {
-        return copied(tensor);
+        return contiguous_copy(tensor);
     }
     let mut sign = || {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -131,7 +131,7 @@ fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
 /// Returns the elements of a tensor in logical order.
 pub(crate) fn elements(tensor: &Tensor) -> Vec<f64> {
     let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
-    copied(&wide).to_vec::<f64>().unwrap()
+    contiguous_copy(&wide).to_vec::<f64>().unwrap()
 }
 
 #[test]

@@ -32,8 +32,8 @@ fn index_list(count: i64, below: i64) -> Tensor {
 }
 
 /// Checks that two tensors have the same elements, where NaN equals NaN.
-fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
-    assert_eq!(found.sizes(), expected.sizes(), "{what}");
+fn assert_same(found: &Tensor, expected: &Tensor, case: &str) {
+    assert_eq!(found.sizes(), expected.sizes(), "{case}");
     let bits = |tensor: &Tensor| {
         let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
         let wide = aten::contiguous(&wide, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
@@ -43,7 +43,7 @@ fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
             .map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() })
             .collect::<Vec<_>>()
     };
-    assert!(bits(found) == bits(expected), "{what}");
+    assert!(bits(found) == bits(expected), "{case}");
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn long_lines_sort_and_select_as_on_the_cpu() {
             let (_, place) = aten::kthvalue(&there, k, 1, false).unwrap();
             assert_same(&place, &aten::kthvalue(&line, k, 1, false).unwrap().1, &format!("{k} of {dtype}"));
         }
-        for (what, found, expected) in [
+        for (case, found, expected) in [
             ("median", aten::median_dim(&there, 1, false), aten::median_dim(&line, 1, false)),
             ("median of numbers", aten::nanmedian_dim(&there, 1, false), aten::nanmedian_dim(&line, 1, false)),
             ("mode", aten::mode(&there, 1, false), aten::mode(&line, 1, false)),
         ] {
-            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("{what} of {dtype}"));
+            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("{case} of {dtype}"));
         }
     }
 }
@@ -168,15 +168,15 @@ fn large_matrix_products_equal_the_cpu() {
     for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
         let _order = ReverseOrder::on(number % 2 == 1);
         for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
-            let what = format!("{rows} {inner} {columns} of {dtype}");
+            let case = format!("{rows} {inner} {columns} of {dtype}");
             let (a, b) = (small_factors(&[rows, inner], dtype), small_factors(&[inner, columns], dtype));
             let turned = aten::t(&small_factors(&[columns, inner], dtype)).unwrap();
             let row = small_factors(&[columns], dtype);
             for b in [b, turned] {
                 let there = (to(&a, cuda), to(&b, cuda), to(&row, cuda));
-                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &what);
+                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &case);
                 let found = aten::addmm(&there.2, &there.0, &there.1, 2.into(), 3.into()).unwrap();
-                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &what);
+                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &case);
             }
         }
         let (a, b) = (small_factors(&[3, 70, 30], dtype), small_factors(&[3, 30, 65], dtype));
@@ -201,14 +201,14 @@ fn large_convolutions_equal_the_cpu() {
     for (number, (input, weight, [stride, padding, dilation, groups])) in cases.into_iter().enumerate() {
         let _order = ReverseOrder::on(number % 2 == 1);
         for dtype in [DType::F32, DType::F64] {
-            let what = format!("{input:?} and {weight:?} of {dtype}");
+            let case = format!("{input:?} and {weight:?} of {dtype}");
             let (x, w, b) =
                 (small_factors(input, dtype), small_factors(weight, dtype), small_factors(&weight[..1], dtype));
             let convolved = |x: &Tensor, w: &Tensor, b: &Tensor| {
                 aten::convolution(x, w, Some(b), &[stride], &[padding], &[dilation], false, &[0], groups).unwrap()
             };
             let expected = convolved(&x, &w, &b);
-            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &what);
+            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &case);
             let grads = small_factors(expected.sizes(), dtype);
             let gradients = |grads: &Tensor, x: &Tensor, w: &Tensor| {
                 let window = ([stride], [padding], [dilation]);
@@ -230,8 +230,8 @@ fn large_convolutions_equal_the_cpu() {
             };
             let (found, expected) =
                 (gradients(&to(&grads, cuda), &to(&x, cuda), &to(&w, cuda)), gradients(&grads, &x, &w));
-            assert_same(&found.0, &expected.0, &format!("the input's gradient, {what}"));
-            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {what}"));
+            assert_same(&found.0, &expected.0, &format!("the input's gradient, {case}"));
+            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {case}"));
         }
     }
 }
@@ -250,13 +250,13 @@ fn large_attention_equals_double_precision() {
     .enumerate()
     {
         let _order = ReverseOrder::on(number % 2 == 1);
-        let what = format!("{width} of {dtype}");
+        let case = format!("{width} of {dtype}");
         let part = |sizes: &[i64]| aten::mul_scalar(&small_factors(sizes, dtype), 0.25.into()).unwrap();
         let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));
         let mask = (!is_causal).then(|| part(&[150, 170]));
         let grads = part(query.sizes());
         let there = [&query, &key, &value, &grads].map(|tensor| to(tensor, cuda));
         let mask = mask.map(|mask| to(&mask, cuda));
-        assert_attention(&what, there.each_ref(), mask.as_ref(), is_causal, None);
+        assert_attention(&case, there.each_ref(), mask.as_ref(), is_causal, None);
     }
 }

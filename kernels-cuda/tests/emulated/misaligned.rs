@@ -32,7 +32,7 @@ type Operands = [Tensor; 3];
 /// Checks that calls with operands of these sizes have the CPU's results, for all storage offsets. The results of these calls are exact.
 #[track_caller]
 fn assert_same_as_cpu(
-    what: &str,
+    case: &str,
     dtypes: &[DType],
     sizes: [&[i64]; 3],
     f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>,
@@ -48,19 +48,19 @@ fn assert_same_as_cpu(
                 results.iter().map(elements).collect::<Vec<_>>()
             });
             for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert_eq!(found, expected, "{what} of {dtype} from {starts:?}, result {k}");
+                assert_eq!(found, expected, "{case} of {dtype} from {starts:?}, result {k}");
             }
         }
     }
 }
 
 /// Calls `f`, which checks calls against double precision, with operands of these sizes on a device, for all storage offsets.
-fn for_each_offset(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
+fn for_each_offset(case: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
     let Some((cuda, _lock)) = free_device() else { return };
     for &dtype in dtypes {
         for starts in STORAGE_OFFSETS {
             let operands = [0, 1, 2].map(|k| tensor_at_offset(cuda, dtype, sizes[k], starts[k]));
-            f(&format!("{what} from {starts:?}"), operands.each_ref());
+            f(&format!("{case} from {starts:?}"), operands.each_ref());
         }
     }
 }
@@ -80,8 +80,8 @@ fn elementwise_operators() {
         aten::relu_(to)?;
         Ok(vec![aten::where_self(&aten::gt(x, y)?, x, to)?])
     });
-    for_each_offset("activations", FLOATING, ROWS, |what, [x, y, _]| {
-        assert_close(what, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
+    for_each_offset("activations", FLOATING, ROWS, |case, [x, y, _]| {
+        assert_close(case, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
     });
 }
 
@@ -103,9 +103,9 @@ fn copies_and_conversions() {
 
 #[test]
 fn reductions_by_rows_and_columns() {
-    for_each_offset("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |what, operands| {
+    for_each_offset("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |case, operands| {
         for x in operands {
-            assert_close(what, &[x], All, |x| {
+            assert_close(case, &[x], All, |x| {
                 let x = &x[0];
                 let mut results = vec![aten::mean(x, None)?];
                 for dim in [0, 1] {
@@ -122,8 +122,8 @@ fn reductions_by_rows_and_columns() {
 
 #[test]
 fn softmax_and_layer_norm() {
-    for_each_offset("softmax", FLOATING, ROWS, |what, [x, y, _]| {
-        assert_close(what, &[x, y], All, |x| {
+    for_each_offset("softmax", FLOATING, ROWS, |case, [x, y, _]| {
+        assert_close(case, &[x, y], All, |x| {
             Ok(vec![
                 aten::_softmax(&x[0], 1, false)?,
                 aten::_log_softmax(&x[0], 0, false)?,
@@ -131,13 +131,13 @@ fn softmax_and_layer_norm() {
             ])
         });
     });
-    for_each_offset("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |what, [x, weight, grad]| {
-        let found = assert_close(what, &[x, weight], All, |x| {
+    for_each_offset("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |case, [x, weight, grad]| {
+        let found = assert_close(case, &[x, weight], All, |x| {
             let (y, mean, rstd) = aten::native_layer_norm(&x[0], &[64], Some(&x[1]), Some(&x[1]), 1e-5)?;
             Ok(vec![y, mean, rstd])
         });
         let arguments = [grad, x, &found[1], &found[2], weight];
-        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+        assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
             let (w, b) = (Some(&x[4]), Some(&x[4]));
             let (of_x, of_w, of_b) =
                 aten::native_layer_norm_backward(&x[0], &x[1], &[64], &x[2], &x[3], w, b, &[true; 3])?;
@@ -152,16 +152,16 @@ fn batch_and_group_norm() {
         MemoryFormat::Contiguous => tensor.clone(),
         _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8]).unwrap(), &[0, 3, 1, 2]).unwrap(),
     };
-    for_each_offset("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, grad]| {
+    for_each_offset("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
         for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
             let (x, grad) = (laid(x, format), laid(grad, format));
-            let found = assert_close(what, &[&x, weight], All, |x| {
+            let found = assert_close(case, &[&x, weight], All, |x| {
                 let w = Some(&x[1]);
                 let (y, mean, rstd) = aten::native_batch_norm(&x[0], w, w, None, None, true, 0.1, 1e-5)?;
                 Ok(vec![y, mean, rstd])
             });
             let arguments = [&grad, &x, weight, &found[1], &found[2]];
-            assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
                 let (w, mean, rstd) = (Some(&x[2]), Some(&x[3]), Some(&x[4]));
                 let (of_x, of_w, of_b) =
                     aten::native_batch_norm_backward(&x[0], &x[1], w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
@@ -169,14 +169,14 @@ fn batch_and_group_norm() {
             });
         }
     });
-    for_each_offset("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, grad]| {
-        let found = assert_close(what, &[x, weight], All, |x| {
+    for_each_offset("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
+        let found = assert_close(case, &[x, weight], All, |x| {
             let w = Some(&x[1]);
             let (y, mean, rstd) = aten::native_group_norm(&x[0], w, w, 3, 8, 64, 2, 1e-5)?;
             Ok(vec![y, mean, rstd])
         });
         let arguments = [grad, x, &found[1], &found[2], weight];
-        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+        assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
             let (of_x, of_w, of_b) =
                 aten::native_group_norm_backward(&x[0], &x[1], &x[2], &x[3], Some(&x[4]), 3, 8, 64, 2, &[true; 3])?;
             Ok(vec![of_x, of_w, of_b])
@@ -187,18 +187,18 @@ fn batch_and_group_norm() {
 #[test]
 fn matrix_products_and_convolutions() {
     let dtypes = [DType::F32, DType::F64, DType::BF16, DType::U8];
-    for_each_offset("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |what, operands| {
-        assert_close(what, &operands, All, |x| {
+    for_each_offset("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |case, operands| {
+        assert_close(case, &operands, All, |x| {
             let [x, y, row] = x else { unreachable!() };
             Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, aten::mv(x, row)?])
         });
     });
     let (one, none) = ([1, 1], [0, 0]);
-    for_each_offset("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |what, operands| {
-        let found = assert_close(what, &operands, All, |x| {
+    for_each_offset("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |case, operands| {
+        let found = assert_close(case, &operands, All, |x| {
             Ok(vec![aten::convolution(&x[0], &x[1], Some(&x[2]), &one, &one, &one, false, &none, 1)?])
         });
-        assert_close(&format!("gradients of {what}"), &[&found[0], operands[0], operands[1]], All, |x| {
+        assert_close(&format!("gradients of {case}"), &[&found[0], operands[0], operands[1]], All, |x| {
             let (of_x, of_w, of_b) = aten::convolution_backward(
                 &x[0],
                 &x[1],
@@ -221,8 +221,8 @@ fn matrix_products_and_convolutions() {
 fn attention() {
     let sizes: &[i64] = &[1, 2, 40, 64];
     let dtypes = [DType::F32, DType::F64, DType::F16, DType::BF16];
-    for_each_offset("attention", &dtypes, [sizes; 3], |what, [q, k, v]| {
-        assert_attention(what, [q, k, v, v], None, true, Some(0.01));
+    for_each_offset("attention", &dtypes, [sizes; 3], |case, [q, k, v]| {
+        assert_attention(case, [q, k, v, v], None, true, Some(0.01));
     });
 }
 

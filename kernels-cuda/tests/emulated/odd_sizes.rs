@@ -13,18 +13,18 @@ fn small_integers(sizes: &[i64]) -> Tensor {
 }
 
 #[track_caller]
-fn assert_same_as_cpu(what: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
+fn assert_same_as_cpu(case: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
     let expected = f(x).unwrap();
     let found = f(&to(x, cuda)).unwrap();
     for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert_eq!(found.sizes(), expected.sizes(), "{what}, result {k}");
+        assert_eq!(found.sizes(), expected.sizes(), "{case}, result {k}");
         let double = |tensor: &Tensor| {
             let tensor = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
             aten::contiguous(&tensor, dispatch_runtime::MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
         };
         for (at, (a, b)) in double(found).iter().zip(double(expected)).enumerate() {
             let near = (a - b).abs() <= 1e-4 * b.abs().max(1.0) || a.is_nan() && b.is_nan();
-            assert!(near, "{what} of {:?}, result {k} at {at}: {a}, expected {b}", x.sizes());
+            assert!(near, "{case} of {:?}, result {k} at {at}: {a}, expected {b}", x.sizes());
         }
     }
 }

@@ -20,7 +20,7 @@ fn unit_near_one(dtype: DType) -> f64 {
 /// Draws twice on both devices, compares the numbers, and returns those of the first draw.
 #[track_caller]
 fn assert_same_draws(
-    what: &str,
+    case: &str,
     cuda: Device,
     arguments: &[&Tensor],
     f: impl Fn(&[&Tensor], &Generator) -> Result<Tensor>,
@@ -42,16 +42,16 @@ fn assert_same_draws(
         (numbers, generator.position())
     };
     let (here, there) = (drawn(Device::CPU), drawn(cuda));
-    assert_eq!(here.1, there.1, "{what}: the position");
+    assert_eq!(here.1, there.1, "{case}: the position");
     for ((dtype, sizes, here), (dtype_there, sizes_there, there)) in here.0.iter().zip(&there.0) {
-        assert_eq!((dtype, sizes), (dtype_there, sizes_there), "{what}");
+        assert_eq!((dtype, sizes), (dtype_there, sizes_there), "{case}");
         for (at, (a, b)) in here.iter().zip(there).enumerate() {
             let near = (a - b).abs() <= 4.0 * unit_near_one(*dtype) * a.abs();
             let same = near || a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-            assert!(same, "{what} of {dtype}, at {at}: {b}, expected {a}");
+            assert!(same, "{case} of {dtype}, at {at}: {b}, expected {a}");
         }
     }
-    assert_ne!(here.0[0].2, here.0[1].2, "{what}: the same numbers twice");
+    assert_ne!(here.0[0].2, here.0[1].2, "{case}: the same numbers twice");
     here.0.into_iter().next().unwrap().2
 }
 
@@ -132,7 +132,7 @@ fn a_cpu_scalar_parameter_applies_to_all_elements() {
 #[test]
 fn implicit_gradients_equal_the_cpu() {
     let Some((cuda, _lock)) = device() else { return };
-    let near = |what: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
+    let near = |case: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
         let of = |device: Device| {
             let arguments: Vec<Tensor> = arguments.iter().map(|values| to(&tensor_of(values, dtype), device)).collect();
             let result = to(&f(&arguments).unwrap(), Device::CPU);
@@ -142,7 +142,7 @@ fn implicit_gradients_equal_the_cpu() {
         for (at, (a, b)) in of(Device::CPU).into_iter().zip(of(cuda)).enumerate() {
             assert!(
                 (a - b).abs() <= bound * a.abs() || a.is_nan() && b.is_nan(),
-                "{what} of {dtype}, at {at}: {b}, expected {a}"
+                "{case} of {dtype}, at {at}: {b}, expected {a}"
             );
         }
     };

@@ -23,7 +23,7 @@ fn to_doubles(tensor: &Tensor) -> Vec<f64> {
 /// Checks a function on both devices: the results agree up to a few units of the dtype.
 #[track_caller]
 fn assert_same_as_cpu<const N: usize>(
-    what: &str,
+    case: &str,
     cuda: Device,
     inputs: [&[f64]; N],
     f: impl Fn([&Tensor; N]) -> Result<Tensor>,
@@ -37,7 +37,7 @@ fn assert_same_as_cpu<const N: usize>(
                 || found.to_bits() == expected.to_bits()
                 || found.is_nan() && expected.is_nan();
             let of: Vec<f64> = here.iter().map(|tensor| to_doubles(tensor)[at]).collect();
-            assert!(right, "{what} of {of:?}, {dtype}: {found}, expected {expected}");
+            assert!(right, "{case} of {of:?}, {dtype}: {found}, expected {expected}");
         }
     }
 }
@@ -57,14 +57,14 @@ macro_rules! named_operators {
 }
 
 fn check_unary<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, UnaryFunction); N]) {
-    for (what, f) in functions {
-        assert_same_as_cpu(what, cuda, [x], |[x]| f(x));
+    for (case, f) in functions {
+        assert_same_as_cpu(case, cuda, [x], |[x]| f(x));
     }
 }
 
 fn check_binary<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, BinaryFunction); N]) {
-    for (what, f) in functions {
-        assert_same_as_cpu(what, cuda, [a, b], |[a, b]| f(a, b));
+    for (case, f) in functions {
+        assert_same_as_cpu(case, cuda, [a, b], |[a, b]| f(a, b));
     }
 }
 

@@ -55,9 +55,9 @@ fn apply_coefficients(
         channels: Divisor::new(to_u32(sizes[1])),
         packed: packed.into(),
     };
-    let grid = Grid::cover(if packed { count / 4 } else { count });
+    let launch_grid = Grid::cover(if packed { count / 4 } else { count });
     let arguments = (from, grad, to, coefficients, planes);
-    launch.run(&NORMALIZATION, "apply_channels", &[first.dtype()], grid, arguments)?;
+    launch.run(&NORMALIZATION, "apply_channels", &[first.dtype()], launch_grid, arguments)?;
     if out.strides() != first.strides() {
         copy_into(out, &result)?;
     }
