@@ -42,7 +42,7 @@ namespace emulator {
 static const char *kernel;
 
 // The source location and the type of a failed check, as the compiler passes them.
-struct Spot {
+struct FailedCheck {
     const char *file;
     unsigned line, column;
     const struct {
@@ -51,20 +51,20 @@ struct Spot {
     } *type;
 };
 
-[[noreturn]] inline void end(const Spot *spot, const char *problem, size_t number) {
-    const char *folder = strrchr(spot->file, '/'), *file = folder ? folder + 1 : spot->file;
-    fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, file, spot->line, problem, spot->type->name, number);
+[[noreturn]] inline void abort_with_message(const FailedCheck *check, const char *problem, size_t number) {
+    const char *folder = strrchr(check->file, '/'), *file = folder ? folder + 1 : check->file;
+    fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, file, check->line, problem, check->type->name, number);
     abort();
 }
 
 // The functions that the compiler's checks call.
 #define CHECK(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
-CHECK(type_mismatch_v1)(void *spot, void *place) { end((const Spot *)spot, "an address that is not aligned for", (size_t)place % 256); }
-CHECK(out_of_bounds)(void *spot, void *index) { end((const Spot *)spot, "an index that is outside of", (size_t)index); }
-CHECK(shift_out_of_bounds)(void *spot, void *, void *by) { end((const Spot *)spot, "a shift by too many bits of", (size_t)by); }
+CHECK(type_mismatch_v1)(void *check, void *pointer) { abort_with_message((const FailedCheck *)check, "a misaligned address for", (size_t)pointer % 256); }
+CHECK(out_of_bounds)(void *check, void *index) { abort_with_message((const FailedCheck *)check, "an index out of bounds of", (size_t)index); }
+CHECK(shift_out_of_bounds)(void *check, void *, void *by) { abort_with_message((const FailedCheck *)check, "a shift by too many bits of", (size_t)by); }
 #undef CHECK
 
-enum State { NEW, READY, AT_BLOCK, AT_WARP, DONE };
+enum ThreadState { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
 // A suspended execution: a stack pointer, or the state of a context.
 #if defined(__x86_64__)
@@ -77,8 +77,8 @@ asm(".text\n"
     "movq %rsp, (%rdi)\n movq %rsi, %rsp\n"
     "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n"
     "ret\n");
-inline void go(Context &from, Context &to) { emulator_switch(&from, to); }
-inline void begin(Context &context, char *stack, size_t bytes, void (*run)()) {
+inline void switch_to(Context &from, Context &to) { emulator_switch(&from, to); }
+inline void begin_fiber(Context &context, char *stack, size_t bytes, void (*run)()) {
     void **top = (void **)(stack + bytes) - 1;
     *top = nullptr;
     *--top = (void *)run;
@@ -86,8 +86,8 @@ inline void begin(Context &context, char *stack, size_t bytes, void (*run)()) {
 }
 #else
 typedef ucontext_t Context;
-inline void go(Context &from, Context &to) { swapcontext(&from, &to); }
-inline void begin(Context &context, char *stack, size_t bytes, void (*run)()) {
+inline void switch_to(Context &from, Context &to) { swapcontext(&from, &to); }
+inline void begin_fiber(Context &context, char *stack, size_t bytes, void (*run)()) {
     getcontext(&context);
     context.uc_stack.ss_sp = stack;
     context.uc_stack.ss_size = bytes;
@@ -101,10 +101,10 @@ struct Fiber {
 };
 
 constexpr unsigned MAX_THREADS = 1024;
-constexpr size_t STACK = 256 << 10, SHARED = 163 << 10, LINE = 256;
-constexpr unsigned char UNTOUCHED = 0xa5;
+constexpr size_t STACK = 256 << 10, SHARED = 163 << 10, GUARD_BYTES = 256;
+constexpr unsigned char GUARD_PATTERN = 0xa5;
 
-static State state[MAX_THREADS];
+static ThreadState states[MAX_THREADS];
 static unsigned fiber_of[MAX_THREADS];
 static Fiber fibers[MAX_THREADS];
 static Context scheduler;
@@ -112,11 +112,11 @@ static unsigned current, threads;
 constexpr unsigned WARP = 32, MAX_WARPS = MAX_THREADS / WARP;
 
 // Values that the threads of a warp write before a barrier, and read after it. Barriers alternate between two buffers: some threads still
-// read one while others write the next. `turns` counts the barriers that each warp has passed.
-static unsigned turns[MAX_WARPS];
+// read one while others write the next. `barriers_passed` counts the barriers that each warp has passed.
+static unsigned barriers_passed[MAX_WARPS];
 alignas(16) static unsigned char exchange[2][MAX_THREADS][32];
 static unsigned votes[2][MAX_WARPS];
-alignas(256) static unsigned char shared[SHARED + LINE];
+alignas(256) static unsigned char shared[SHARED + GUARD_BYTES];
 
 // A pending copy of sixteen bytes to shared memory.
 struct Copy {
@@ -125,7 +125,7 @@ struct Copy {
 };
 constexpr unsigned MAX_COPIES = 64;
 static Copy copies[MAX_THREADS][MAX_COPIES];
-static unsigned copies_begun[MAX_THREADS];
+static unsigned pending_copies[MAX_THREADS];
 
 } // namespace emulator
 
@@ -138,23 +138,23 @@ namespace emulator {
 static void (*body)(const void *const *);
 static const void *const *arguments;
 
-inline void be(unsigned thread) {
+inline void set_current_thread(unsigned thread) {
     current = thread;
     threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
-inline void pause(State where) {
+inline void wait_at(ThreadState where) {
     unsigned self = current;
-    state[self] = where;
-    go(fibers[fiber_of[self]].context, scheduler);
+    states[self] = where;
+    switch_to(fibers[fiber_of[self]].context, scheduler);
 }
 
 // Runs threads on one stack until one of them waits. Then the next new thread begins on another stack.
 static void run_threads() {
     for (;;) {
         body(arguments);
-        state[current] = DONE;
-        go(fibers[fiber_of[current]].context, scheduler);
+        states[current] = DONE;
+        switch_to(fibers[fiber_of[current]].context, scheduler);
     }
 }
 
@@ -162,72 +162,72 @@ inline void open_fiber(unsigned at) {
     Fiber &fiber = fibers[at];
     if (!fiber.stack) {
         fiber.stack = (char *)mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        begin(fiber.context, fiber.stack, STACK, run_threads);
+        begin_fiber(fiber.context, fiber.stack, STACK, run_threads);
     }
 }
 
 static unsigned idle[MAX_THREADS], idle_count, used;
 
 inline void run_thread(unsigned thread) {
-    if (state[thread] == NEW) {
+    if (states[thread] == NEW) {
         fiber_of[thread] = idle_count ? idle[--idle_count] : used++;
         open_fiber(fiber_of[thread]);
     }
-    state[thread] = READY;
-    be(thread);
-    go(scheduler, fibers[fiber_of[thread]].context);
-    if (state[thread] == DONE) idle[idle_count++] = fiber_of[thread];
+    states[thread] = READY;
+    set_current_thread(thread);
+    switch_to(scheduler, fibers[fiber_of[thread]].context);
+    if (states[thread] == DONE) idle[idle_count++] = fiber_of[thread];
 }
 
-inline unsigned count(State which, unsigned first, unsigned end) {
+inline unsigned count_threads(ThreadState which, unsigned first, unsigned end) {
     unsigned found = 0;
-    for (unsigned i = first; i < end; i++) found += state[i] == which;
+    for (unsigned i = first; i < end; i++) found += states[i] == which;
     return found;
 }
 
 // Opens a barrier if all unfinished threads wait at it. Returns whether it did.
-inline bool open_barrier(State which, unsigned first, unsigned end) {
-    unsigned waiting = count(which, first, end);
-    if (!waiting || waiting + count(DONE, first, end) != end - first) return false;
+inline bool open_barrier(ThreadState which, unsigned first, unsigned end) {
+    unsigned waiting = count_threads(which, first, end);
+    if (!waiting || waiting + count_threads(DONE, first, end) != end - first) return false;
     for (unsigned i = first; i < end; i++)
-        if (state[i] == which) state[i] = READY;
+        if (states[i] == which) states[i] = READY;
     return true;
 }
 
-inline void run_warp(unsigned warp, bool backwards) {
+inline void run_warp(unsigned warp, bool reversed) {
     unsigned first = warp * WARP, end = first + WARP < threads ? first + WARP : threads;
     do {
         for (unsigned n = first; n < end; n++) {
-            unsigned thread = backwards ? first + end - 1 - n : n;
-            if (state[thread] == NEW || state[thread] == READY) run_thread(thread);
+            unsigned thread = reversed ? first + end - 1 - n : n;
+            if (states[thread] == NEW || states[thread] == READY) run_thread(thread);
         }
-        votes[++turns[warp] % 2][warp] = 0;
+        votes[++barriers_passed[warp] % 2][warp] = 0;
     } while (open_barrier(AT_WARP, first, end));
 }
 
-inline void run_block(bool backwards) {
-    memset(copies_begun, 0, sizeof(copies_begun));
+inline void run_block(bool reversed) {
+    memset(pending_copies, 0, sizeof(pending_copies));
     memset(votes, 0, sizeof(votes));
     used = idle_count = 0;
-    for (unsigned i = 0; i < threads; i++) state[i] = NEW;
+    for (unsigned i = 0; i < threads; i++) states[i] = NEW;
     unsigned warps = (threads + WARP - 1) / WARP;
     do {
-        for (unsigned n = 0; n < warps; n++) run_warp(backwards ? warps - 1 - n : n, backwards);
+        for (unsigned n = 0; n < warps; n++) run_warp(reversed ? warps - 1 - n : n, reversed);
     } while (open_barrier(AT_BLOCK, 0, threads));
-    if (count(DONE, 0, threads) != threads) {
-        fprintf(stderr, "emulated kernel `%s`: a barrier that not all threads of block %u,%u,%u reach\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
+    if (count_threads(DONE, 0, threads) != threads) {
+        fprintf(stderr, "emulated kernel `%s`: not all threads of block %u,%u,%u reach a barrier\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
         abort();
     }
 }
 
 // Calls a kernel with the addresses of its parameters, as the driver does.
-template <class... A> struct Call {
-    template <int... I> struct Numbers {};
-    template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
-    template <int... I> struct Count<0, I...> {
-        using type = Numbers<I...>;
+template <class... A> struct KernelCall {
+    template <int... I> struct IndexSequence {};
+    template <int N, int... I> struct MakeIndexSequence : MakeIndexSequence<N - 1, N - 1, I...> {};
+    template <int... I> struct MakeIndexSequence<0, I...> {
+        using type = IndexSequence<I...>;
     };
-    template <void (*kernel)(A...), int... I> static void with(const void *const *given, Numbers<I...>) { kernel(*(const A *)given[I]...); }
+    template <void (*kernel)(A...), int... I> static void call_with(const void *const *given, IndexSequence<I...>) { kernel(*(const A *)given[I]...); }
 };
 
 template <auto kernel> struct Entry;
@@ -235,39 +235,39 @@ template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static const size_t COUNT = sizeof...(A);
     // The sizes of the parameters, followed by a zero.
     static constexpr size_t SIZES[COUNT + 1] = {sizeof(A)..., 0};
-    static void run(const void *const *given) { Call<A...>::template with<kernel>(given, typename Call<A...>::template Count<COUNT>::type{}); }
+    static void run(const void *const *given) { KernelCall<A...>::template call_with<kernel>(given, typename KernelCall<A...>::template MakeIndexSequence<COUNT>::type{}); }
 };
 
 // The arguments of a launch. emulator/work.rs declares the same struct.
-struct Launched {
+struct LaunchArguments {
     const unsigned *grid, *block;
     unsigned shared;
-    bool backwards;
+    bool reversed;
     const void *const *parameters;
 };
 
 // Held while a kernel runs: one kernel of a library at a time, as all state above is static.
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 
-inline void launch(void (*run)(const void *const *), const char *name, const Launched &launched) {
+inline void launch(void (*run)(const void *const *), const char *name, const LaunchArguments &launch_arguments) {
     pthread_mutex_lock(&running);
     kernel = name;
-    const unsigned *grid = launched.grid, *block = launched.block;
+    const unsigned *grid = launch_arguments.grid, *block = launch_arguments.block;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     threads = blockDim.x * blockDim.y * blockDim.z;
     body = run;
-    arguments = launched.parameters;
+    arguments = launch_arguments.parameters;
     unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
     for (unsigned long long n = 0; n < blocks; n++) {
-        unsigned long long at = launched.backwards ? blocks - 1 - n : n;
+        unsigned long long at = launch_arguments.reversed ? blocks - 1 - n : n;
         blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
         // Shared memory starts with a fixed pattern, so that reads of uninitialised memory do not see zeros.
-        memset(shared, UNTOUCHED, launched.shared + LINE);
-        run_block(launched.backwards);
-        for (size_t i = 0; i < LINE; i++)
-            if (shared[launched.shared + i] != UNTOUCHED) {
-                fprintf(stderr, "emulated kernel `%s` wrote behind the %u bytes that a block shares\n", kernel, launched.shared);
+        memset(shared, GUARD_PATTERN, launch_arguments.shared + GUARD_BYTES);
+        run_block(launch_arguments.reversed);
+        for (size_t i = 0; i < GUARD_BYTES; i++)
+            if (shared[launch_arguments.shared + i] != GUARD_PATTERN) {
+                fprintf(stderr, "emulated kernel `%s` wrote past the end of the %u bytes of shared memory\n", kernel, launch_arguments.shared);
                 abort();
             }
     }
@@ -275,13 +275,13 @@ inline void launch(void (*run)(const void *const *), const char *name, const Lau
 }
 
 // Returns the index of the exchange buffer for the next barrier of the thread's warp.
-inline unsigned turn() { return turns[current / WARP] % 2; }
+inline unsigned exchange_buffer() { return barriers_passed[current / WARP] % 2; }
 
 template <class T> T swap_lanes(T value, unsigned from) {
-    static_assert(sizeof(T) <= 16, "a value of at most 16 bytes");
-    unsigned here = turn();
+    static_assert(sizeof(T) <= 16, "a warp exchanges values of at most 16 bytes");
+    unsigned here = exchange_buffer();
     memcpy(exchange[here][current], &value, sizeof(T));
-    pause(AT_WARP);
+    wait_at(AT_WARP);
     T result = value;
     if (from < threads) memcpy(&result, exchange[here][from], sizeof(T));
     return result;
@@ -290,11 +290,11 @@ template <class T> T swap_lanes(T value, unsigned from) {
 // Emulates a tensor-core product, with fragments as the PTX manual defines them ("Matrix Fragments for mma.m16n8k16 with floating point
 // type").
 template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4], unsigned right0, unsigned right1, Value value) {
-    unsigned here = turn(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+    unsigned here = exchange_buffer(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
     memcpy(exchange[here][self], left, 16);
     memcpy(exchange[here][self] + 16, &right0, 4);
     memcpy(exchange[here][self] + 20, &right1, 4);
-    pause(AT_WARP);
+    wait_at(AT_WARP);
     auto element = [&](unsigned lane, unsigned i) {
         unsigned short bits;
         memcpy(&bits, exchange[here][first + lane] + 2 * i, 2);
@@ -303,27 +303,27 @@ template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4]
     for (unsigned i = 0; i < 4; i++) {
         unsigned row = group + (i < 2 ? 0 : 8), column = in_group * 2 + i % 2;
         for (unsigned k = 0; k < 16; k++) {
-            unsigned pair = k % 8 / 2, left_place = k % 2 + (row < 8 ? 0 : 2) + (k < 8 ? 0 : 4), right_place = k % 2 + (k < 8 ? 0 : 2);
-            sums[i] += element(row % 8 * 4 + pair, left_place) * element(column * 4 + pair, 8 + right_place);
+            unsigned pair = k % 8 / 2, left_index = k % 2 + (row < 8 ? 0 : 2) + (k < 8 ? 0 : 4), right_index = k % 2 + (k < 8 ? 0 : 2);
+            sums[i] += element(row % 8 * 4 + pair, left_index) * element(column * 4 + pair, 8 + right_index);
         }
     }
 }
 
-inline void check_sixteen(const void *at) {
+inline void check_aligned_16(const void *at) {
     if (uintptr_t(at) % 16 == 0) return;
-    fprintf(stderr, "emulated kernel: thread %u of block %u moves 16 bytes at %p, which is no multiple of 16\n", current, blockIdx.x, at);
+    fprintf(stderr, "emulated kernel: thread %u of block %u copies 16 bytes at %p, which is not a multiple of 16\n", current, blockIdx.x, at);
     abort();
 }
 
-inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool turned) {
-    check_sixteen(row);
-    unsigned here = turn(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool transposed) {
+    check_aligned_16(row);
+    unsigned here = exchange_buffer(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
     memcpy(exchange[here][self], &row, sizeof(row));
-    pause(AT_WARP);
+    wait_at(AT_WARP);
     for (unsigned matrix = 0; matrix < 4; matrix++) {
         to[matrix] = 0;
         for (unsigned half = 0; half < 2; half++) {
-            unsigned down = turned ? in_group * 2 + half : group, across = turned ? group : in_group * 2 + half;
+            unsigned down = transposed ? in_group * 2 + half : group, across = transposed ? group : in_group * 2 + half;
             const unsigned short *from;
             memcpy(&from, exchange[here][first + matrix * 8 + down], sizeof(from));
             to[matrix] |= unsigned(from[across]) << 16 * half;
@@ -331,25 +331,25 @@ inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool turned) {
     }
 }
 
-// Begins a copy. Until `copies_arrive`, its target holds neither the old nor the new bytes: half-precision values of all ones are NaN.
+// Begins a copy. Until `wait_for_copies`, its target holds neither the old nor the new bytes: half-precision values of all ones are NaN.
 inline void copy_async_16(void *to, const void *from, bool zeros) {
-    check_sixteen(to);
-    check_sixteen(from);
-    unsigned &begun = copies_begun[current];
+    check_aligned_16(to);
+    check_aligned_16(from);
+    unsigned &begun = pending_copies[current];
     if (begun == MAX_COPIES) {
-        fprintf(stderr, "emulated kernel: thread %u waits for none of its %u copies\n", current, begun);
+        fprintf(stderr, "emulated kernel: thread %u started %u copies without waiting for them\n", current, begun);
         abort();
     }
     copies[current][begun++] = {to, zeros ? nullptr : from};
     memset(to, 0xff, 16);
 }
-inline void copies_arrive() {
-    for (unsigned i = 0; i < copies_begun[current]; i++) {
+inline void wait_for_copies() {
+    for (unsigned i = 0; i < pending_copies[current]; i++) {
         const Copy &copy = copies[current][i];
         if (copy.from) memcpy(copy.to, copy.from, 16);
         else memset(copy.to, 0, 16);
     }
-    copies_begun[current] = 0;
+    pending_copies[current] = 0;
 }
 
 } // namespace emulator
@@ -357,8 +357,8 @@ inline void copies_arrive() {
 // Memory fences do nothing, as threads run one at a time.
 inline void __threadfence() {}
 inline void __threadfence_block() {}
-inline void __syncthreads() { emulator::pause(emulator::AT_BLOCK); }
-inline void __syncwarp(unsigned = ~0u) { emulator::pause(emulator::AT_WARP); }
+inline void __syncthreads() { emulator::wait_at(emulator::AT_BLOCK); }
+inline void __syncwarp(unsigned = ~0u) { emulator::wait_at(emulator::AT_WARP); }
 template <class T> T __shfl_xor_sync(unsigned, T value, int mask, int = 32) {
     return emulator::swap_lanes(value, emulator::current ^ unsigned(mask));
 }
@@ -374,9 +374,9 @@ template <class T> T __shfl_up_sync(unsigned, T value, unsigned by, int = 32) {
     return emulator::swap_lanes(value, emulator::current - (lane >= by ? by : 0));
 }
 inline unsigned __ballot_sync(unsigned, bool value) {
-    unsigned &all = emulator::votes[emulator::turn()][emulator::current / emulator::WARP];
+    unsigned &all = emulator::votes[emulator::exchange_buffer()][emulator::current / emulator::WARP];
     all |= unsigned(value) << emulator::current % emulator::WARP;
-    emulator::pause(emulator::AT_WARP);
+    emulator::wait_at(emulator::AT_WARP);
     return all;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

@@ -22,19 +22,19 @@ pub enum CudaError {
         /// The name of the driver's function.
         call: &'static str,
         /// The driver's error.
-        said: String,
+        message: String,
     },
     /// A kernel crashed, by an access to an invalid address for example. The device runs nothing more for this process.
-    Broken {
+    KernelCrashed {
         /// The driver's error.
-        said: String,
+        message: String,
         /// The kernels that were launched last, most recent first. One of them crashed.
         launched: Vec<&'static str>,
     },
     /// The device has no free block of the requested size.
     OutOfMemory {
         /// The requested size in bytes.
-        asked: usize,
+        requested: usize,
         /// The device's memory in bytes.
         total: usize,
     },
@@ -54,11 +54,11 @@ pub enum CudaError {
         /// The name of the kernel's template.
         template: &'static str,
         /// The exceeded quantity: threads, for example.
-        what: &'static str,
+        quantity: &'static str,
         /// The requested amount.
-        asked: u64,
+        requested: u64,
         /// The device's limit.
-        most: u64,
+        limit: u64,
     },
     /// A launch passes arguments whose sizes differ from the parameters that the kernel declares.
     Parameters {
@@ -67,16 +67,16 @@ pub enum CudaError {
         /// The name of the kernel's template.
         template: &'static str,
         /// The size in bytes of each parameter that the kernel declares.
-        takes: Vec<usize>,
+        expected: Vec<usize>,
         /// The size in bytes of each argument that the launch passed.
-        given: Vec<usize>,
+        passed: Vec<usize>,
     },
     /// Code that was compiled ahead of time cannot be written to disk.
-    NotKept {
+    CacheWrite {
         /// The cache folder, or `None` if there is none.
         folder: Option<PathBuf>,
         /// The operating system's error.
-        said: String,
+        message: String,
     },
     /// A kernel found an invalid value in a tensor, an index out of range for example. Its result is not valid.
     Fault {
@@ -88,7 +88,7 @@ pub enum CudaError {
     /// A tensor was allocated in a recording that was not replayed yet, so it has no memory.
     NotReplayed,
     /// A tensor is not on the device that the kernel runs on.
-    Elsewhere {
+    WrongDevice {
         /// The tensor's device.
         found: dispatch_runtime::Device,
         /// The kernel's device.
@@ -105,7 +105,7 @@ pub enum Missing {
     /// The device with this index.
     Device {
         /// The requested index.
-        asked: u8,
+        requested: u8,
         /// The number of devices.
         count: usize,
     },
@@ -121,20 +121,18 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Driver => {
-                f.write_str("there is no driver on this machine (libcuda.so, which comes with NVIDIA's driver)")
+            Self::Driver => f.write_str("this machine has no driver (libcuda.so, which comes with NVIDIA's driver)"),
+            Self::Device { requested, count: 0 } => {
+                write!(f, "there is a driver, but no device cuda:{requested}")
             }
-            Self::Device { asked, count: 0 } => {
-                write!(f, "there is a driver, and no device that could be cuda:{asked}")
-            }
-            Self::Device { asked, count } => {
-                write!(f, "there is no cuda:{asked}; the last device is cuda:{}", count.saturating_sub(1))
+            Self::Device { requested, count } => {
+                write!(f, "there is no cuda:{requested}; the last device is cuda:{}", count.saturating_sub(1))
             }
             Self::Architecture { found } => {
-                write!(f, "the device is of sm_{found}, and kernels are for sm_80 and later ones")
+                write!(f, "the device has architecture sm_{found}, and kernels need sm_80 or later")
             }
             Self::Compiler => f.write_str(
-                "there is no run-time compiler (libnvrtc.so of CUDA 13); install the toolkit or the Python package \
+                "the run-time compiler is missing (libnvrtc.so of CUDA 13); install the toolkit or the Python package \
                  `nvidia-cuda-nvrtc`, and name its folder in LD_LIBRARY_PATH",
             ),
         }
@@ -145,47 +143,52 @@ impl fmt::Display for CudaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unavailable(missing) => write!(f, "CUDA is not available: {missing}"),
-            Self::Driver { call, said } => write!(f, "{call} failed: {said}"),
-            Self::Broken { said, launched } => {
+            Self::Driver { call, message } => write!(f, "{call} failed: {message}"),
+            Self::KernelCrashed { message, launched } => {
                 write!(
                     f,
-                    "a kernel broke, and the device does nothing more for this process: {said}; the last ones launched are {}; \
-                     with CUDA_LAUNCH_BLOCKING=1 the call of its operator fails, and says which that is",
+                    "a kernel crashed, and the device runs nothing more for this process: {message}; the last kernels launched are {}; \
+                     run again with CUDA_LAUNCH_BLOCKING=1, so that the call of the operator itself fails",
                     launched.join(", ")
                 )
             }
-            Self::OutOfMemory { asked, total } => {
+            Self::OutOfMemory { requested, total } => {
                 write!(
                     f,
-                    "the device has no block of {asked} bytes left, of {total} in all; drop tensors, or use smaller batches"
+                    "the device has no free block of {requested} bytes, of {total} bytes in all; drop tensors, or use smaller batches"
                 )
             }
             Self::Compile { kernel, target, log } => {
                 write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
             }
-            Self::Launch { kernel, template, what, asked, most } => {
+            Self::Launch { kernel, template, quantity, requested, limit } => {
                 write!(
                     f,
-                    "a launch of `{kernel}: {template}` asks for {asked} {what}, and the device takes {most}; use smaller tensors"
+                    "a launch of `{kernel}: {template}` needs {requested} {quantity}, and the limit of the device is {limit}; use smaller tensors"
                 )
             }
-            Self::Parameters { kernel, template, takes, given } => {
+            Self::Parameters { kernel, template, expected, passed } => {
                 write!(
                     f,
-                    "a launch of `{kernel}: {template}` gives parameters of {given:?} bytes, and the kernel takes {takes:?}; \
-                     give values of the types that it declares"
+                    "a launch of `{kernel}: {template}` passes arguments of {passed:?} bytes, and the kernel declares parameters of {expected:?} bytes; \
+                     pass values of the declared types"
                 )
             }
-            Self::NotKept { folder, said } => {
+            Self::CacheWrite { folder, message } => {
                 let folder = folder.as_ref().map_or_else(String::new, |folder| format!(" in {}", folder.display()));
-                write!(f, "compiled kernels cannot be kept{folder}: {said}; name a folder in OPDISPATCH_CUDA_CACHE")
+                write!(
+                    f,
+                    "compiled kernels cannot be written to disk{folder}: {message}; name a folder in OPDISPATCH_CUDA_CACHE"
+                )
             }
-            Self::Fault { site, problem } => write!(f, "{site}: {problem}; found when the device was next waited for"),
+            Self::Fault { site, problem } => {
+                write!(f, "{site}: {problem}; reported when the program next waited for the device")
+            }
             Self::NotReplayed => {
-                f.write_str("a tensor of a recording holds nothing before the first replay; call `replay` first")
+                f.write_str("a tensor of a recorded graph has no elements before the first replay; call `replay` first")
             }
-            Self::Elsewhere { found, expected } => {
-                write!(f, "a tensor is on {found}, and the kernel runs on {expected}; copy it there first, with `to`")
+            Self::WrongDevice { found, expected } => {
+                write!(f, "a tensor is on {found}, and the kernel runs on {expected}; copy it to that device with `to`")
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Queue, Recording};
+use crate::device::machine::{Recording, StreamHandle};
 use crate::device::memory::{CudaBuffer, RecordedBlock};
 use crate::device::stream::Stream;
 use crate::device::stream_uses::Access;
@@ -43,16 +43,16 @@ pub struct Graph<T> {
     gpu: &'static Gpu,
     recording: Recording,
     stream: Stream,
-    used: Vec<Used>,
-    draws: Vec<Draws>,
-    made: Mutex<Vec<Arc<RecordedBlock>>>,
+    used: Vec<UsedStorage>,
+    draws: Vec<RandomDraws>,
+    allocated: Mutex<Vec<Arc<RecordedBlock>>>,
     was_replayed: AtomicBool,
     result: T,
 }
 
 /// Memory that was allocated before the recording.
 #[derive(Debug)]
-struct Used {
+struct UsedStorage {
     storage: Storage,
     version: u64,
     is_written: bool,
@@ -60,7 +60,7 @@ struct Used {
 
 /// The random numbers that a recording draws from one generator. Each replay draws new ones.
 #[derive(Debug)]
-struct Draws {
+struct RandomDraws {
     generator: Generator,
     blocks: u64,
     /// The seed and the first block of the random stream, written to the device before each replay.
@@ -68,30 +68,34 @@ struct Draws {
 }
 
 /// The state of the recording in progress on a thread.
-struct Notes {
-    queue: Queue,
-    used: Vec<Used>,
-    draws: Vec<Draws>,
-    /// Tensors for `Draws::origin` that no generator uses yet.
+struct RecordingState {
+    stream: StreamHandle,
+    used: Vec<UsedStorage>,
+    draws: Vec<RandomDraws>,
+    /// Tensors for `RandomDraws::origin` that no generator uses yet.
     origins: Vec<Tensor>,
     /// The streams that used the recording's memory earlier.
-    before: Vec<Queue>,
-    made: Vec<Arc<RecordedBlock>>,
-    left_its_stream: bool,
+    earlier_streams: Vec<StreamHandle>,
+    allocated: Vec<Arc<RecordedBlock>>,
+    entered_other_stream: bool,
 }
 
 thread_local! {
-    static NOTES: RefCell<Option<Notes>> = const { RefCell::new(None) };
+    static RECORDING: RefCell<Option<RecordingState>> = const { RefCell::new(None) };
 }
 
-/// Keeps a storage alive for the recording in `queue`. Returns false if this thread records no work in that queue.
-pub(crate) fn record_use(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
-    NOTES.with_borrow_mut(|notes| match notes {
-        Some(notes) if notes.queue == queue => {
-            if !notes.used.iter().any(|used| used.storage.same(storage)) {
-                notes.used.push(Used { storage: storage.clone(), version: storage.version(), is_written: false });
+/// Keeps a storage alive for the recording in `stream`. Returns false if this thread records no work in that stream.
+pub(crate) fn record_use(storage: &Storage, earlier_streams: &[StreamHandle], stream: StreamHandle) -> bool {
+    RECORDING.with_borrow_mut(|state| match state {
+        Some(state) if state.stream == stream => {
+            if !state.used.iter().any(|used| used.storage.same(storage)) {
+                state.used.push(UsedStorage {
+                    storage: storage.clone(),
+                    version: storage.version(),
+                    is_written: false,
+                });
             }
-            notes.before.extend(before);
+            state.earlier_streams.extend(earlier_streams);
             true
         }
         _ => false,
@@ -99,35 +103,35 @@ pub(crate) fn record_use(storage: &Storage, before: &[Queue], queue: Queue) -> b
 }
 
 /// Adds a block that the recording allocates to the recording in progress.
-pub(crate) fn record_allocation(made: RecordedBlock) -> Arc<RecordedBlock> {
-    let made = Arc::new(made);
-    NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.made.push(made.clone())));
-    made
+pub(crate) fn record_allocation(allocated: RecordedBlock) -> Arc<RecordedBlock> {
+    let allocated = Arc::new(allocated);
+    RECORDING.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.allocated.push(allocated.clone())));
+    allocated
 }
 
 /// Marks the recording in progress as invalid: the closure entered another stream, whose work is not recorded.
-pub(crate) fn leaves_its_stream() {
-    NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.left_its_stream = true));
+pub(crate) fn note_stream_change() {
+    RECORDING.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.entered_other_stream = true));
 }
 
 /// Whether this thread records a graph.
 pub(crate) fn is_recording() -> bool {
-    NOTES.try_with(|notes| notes.borrow().is_some()).unwrap_or(false)
+    RECORDING.try_with(|state| state.borrow().is_some()).unwrap_or(false)
 }
 
 /// Reserves `blocks` blocks of a generator's random stream for the recording in progress. Returns the index of the first one within a
 /// replay's blocks, and the tensor that holds a replay's origin; or `None` if this thread does not record.
-pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
-    NOTES.with_borrow_mut(|notes| {
-        let Some(notes) = notes else { return Ok(None) };
-        let known = notes.draws.iter().position(|draws| draws.generator.same(generator));
+pub(crate) fn reserve_draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
+    RECORDING.with_borrow_mut(|state| {
+        let Some(state) = state else { return Ok(None) };
+        let known = state.draws.iter().position(|draws| draws.generator.same(generator));
         if known.is_none() {
-            let many = || format!("a recording draws from at most {GENERATORS} generators; share some");
-            let origin = notes.origins.pop().ok_or_else(many)?;
-            notes.draws.push(Draws { generator: generator.clone(), blocks: 0, origin });
+            let too_many = || format!("a recording draws from at most {MAX_GENERATORS} generators; use fewer");
+            let origin = state.origins.pop().ok_or_else(too_many)?;
+            state.draws.push(RandomDraws { generator: generator.clone(), blocks: 0, origin });
         }
-        let at = known.unwrap_or(notes.draws.len() - 1);
-        let draws = &mut notes.draws[at];
+        let at = known.unwrap_or(state.draws.len() - 1);
+        let draws = &mut state.draws[at];
         let first = draws.blocks;
         draws.blocks += blocks;
         Ok(Some((first, draws.origin.clone())))
@@ -135,47 +139,47 @@ pub(crate) fn draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, T
 }
 
 /// The maximum number of generators that a recording draws from. Their origins are allocated before the recording begins.
-const GENERATORS: usize = 8;
+const MAX_GENERATORS: usize = 8;
 
 /// A recording in progress. Dropping it ends the recording and discards it.
-struct Recorder {
+struct RecordingGuard {
     gpu: &'static Gpu,
-    queue: Queue,
+    stream: StreamHandle,
 }
 
-impl Recorder {
-    fn begin(gpu: &'static Gpu, queue: Queue) -> Result<Self> {
-        let origins = (0..GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
+impl RecordingGuard {
+    fn begin(gpu: &'static Gpu, stream: StreamHandle) -> Result<Self> {
+        let origins = (0..MAX_GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
         let origins = origins.collect::<Result<_>>()?;
-        gpu.machine.begin_recording(queue)?;
-        NOTES.set(Some(Notes {
-            queue,
+        gpu.machine.begin_recording(stream)?;
+        RECORDING.set(Some(RecordingState {
+            stream,
             used: Vec::new(),
             draws: Vec::new(),
             origins,
-            before: Vec::new(),
-            made: Vec::new(),
-            left_its_stream: false,
+            earlier_streams: Vec::new(),
+            allocated: Vec::new(),
+            entered_other_stream: false,
         }));
-        Ok(Self { gpu, queue })
+        Ok(Self { gpu, stream })
     }
 
-    fn end(&mut self) -> Option<(Notes, Result<Recording, CudaError>)> {
-        let mut notes = NOTES.take()?;
-        let recording = self.gpu.machine.end_recording(self.queue);
+    fn end(&mut self) -> Option<(RecordingState, Result<Recording, CudaError>)> {
+        let mut state = RECORDING.take()?;
+        let recording = self.gpu.machine.end_recording(self.stream);
         // The next users of that memory wait for the recording's stream, so this stream waits for the earlier users, even if the recording
         // failed.
-        notes.before.sort_unstable();
-        notes.before.dedup();
-        let ordered = self.gpu.order(&notes.before, self.queue);
-        Some((notes, ordered.and(recording)))
+        state.earlier_streams.sort_unstable();
+        state.earlier_streams.dedup();
+        let ordered = self.gpu.order(&state.earlier_streams, self.stream);
+        Some((state, ordered.and(recording)))
     }
 }
 
-impl Drop for Recorder {
+impl Drop for RecordingGuard {
     fn drop(&mut self) {
         if let Some((_, Ok(recording))) = self.end() {
-            self.gpu.machine.forget(recording);
+            self.gpu.machine.destroy_recording(recording);
         }
     }
 }
@@ -188,7 +192,8 @@ impl<T> Graph<T> {
     ///
     /// Returns an error if the closure fails, or if it does something that cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
-        const ENTERED: &str = "the closure entered a stream, and a recording has one of its own; enter none";
+        const ENTERED_STREAM: &str =
+            "the closure entered a stream, but a recording has its own stream; do not enter one in the closure";
 
         if is_recording() {
             return Err("a recording cannot be part of another; record the closures one after the other".into());
@@ -196,21 +201,22 @@ impl<T> Graph<T> {
         drop(work()?);
         Stream::current(device)?.synchronize()?;
         let stream = Stream::new(device)?;
-        let (gpu, queue) = stream.parts();
+        let (gpu, handle) = stream.gpu_and_handle();
         let _entered = stream.enter();
-        let mut recorder = Recorder::begin(gpu, queue)?;
+        let mut guard = RecordingGuard::begin(gpu, handle)?;
         let result = work()?;
-        let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
+        let (mut state, recording) = guard.end().ok_or("the recorded work ended the recording")?;
         // Work in the other stream may have ended the recording.
-        let recording =
-            recording.map_err(|error| if notes.left_its_stream { ENTERED.into() } else { Error::from(error) })?;
+        let recording = recording
+            .map_err(|error| if state.entered_other_stream { ENTERED_STREAM.into() } else { Error::from(error) })?;
         // Blocks without another owner were freed within the recording.
-        notes.made.retain(|made| Arc::strong_count(made) > 1);
-        notes.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
-        let (made, was_replayed) = (Mutex::new(notes.made), AtomicBool::new(false));
-        let graph = Self { gpu, recording, stream, used: notes.used, draws: notes.draws, made, was_replayed, result };
-        if notes.left_its_stream {
-            return Err(ENTERED.into());
+        state.allocated.retain(|allocated| Arc::strong_count(allocated) > 1);
+        state.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
+        let (allocated, was_replayed) = (Mutex::new(state.allocated), AtomicBool::new(false));
+        let graph =
+            Self { gpu, recording, stream, used: state.used, draws: state.draws, allocated, was_replayed, result };
+        if state.entered_other_stream {
+            return Err(ENTERED_STREAM.into());
         }
         Ok(graph)
     }
@@ -222,39 +228,43 @@ impl<T> Graph<T> {
     /// Returns an error if this thread is recording, or if the driver fails.
     pub fn replay(&self) -> Result<()> {
         if is_recording() {
-            return Err("a replay cannot be part of a recording; record what it recorded".into());
+            return Err("a replay cannot be part of a recording; record its closure instead".into());
         }
-        let (current, mut made) = (Stream::current(self.gpu.device())?, locked(&self.made));
-        let queue = current.parts().1;
-        let before = made.len();
-        made.retain(|made| Arc::strong_count(made) > 1);
+        let (current, mut allocated) = (Stream::current(self.gpu.device())?, locked(&self.allocated));
+        let handle = current.gpu_and_handle().1;
+        let before = allocated.len();
+        allocated.retain(|allocated| Arc::strong_count(allocated) > 1);
         // Blocks that were freed since then were freed in the recording's stream. The first replay also waits for the work that the
         // recording was ordered after.
         let is_first = !self.was_replayed.swap(true, Ordering::AcqRel);
-        if is_first || made.len() < before {
+        if is_first || allocated.len() < before {
             current.wait_for(self.stream)?;
         }
-        self.enter(&made, queue)?;
+        self.order_after_earlier_work(&allocated, handle)?;
         self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
-        for Draws { generator, blocks, origin } in &self.draws {
-            random_stream::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
+        for RandomDraws { generator, blocks, origin } in &self.draws {
+            random_stream::begin_replay(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
         }
-        self.gpu.machine.replay(self.recording, queue)?;
-        // Another thread may have used the memory between the first `enter` and the replay. It did not wait for the replay, so the uses are
+        self.gpu.machine.replay(self.recording, handle)?;
+        // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the uses are
         // entered again.
-        self.enter(&made, queue)?;
-        made.iter().for_each(|made| made.is_there_now());
+        self.order_after_earlier_work(&allocated, handle)?;
+        allocated.iter().for_each(|allocated| allocated.set_has_memory());
         Ok(())
     }
 
     /// Orders a replay after the earlier work on the same memory.
-    fn enter(&self, made: &[Arc<RecordedBlock>], queue: Queue) -> Result<(), CudaError> {
-        for Used { storage, is_written, .. } in &self.used {
+    fn order_after_earlier_work(
+        &self,
+        allocated: &[Arc<RecordedBlock>],
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
+        for UsedStorage { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
-                buffer.enter(storage, queue, if *is_written { Access::Write } else { Access::Read })?;
+                buffer.order_access(storage, stream, if *is_written { Access::Write } else { Access::Read })?;
             }
         }
-        made.iter().try_for_each(|made| made.enter(self.gpu, queue))
+        allocated.iter().try_for_each(|allocated| allocated.order_replay(self.gpu, stream))
     }
 
     /// Returns the closure's result. Each replay overwrites its tensors.
@@ -266,6 +276,6 @@ impl<T> Graph<T> {
 
 impl<T> Drop for Graph<T> {
     fn drop(&mut self) {
-        self.gpu.machine.forget(self.recording);
+        self.gpu.machine.destroy_recording(self.recording);
     }
 }

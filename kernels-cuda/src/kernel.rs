@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use dispatch_runtime::{DType, Result};
 
-use crate::compile::source::{Instances, Source, instance};
+use crate::compile::source::{Instances, Source, instance_expression};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Entry, Module};
+use crate::device::machine::{EntryPoint, Module};
 use crate::error::CudaError;
 use crate::lock::locked;
 
@@ -32,14 +32,14 @@ use crate::lock::locked;
 ///         template <class T> __global__ void doubled(T *out, const T *in, i64 count) {
 ///             i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
 ///             if (i < count) out[i] = in[i] + in[i];
-///         }"#, |instances| instances.each("doubled", &[DType::F32, DType::F64])) };
+///         }"#, |instances| instances.add_each("doubled", &[DType::F32, DType::F64])) };
 /// }
 ///
 /// fn doubled(this: &Tensor) -> Result<Tensor> {
 ///     let this = aten::contiguous(this, dispatch_runtime::MemoryFormat::Contiguous)?;
 ///     let out = this.fresh_like(this.dtype())?;
 ///     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-///     let arguments = (launch.place(&out)?, launch.place(&this)?, count);
+///     let arguments = (launch.pointer(&out)?, launch.pointer(&this)?, count);
 ///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::cover(count), arguments)?;
 ///     Ok(out)
 /// }
@@ -47,32 +47,32 @@ use crate::lock::locked;
 pub struct Kernel {
     source: Source,
     /// The built instances. A new instance replaces the list by a longer one.
-    built: AtomicPtr<Vec<Built>>,
+    built: AtomicPtr<Vec<BuiltInstance>>,
     /// The loaded modules. Holding the lock permits building.
-    loaded: Mutex<Vec<Loaded>>,
+    loaded: Mutex<Vec<LoadedModule>>,
 }
 
 #[derive(Clone)]
-struct Built {
-    key: Key,
-    entry: Entry,
+struct BuiltInstance {
+    key: InstanceKey,
+    entry: EntryPoint,
 }
 
-struct Loaded {
+struct LoadedModule {
     device: u8,
     module: Module,
 }
 
 /// The identity of a built instance: its template, dtypes and device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Key {
+struct InstanceKey {
     dtypes: u64,
     device: u8,
     template: &'static str,
 }
 
 /// The number of bits that hold the discriminant of any of these dtypes.
-const fn width(dtypes: &[DType]) -> u32 {
+const fn dtype_bits(dtypes: &[DType]) -> u32 {
     let (mut at, mut all) = (0, 1);
     while at < dtypes.len() {
         all |= dtypes[at] as u64;
@@ -81,19 +81,19 @@ const fn width(dtypes: &[DType]) -> u32 {
     all.ilog2() + 1
 }
 
-const WIDTH: u32 = width(&DType::ALL);
+const DTYPE_BITS: u32 = dtype_bits(&DType::ALL);
 
-/// The maximum number of dtypes of an instance. Each takes `WIDTH` bits of a `u64`, below a leading one bit.
-const MOST: usize = ((u64::BITS - 1) / WIDTH) as usize;
+/// The maximum number of dtypes of an instance. Each takes `DTYPE_BITS` bits of a `u64`, below a leading one bit.
+const MAX_DTYPES: usize = ((u64::BITS - 1) / DTYPE_BITS) as usize;
 
-impl Key {
+impl InstanceKey {
     /// Returns `None` if there are more dtypes than fit into a key.
     #[inline]
     fn new(template: &'static str, dtypes: &[DType], device: u8) -> Option<Self> {
-        if dtypes.len() > MOST {
+        if dtypes.len() > MAX_DTYPES {
             return None;
         }
-        let dtypes = dtypes.iter().fold(1_u64, |packed, &dtype| packed << WIDTH | dtype as u64);
+        let dtypes = dtypes.iter().fold(1_u64, |packed, &dtype| packed << DTYPE_BITS | dtype as u64);
         Some(Self { dtypes, device, template })
     }
 }
@@ -107,9 +107,9 @@ impl Kernel {
     /// The text is native code. A launch runs it on the device, or in this process if the device is emulated. Its memory accesses are not
     /// checked. So the caller promises, for **every launch that code which can name the kernel makes**:
     ///
-    /// * Each address that the kernel reads is inside of a tensor that the launch passed by [`Launch::place`](crate::Launch::place), and
+    /// * Each address that the kernel reads is inside of a tensor that the launch passed by [`Launch::pointer`](crate::Launch::pointer), and
     ///   holds a value of the type that the kernel reads. Each address that it writes is inside of a tensor that was allocated for the
-    ///   launch, or that was passed to [`Launch::writing`](crate::Launch::writing).
+    ///   launch, or that was passed to [`Launch::begin_write`](crate::Launch::begin_write).
     /// * Both hold for the grid and the scalar arguments of each launch, for any elements of the tensors.
     /// * The kernel terminates.
     ///
@@ -131,24 +131,24 @@ impl Kernel {
 
     /// Returns the compiled entry of an instance, and builds it if this is its first use.
     #[inline]
-    pub(crate) fn entry(
+    pub(crate) fn entry_point(
         &'static self,
         gpu: &Gpu,
         template: &'static str,
         dtypes: &[DType],
-    ) -> Result<&'static Entry, CudaError> {
-        let key = Key::new(template, dtypes, gpu.index);
-        match key.and_then(|key| self.found(key)) {
+    ) -> Result<&'static EntryPoint, CudaError> {
+        let key = InstanceKey::new(template, dtypes, gpu.index);
+        match key.and_then(|key| self.find_built(key)) {
             Some(entry) => Ok(entry),
             None => self.build(gpu, key, template, dtypes),
         }
     }
 
     #[inline]
-    fn found(&self, key: Key) -> Option<&'static Entry> {
-        let built: *const Vec<Built> = self.built.load(Ordering::Acquire);
+    fn find_built(&self, key: InstanceKey) -> Option<&'static EntryPoint> {
+        let built: *const Vec<BuiltInstance> = self.built.load(Ordering::Acquire);
         // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
-        let built: &'static Vec<Built> = unsafe { built.as_ref() }?;
+        let built: &'static Vec<BuiltInstance> = unsafe { built.as_ref() }?;
         built.iter().find(|built| built.key == key).map(|built| &built.entry)
     }
 
@@ -156,10 +156,10 @@ impl Kernel {
     fn build(
         &'static self,
         gpu: &Gpu,
-        key: Option<Key>,
+        key: Option<InstanceKey>,
         template: &'static str,
         dtypes: &[DType],
-    ) -> Result<&'static Entry, CudaError> {
+    ) -> Result<&'static EntryPoint, CudaError> {
         let no_instance = || CudaError::Compile {
             kernel: self.source.name,
             target: gpu.machine.properties().name.clone(),
@@ -167,39 +167,39 @@ impl Kernel {
         };
         let key = key.ok_or_else(no_instance)?;
         let mut loaded = locked(&self.loaded);
-        if let Some(entry) = self.found(key) {
+        if let Some(entry) = self.find_built(key) {
             return Ok(entry);
         }
-        let expression = instance(template, dtypes).ok_or_else(no_instance)?;
-        let together = if gpu.machine.compiles_together() { self.source.expressions() } else { Vec::new() };
+        let expression = instance_expression(template, dtypes).ok_or_else(no_instance)?;
+        let together = if gpu.machine.compiles_all_instances() { self.source.expressions() } else { Vec::new() };
         let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
         self.load(gpu, &mut loaded, wanted)?;
-        let (code, name) = named(&loaded, gpu, &expression).ok_or_else(no_instance)?;
-        let entry = gpu.machine.entry(code, name)?;
+        let (code, name) = find_loaded(&loaded, gpu, &expression).ok_or_else(no_instance)?;
+        let entry = gpu.machine.entry_point(code, name)?;
         // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
-        built.push(Built { key, entry });
+        built.push(BuiltInstance { key, entry });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
-        self.found(key).ok_or_else(no_instance)
+        self.find_built(key).ok_or_else(no_instance)
     }
 
     /// Loads all instances on a device, so that no launch compiles.
-    pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), CudaError> {
+    pub(crate) fn load_all_instances(&self, gpu: &Gpu) -> Result<(), CudaError> {
         self.load(gpu, &mut locked(&self.loaded), self.source.expressions())
     }
 
-    fn load(&self, gpu: &Gpu, loaded: &mut Vec<Loaded>, mut expressions: Vec<String>) -> Result<(), CudaError> {
-        expressions.retain(|expression| named(loaded, gpu, expression).is_none());
+    fn load(&self, gpu: &Gpu, loaded: &mut Vec<LoadedModule>, mut expressions: Vec<String>) -> Result<(), CudaError> {
+        expressions.retain(|expression| find_loaded(loaded, gpu, expression).is_none());
         if !expressions.is_empty() {
             let modules = gpu.machine.load(&self.source, &expressions)?;
-            loaded.extend(modules.into_iter().map(|module| Loaded { device: gpu.index, module }));
+            loaded.extend(modules.into_iter().map(|module| LoadedModule { device: gpu.index, module }));
         }
         Ok(())
     }
 }
 
 /// Returns the loaded module that contains an instance, and the instance's name in that module.
-fn named<'a>(loaded: &'a [Loaded], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
+fn find_loaded<'a>(loaded: &'a [LoadedModule], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
     let here = loaded.iter().filter(|loaded| loaded.device == gpu.index);
     here.map(|loaded| &loaded.module).find_map(|module| Some((module.code, module.names.get(expression)?.as_str())))
 }
@@ -240,7 +240,7 @@ macro_rules! register_kernel {
 /// kernel! {
 ///     // SAFETY: nothing launches it.
 ///     static NOTHING = unsafe { Kernel::new("nothing", "template <class T> __global__ void nothing(T *) {}", |instances| {
-///         instances.each("nothing", &[DType::F32]);
+///         instances.add_each("nothing", &[DType::F32]);
 ///     }) };
 /// }
 /// assert_eq!(NOTHING.source().expressions(), ["nothing<float>"]);
@@ -275,10 +275,10 @@ macro_rules! kernel {
 /// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
 /// ```
 pub fn kernels() -> impl Iterator<Item = &'static Source> {
-    registered().map(Kernel::source)
+    registered_kernels().map(Kernel::source)
 }
 
-pub(crate) fn registered() -> impl Iterator<Item = &'static Kernel> {
+pub(crate) fn registered_kernels() -> impl Iterator<Item = &'static Kernel> {
     inventory::iter::<RegisteredKernel>().map(|kernel| kernel.0)
 }
 
@@ -288,10 +288,10 @@ mod tests {
 
     /// Two different lists of dtypes have different keys, even if one is a prefix of the other.
     #[test]
-    fn no_two_lists_of_dtypes_have_one_key() {
+    fn different_lists_of_dtypes_have_different_keys() {
         let mut seen = std::collections::HashSet::new();
         let mut check = |dtypes: &[DType]| {
-            let key = Key::new("add", dtypes, 0).unwrap();
+            let key = InstanceKey::new("add", dtypes, 0).unwrap();
             assert!(seen.insert(key.dtypes), "{dtypes:?}");
         };
         check(&[]);
@@ -307,18 +307,18 @@ mod tests {
     }
 
     #[test]
-    fn the_width_of_a_dtype_follows_the_largest_number_that_there_is() {
-        assert_eq!(width(&[DType::U8]), 1);
-        assert_eq!(width(&[DType::U8, DType::I16]), 2);
-        assert_eq!(width(&[DType::F64]), 3);
-        assert_eq!(width(&[DType::F64, DType::C64]), 4);
-        assert!(DType::ALL.into_iter().all(|dtype| (dtype as u64) < 1 << WIDTH));
+    fn dtype_bits_holds_the_largest_discriminant() {
+        assert_eq!(dtype_bits(&[DType::U8]), 1);
+        assert_eq!(dtype_bits(&[DType::U8, DType::I16]), 2);
+        assert_eq!(dtype_bits(&[DType::F64]), 3);
+        assert_eq!(dtype_bits(&[DType::F64, DType::C64]), 4);
+        assert!(DType::ALL.into_iter().all(|dtype| (dtype as u64) < 1 << DTYPE_BITS));
     }
 
     #[test]
-    fn more_dtypes_than_a_key_holds_have_none() {
-        let dtypes = [DType::BF16; MOST + 1];
-        assert!(Key::new("add", &dtypes[..MOST], 0).is_some());
-        assert_eq!(Key::new("add", &dtypes, 0), None);
+    fn more_dtypes_than_fit_into_a_key_have_no_key() {
+        let dtypes = [DType::BF16; MAX_DTYPES + 1];
+        assert!(InstanceKey::new("add", &dtypes[..MAX_DTYPES], 0).is_some());
+        assert_eq!(InstanceKey::new("add", &dtypes, 0), None);
     }
 }

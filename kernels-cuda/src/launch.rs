@@ -1,12 +1,15 @@
 //! Kernel launches: the device and stream, the grid and the arguments.
-#![expect(unsafe_code, reason = "native code is called, as whoever declared the kernel promised it can be")]
+#![expect(
+    unsafe_code,
+    reason = "a launch calls native code, and the declaration of its kernel promised that this is safe"
+)]
 
 use std::ffi::c_void;
 
 use dispatch_runtime::{DType, Result, Storage, Tensor};
 
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Address, Grid, Queue};
+use crate::device::machine::{Address, Grid, StreamHandle};
 use crate::device::memory::CudaBuffer;
 use crate::device::recent_launches;
 use crate::device::stream;
@@ -18,15 +21,15 @@ use crate::kernel::Kernel;
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub(crate) gpu: &'static Gpu,
-    pub(crate) queue: Queue,
+    pub(crate) stream: StreamHandle,
 }
 
 /// An address in the memory of the device that a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(transparent)]
-pub struct Place(Address);
+pub struct DevicePointer(Address);
 
-impl Place {
+impl DevicePointer {
     /// The null address.
     pub const NULL: Self = Self(0);
 
@@ -53,12 +56,14 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Elsewhere`] if the tensor is not on a CUDA device.
+    /// Returns [`CudaError::WrongDevice`] if the tensor is not on a CUDA device.
     #[inline]
     pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
-            Some(buffer) => Ok(Self { gpu: buffer.gpu, queue: stream::current(buffer.gpu) }),
-            None => Err(CudaError::Elsewhere { found: tensor.device(), expected: crate::device::gpu::cuda(0) }),
+            Some(buffer) => Ok(Self { gpu: buffer.gpu, stream: stream::current(buffer.gpu) }),
+            None => {
+                Err(CudaError::WrongDevice { found: tensor.device(), expected: crate::device::gpu::cuda_device(0) })
+            }
         }
     }
 
@@ -67,17 +72,17 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Elsewhere`] if the tensor is not on this device.
+    /// Returns [`CudaError::WrongDevice`] if the tensor is not on this device.
     #[inline]
-    pub fn place(&self, tensor: &Tensor) -> Result<Place, CudaError> {
+    pub fn pointer(&self, tensor: &Tensor) -> Result<DevicePointer, CudaError> {
         let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
-        let start = self.buffer(tensor)?.enter(tensor.storage(), self.queue, Access::Read)?;
-        Ok(Place(start).offset(offset * tensor.dtype().size() as u64))
+        let start = self.buffer(tensor)?.order_access(tensor.storage(), self.stream, Access::Read)?;
+        Ok(DevicePointer(start).offset(offset * tensor.dtype().size() as u64))
     }
 
-    /// Returns the address of a tensor's first element, or [`Place::NULL`] for `None`.
-    pub(crate) fn place_or_null(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
-        tensor.map_or(Ok(Place::NULL), |tensor| self.place(tensor))
+    /// Returns the address of a tensor's first element, or [`DevicePointer::NULL`] for `None`.
+    pub(crate) fn pointer_or_null(&self, tensor: Option<&Tensor>) -> Result<DevicePointer, CudaError> {
+        tensor.map_or(Ok(DevicePointer::NULL), |tensor| self.pointer(tensor))
     }
 
     /// Declares that the kernel writes to a tensor which existed before the launch, and increases the tensor's version. The launch runs
@@ -93,7 +98,7 @@ impl Launch {
     ///         __global__ void negate(float *at, i64 count) {
     ///             i64 k = blockIdx.x * i64(blockDim.x) + threadIdx.x;
     ///             if (k < count) at[k] = -at[k];
-    ///         }", |instances| instances.one("negate", &[])) };
+    ///         }", |instances| instances.add("negate", &[])) };
     /// }
     ///
     /// fn negate_(this: &mut Tensor) -> Result<()> {
@@ -101,34 +106,34 @@ impl Launch {
     ///         return Err("`negate_` takes a contiguous tensor of float32".into());
     ///     }
     ///     let (launch, count) = (Launch::on(this)?, this.geometry().count());
-    ///     let _writing = launch.writing(this)?;
-    ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::cover(count), (launch.place(this)?, count))?)
+    ///     let _writing = launch.begin_write(this)?;
+    ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::cover(count), (launch.pointer(this)?, count))?)
     /// }
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Elsewhere`] if the tensor is not on this device.
-    pub fn writing(&self, tensor: &Tensor) -> Result<Writing, CudaError> {
+    /// Returns [`CudaError::WrongDevice`] if the tensor is not on this device.
+    pub fn begin_write(&self, tensor: &Tensor) -> Result<WriteGuard, CudaError> {
         let storage = tensor.storage();
-        self.buffer(tensor)?.enter(storage, self.queue, Access::Write)?;
+        self.buffer(tensor)?.order_access(storage, self.stream, Access::Write)?;
         // A recording compares versions, so it must have read the version before this increase.
         storage.bump_version();
-        Ok(Writing { storage: storage.clone(), queue: self.queue })
+        Ok(WriteGuard { storage: storage.clone(), stream: self.stream })
     }
 
     #[inline]
     fn buffer<'a>(&self, tensor: &'a Tensor) -> Result<&'a CudaBuffer, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) if buffer.gpu.index == self.gpu.index => Ok(buffer),
-            _ => Err(CudaError::Elsewhere { found: tensor.device(), expected: self.gpu.device() }),
+            _ => Err(CudaError::WrongDevice { found: tensor.device(), expected: self.gpu.device() }),
         }
     }
 
     /// Returns the address of the device's `Fault`, where kernels report invalid values.
     #[must_use]
-    pub fn faults(&self) -> Place {
-        Place(self.gpu.faults.address())
+    pub fn fault_record(&self) -> DevicePointer {
+        DevicePointer(self.gpu.fault_record.address())
     }
 
     /// Returns the device that kernels are launched on.
@@ -144,13 +149,13 @@ impl Launch {
     }
 
     /// Returns the maximum shared memory of a block, in bytes.
-    pub(crate) fn shared(&self) -> u32 {
-        self.gpu.machine.properties().shared
+    pub(crate) fn max_shared_memory(&self) -> u32 {
+        self.gpu.machine.properties().shared_memory
     }
 
     /// Copies from the device to the CPU. Returns an error if an earlier kernel reported an invalid value.
-    pub(crate) fn copy_out(&self, from: Place, to: &mut [u8]) -> Result<(), CudaError> {
-        self.gpu.copy_out(from.0, to, self.queue)
+    pub(crate) fn copy_out(&self, from: DevicePointer, to: &mut [u8]) -> Result<(), CudaError> {
+        self.gpu.copy_out(from.0, to, self.stream)
     }
 
     /// Launches an instance of a kernel's template. Does nothing if the grid has no blocks.
@@ -168,30 +173,30 @@ impl Launch {
         grid: Grid,
         arguments: A,
     ) -> Result<(), CudaError> {
-        arguments.with_places(self, |places, sizes| {
+        arguments.with_pointers(self, |pointers, sizes| {
             if grid.blocks.contains(&0) {
                 return Ok(());
             }
             let kernel_name = kernel.source().name();
-            if let Some((what, asked, most)) = grid.excess(self.shared()) {
-                return Err(CudaError::Launch { kernel: kernel_name, template, what, asked, most });
+            if let Some((quantity, requested, limit)) = grid.exceeded_limit(self.max_shared_memory()) {
+                return Err(CudaError::Launch { kernel: kernel_name, template, quantity, requested, limit });
             }
-            let entry = kernel.entry(self.gpu, template, dtypes)?;
-            if grid.shared > 48 << 10 {
-                self.gpu.machine.allow_shared(entry.function, grid.shared)?;
+            let entry = kernel.entry_point(self.gpu, template, dtypes)?;
+            if grid.shared_memory > 48 << 10 {
+                self.gpu.machine.allow_shared_memory(entry.function, grid.shared_memory)?;
             }
             if *sizes != *entry.parameters {
                 return Err(CudaError::Parameters {
                     kernel: kernel_name,
                     template,
-                    takes: entry.parameters.to_vec(),
-                    given: sizes.to_vec(),
+                    expected: entry.parameters.to_vec(),
+                    passed: sizes.to_vec(),
                 });
             }
             recent_launches::record(kernel);
             // SAFETY: the pointers are to values of these sizes, and the check above found that the kernel's parameters have the same
             // sizes. What the kernel does with them was promised for every launch by the caller of `Kernel::new`.
-            unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
+            unsafe { self.gpu.machine.launch(entry, grid, pointers, self.stream) }
         })
     }
 
@@ -209,25 +214,25 @@ impl Launch {
 }
 
 /// A guard of a write to a tensor. Drop it after the kernel was launched.
-#[must_use = "others wait for what was launched when this is dropped"]
+#[must_use = "work in other streams is ordered after the launch when this is dropped"]
 #[derive(Debug)]
-pub struct Writing {
+pub struct WriteGuard {
     storage: Storage,
-    queue: Queue,
+    stream: StreamHandle,
 }
 
-impl Drop for Writing {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
         if let Some(buffer) = self.storage.buffer::<CudaBuffer>() {
-            // Another thread may have used the tensor between `writing` and the launch, without waiting for the launch.
-            _ = buffer.enter(&self.storage, self.queue, Access::Write);
+            // Another thread may have used the tensor between `begin_write` and the launch, without waiting for the launch.
+            _ = buffer.order_access(&self.storage, self.stream, Access::Write);
         }
     }
 }
 
 impl std::fmt::Debug for Launch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Launch({}, {:#x})", self.gpu.device(), self.queue)
+        write!(f, "Launch({}, {:#x})", self.gpu.device(), self.stream)
     }
 }
 
@@ -236,10 +241,10 @@ impl std::fmt::Debug for Launch {
 /// Implement it for a `#[repr(C)]` struct if the kernel declares a struct with the same fields.
 pub trait Parameter: Copy {}
 
-macro_rules! numbers {
+macro_rules! scalar_parameters {
     ($($ty:ty)*) => { $(impl Parameter for $ty {})* };
 }
-numbers! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
+scalar_parameters! { DevicePointer bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
 
 /// Declares `#[repr(C)]` structs that are kernel parameters; the kernels declare structs with the same fields.
 macro_rules! parameters {
@@ -272,41 +277,41 @@ impl<P: Parameter> Argument for P {
 
 /// A tensor argument becomes the address of its first element.
 impl Argument for &Tensor {
-    type Value = Place;
+    type Value = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
-        launch.place(self)
+    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+        launch.pointer(self)
     }
 }
 
 impl Argument for &mut Tensor {
-    type Value = Place;
+    type Value = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
-        launch.place(self)
+    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+        launch.pointer(self)
     }
 }
 
 impl Argument for Option<&Tensor> {
-    type Value = Place;
+    type Value = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
-        launch.place_or_null(self)
+    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+        launch.pointer_or_null(self)
     }
 }
 
-/// The arguments of a launch: a tuple of one to sixteen. A tensor becomes [the address of its first element](Launch::place), and `None`
-/// becomes [`Place::NULL`].
-#[expect(private_bounds, reason = "only tuples are it, as places that another type gave could be of nothing")]
-pub trait Arguments: Places {}
+/// The arguments of a launch: a tuple of one to sixteen. A tensor becomes [the address of its first element](Launch::pointer), and `None`
+/// becomes [`DevicePointer::NULL`].
+#[expect(private_bounds, reason = "only tuples implement it: another type could pass invalid pointers")]
+pub trait Arguments: ToPointers {}
 
 /// The conversion of arguments to pointers. Private, so that only this module implements it.
-trait Places {
+trait ToPointers {
     /// Calls `run` with a pointer to each argument's value and with the values' sizes.
-    fn with_places(
+    fn with_pointers(
         self,
         launch: &Launch,
         run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
@@ -317,16 +322,16 @@ macro_rules! arguments {
     ($($name:ident)+) => {
         impl<$($name: Argument),+> Arguments for ($($name,)+) {}
 
-        impl<$($name: Argument),+> Places for ($($name,)+) {
+        impl<$($name: Argument),+> ToPointers for ($($name,)+) {
             #[inline]
             #[allow(non_snake_case, reason = "a name for each type")]
-            fn with_places(
+            fn with_pointers(
                 self,
                 launch: &Launch,
                 run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
             ) -> Result<(), CudaError> {
                 const {
-                    assert!(true $(&& align_of::<$name::Value>() <= 16)+, "a parameter is aligned to at most 16 bytes");
+                    assert!(true $(&& align_of::<$name::Value>() <= 16)+, "a kernel parameter must be aligned to at most 16 bytes");
                 }
                 let sizes = const { &[$(size_of::<$name::Value>()),+] };
                 let ($($name,)+) = self;

@@ -30,24 +30,24 @@ mod launch;
 mod lock;
 
 #[cfg(feature = "emulator")]
-pub use device::emulator::{emulate, emulate_backwards, emulate_memory};
+pub use device::emulator::{emulate, emulate_memory_limit, emulate_reverse_order};
 
 pub use compile::ahead_of_time::prepare;
 pub use compile::disk_cache::cache_folder;
-pub use compile::nvrtc::{Code, Compiled, compiled, compiler_version};
-pub use compile::source::{Instances, Source, element};
+pub use compile::nvrtc::{Code, CompileStatistics, compile_statistics, compiler_version};
+pub use compile::source::{Instances, Source, element_type};
 pub use device::caching_allocator::empty_cache;
 pub use device::event::Event;
 pub use device::fault::Site;
-pub use device::gpu::{count, is_available, properties};
+pub use device::gpu::{device_count, is_available, properties};
 pub use device::machine::{Grid, Properties};
-pub use device::memory::{Memory, memory};
-pub use device::stream::{Entered, Stream};
+pub use device::memory::{MemoryStats, memory_stats};
+pub use device::stream::{Stream, StreamGuard};
 pub use engine::cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
 pub use graph::Graph;
 pub use kernel::{Kernel, kernels};
-pub use launch::{Arguments, Launch, Parameter, Place, Writing};
+pub use launch::{Arguments, DevicePointer, Launch, Parameter, WriteGuard};
 
 /// The names that the modules of kernels import.
 mod prelude {
@@ -57,11 +57,11 @@ mod prelude {
     pub(crate) use crate::device::fault::Site;
     pub(crate) use crate::device::machine::Grid;
     pub(crate) use crate::engine::gather::site;
-    pub(crate) use crate::engine::number::{FLOATING, NUMBERS, check_dtype};
-    pub(crate) use crate::engine::transfer::{computed_contiguous, contiguous, to_device, write};
+    pub(crate) use crate::engine::number::{FLOATING_DTYPES, NUMERIC_DTYPES, check_dtype};
+    pub(crate) use crate::engine::transfer::{compute_contiguous, contiguous, copy_into, to_device};
     pub(crate) use crate::engine::walk::element_size;
     pub(crate) use crate::kernel::Kernel;
-    pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
+    pub(crate) use crate::launch::{DevicePointer, Launch, Parameter, parameters};
 }
 
 /// Items that this crate's macros expand to. Not public API.

@@ -6,27 +6,30 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Spec, keys};
 use kernels_cuda::{CudaError, Missing};
 
-fn is_absent() -> bool {
+fn has_no_gpu() -> bool {
     let absent = !kernels_cuda::is_available();
     if !absent {
-        println!("skipped: there is a device");
+        println!("skipped: a GPU is present");
     }
     absent
 }
 
-fn cause(error: &Error) -> CudaError {
-    error.source().and_then(|source| source.downcast_ref::<CudaError>()).expect("an error of this crate's").clone()
+fn cuda_error(error: &Error) -> CudaError {
+    error.source().and_then(|source| source.downcast_ref::<CudaError>()).expect("the cause is a CudaError").clone()
 }
 
 #[test]
-fn memory_on_a_device_that_is_not_there_is_refused_with_what_is_missing() {
-    if !is_absent() {
+fn allocation_without_a_gpu_is_an_error_that_names_the_missing_part() {
+    if !has_no_gpu() {
         return;
     }
     for device in ["cuda", "cuda:0"] {
         let error = Spec::contiguous(DType::F32, &[2]).on(device.parse().unwrap()).unwrap_err();
         assert!(
-            matches!(cause(&error), CudaError::Unavailable(Missing::Driver | Missing::Device { asked: 0, count: 0 })),
+            matches!(
+                cuda_error(&error),
+                CudaError::Unavailable(Missing::Driver | Missing::Device { requested: 0, count: 0 })
+            ),
             "{error}"
         );
         assert!(error.to_string().contains("CUDA is not available"), "{error}");
@@ -37,19 +40,19 @@ fn memory_on_a_device_that_is_not_there_is_refused_with_what_is_missing() {
 }
 
 #[test]
-fn questions_have_answers_and_do_not_panic() {
-    if !is_absent() {
+fn device_queries_return_errors_without_a_gpu() {
+    if !has_no_gpu() {
         return;
     }
-    assert_eq!(kernels_cuda::count(), 0);
-    assert!(kernels_cuda::properties(0).is_err() && kernels_cuda::memory(0).is_err());
+    assert_eq!(kernels_cuda::device_count(), 0);
+    assert!(kernels_cuda::properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
     let device: Device = "cuda:0".parse().unwrap();
     assert!(device.synchronize().is_err());
     assert!(kernels_cuda::Stream::new(device).is_err());
 }
 
 #[test]
-fn tables_and_explanations_know_the_kernels_without_a_device() {
+fn kernels_are_registered_without_a_gpu() {
     let table = aten::add::operator().table();
     let cell = table.iter().find(|cell| cell.key == keys::CUDA).unwrap();
     assert!(cell.kernels.iter().any(|kernel| kernel.contains("add")), "{:?}", cell.kernels);

@@ -106,7 +106,7 @@ fn report(options: &Options) -> ExitCode {
         }
     };
     if options.device.key() == keys::CUDA {
-        eprintln!("{}", kernels_cuda::compiled());
+        eprintln!("{}", kernels_cuda::compile_statistics());
     }
     if options.failures {
         report.failed().iter().for_each(|failed| println!("{failed}"));

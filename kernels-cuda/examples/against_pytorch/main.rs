@@ -4,7 +4,7 @@
 //! try the program. `--emulate` runs the kernels on the CPU, which tells nothing about speed. PyTorch is run by `python3`, or by the
 //! program that `PYTHON` names; without it there are no ratios.
 
-mod lines;
+mod benchmarks;
 mod network;
 mod pytorch;
 
@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use dispatch_runtime::prelude::*;
 
+use benchmarks::{AmountKind, Benchmark, Benchmarks};
 use kernels_cuda::{Event, Stream};
-use lines::{Kind, Line, Maker};
 
 fn main() -> ExitCode {
     match run() {
@@ -37,7 +37,7 @@ fn run() -> Result<()> {
             #[cfg(feature = "emulator")]
             "--emulate" => {
                 if !kernels_cuda::emulate() {
-                    return Err("there is no C++ compiler to emulate a device with".into());
+                    return Err("there is no C++ compiler to emulate a device".into());
                 }
             }
             other => return Err(format!("unknown option {other}").into()),
@@ -46,58 +46,59 @@ fn run() -> Result<()> {
     let device: Device = device.parse().map_err(|error| format!("{error}"))?;
     let properties = kernels_cuda::properties(device.index().unwrap_or(0))?;
     println!("{}, sm_{}, {} multiprocessors", properties.name, properties.architecture, properties.multiprocessors);
-    let theirs = pytorch::Times::measured(small, &only);
+    let theirs = pytorch::PytorchTimes::measure(small, &only);
     println!("{}\n", theirs.version());
     println!("{:<52} {:>12} {:>12} {:>8}", "", "time", "GB/s, TF/s", "ratio");
     let mut bandwidth = None;
-    let mut measure = |line: &Line| -> Result<()> {
-        if !line.name.contains(&only) {
+    let mut measure = |benchmark: &Benchmark| -> Result<()> {
+        if !benchmark.name.contains(&only) {
             return Ok(());
         }
-        let seconds = seconds(device, line)?;
-        let rate = line.amount / seconds;
-        let (rate, ratio) = match line.kind {
-            Kind::Copied => {
+        let seconds = seconds(device, benchmark)?;
+        let rate = benchmark.amount / seconds;
+        let (rate, ratio) = match benchmark.kind {
+            AmountKind::CopyBytes => {
                 bandwidth = Some(rate);
                 (format!("{:.0}", rate / 1e9), String::new())
             }
-            Kind::Moved => (
+            AmountKind::Bytes => (
                 format!("{:.0}", rate / 1e9),
                 bandwidth.map_or_else(String::new, |copied| format!("{:.2} of copy", rate / copied)),
             ),
-            Kind::Computed => (format!("{:.1}", rate / 1e12), String::new()),
-            Kind::Timed | Kind::Asked => (String::new(), String::new()),
+            AmountKind::Operations => (format!("{:.1}", rate / 1e12), String::new()),
+            AmountKind::DeviceTime | AmountKind::HostTime => (String::new(), String::new()),
         };
-        let beside = theirs
-            .of(&line.name)
+        let speed_of_pytorch = theirs
+            .seconds_of(&benchmark.name)
             .map_or_else(String::new, |theirs| format!("{:.2} of PyTorch's speed", theirs / seconds));
-        println!("{:<52} {:>9.1} us {rate:>12} {ratio:>14} {beside}", line.name, seconds * 1e6);
+        println!("{:<52} {:>9.1} us {rate:>12} {ratio:>14} {speed_of_pytorch}", benchmark.name, seconds * 1e6);
         Ok(())
     };
-    Maker { device, small }.all(&mut measure)?;
-    println!("\n{}, which is in none of these times", kernels_cuda::compiled());
+    Benchmarks { device, small }.run(&mut measure)?;
+    println!("\n{}, which is not included in these times", kernels_cuda::compile_statistics());
     Ok(())
 }
 
 /// Returns the time of a line's work in seconds: the median of several rounds.
-fn seconds(device: Device, line: &Line) -> Result<f64> {
+fn seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
     let stream = Stream::current(device)?;
     let round = |times: u32| -> Result<f64> {
         device.synchronize()?;
-        let (asked, start) = (Instant::now(), Event::record(stream)?);
+        let (host_time, start) = (Instant::now(), Event::record(stream)?);
         for _ in 0..times {
-            (line.work)()?;
+            (benchmark.work)()?;
         }
-        let asked = asked.elapsed();
-        let taken = Event::record(stream)?.since(&start)?;
-        let time = if matches!(line.kind, Kind::Asked) { asked } else { taken };
+        let host_time = host_time.elapsed();
+        let device_time = Event::record(stream)?.since(&start)?;
+        let time = if matches!(benchmark.kind, AmountKind::HostTime) { host_time } else { device_time };
         Ok(time.as_secs_f64() / f64::from(times))
     };
     round(2)?;
     // A round takes a few milliseconds: a shorter one is noise, and the host runs far enough ahead of the device.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between one and a hundred")]
-    let times = if matches!(line.kind, Kind::Asked) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
+    let times =
+        if matches!(benchmark.kind, AmountKind::HostTime) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
     let mut rounds = (0..7).map(|_| round(times)).collect::<Result<Vec<f64>>>()?;
     rounds.sort_by(f64::total_cmp);
-    Ok(rounds[rounds.len() / 2] / line.calls)
+    Ok(rounds[rounds.len() / 2] / benchmark.calls)
 }

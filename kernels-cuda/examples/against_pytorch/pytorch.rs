@@ -6,23 +6,23 @@ use std::process::Command;
 const SCRIPT: &str = include_str!("pytorch.py");
 
 /// PyTorch's version, and its time for each line.
-pub(crate) struct Times {
+pub(crate) struct PytorchTimes {
     version: String,
     seconds: HashMap<String, f64>,
 }
 
-impl Times {
-    pub(crate) fn measured(small: bool, only: &str) -> Self {
+impl PytorchTimes {
+    pub(crate) fn measure(small: bool, only: &str) -> Self {
         let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
         let output = Command::new(python).args(["-c", SCRIPT, if small { "small" } else { "large" }, only]).output();
         let output = match output {
             Ok(output) if output.status.success() => output,
             Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned();
-                return Self { version: format!("PyTorch cannot be asked: {said}"), seconds: HashMap::new() };
+                let message = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned();
+                return Self { version: format!("PyTorch cannot be run: {message}"), seconds: HashMap::new() };
             }
             Err(error) => {
-                return Self { version: format!("PyTorch cannot be asked: {error}"), seconds: HashMap::new() };
+                return Self { version: format!("PyTorch cannot be run: {error}"), seconds: HashMap::new() };
             }
         };
         let text = String::from_utf8_lossy(&output.stdout);
@@ -39,7 +39,7 @@ impl Times {
         &self.version
     }
 
-    pub(crate) fn of(&self, name: &str) -> Option<f64> {
+    pub(crate) fn seconds_of(&self, name: &str) -> Option<f64> {
         self.seconds.get(name).copied()
     }
 }

@@ -17,7 +17,7 @@ const WORKER: &str = "worker";
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words == [WORKER] {
-        workers::work(|job| match prepared(job) {
+        workers::run_worker(|job| match run_job(job) {
             Ok(count) => count.to_string(),
             Err(error) => error.to_string(),
         });
@@ -37,7 +37,7 @@ fn prepare(architectures: &[u32]) -> ExitCode {
     let start = Instant::now();
     let jobs = architectures.iter().flat_map(|sm| kernels().map(move |kernel| format!("{sm} {}", kernel.name())));
     let (instances, failures) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let replied = |job: &str, reply: &str| match reply.parse() {
+    let on_reply = |job: &str, reply: &str| match reply.parse() {
         Ok(0) => {}
         Ok(count) => {
             println!("sm_{job}: {count}");
@@ -54,7 +54,7 @@ fn prepare(architectures: &[u32]) -> ExitCode {
         command.arg(WORKER);
         command
     };
-    let done = workers::spread(jobs, worker, replied);
+    let done = workers::run_jobs(jobs, worker, on_reply);
     let folder = cache_folder().unwrap_or_default();
     let seconds = start.elapsed().as_secs_f64();
     println!("{} instances compiled in {seconds:.0} s, into {}", instances.into_inner(), folder.display());
@@ -62,14 +62,14 @@ fn prepare(architectures: &[u32]) -> ExitCode {
         Ok(()) if failures.into_inner() == 0 => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("a process that compiles: {error}");
+            eprintln!("a compiling process failed: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
 /// Compiles a job such as `90 add`, and returns the number of instances that were not in the cache.
-fn prepared(job: &str) -> Result<usize, CudaError> {
+fn run_job(job: &str) -> Result<usize, CudaError> {
     let (sm, name) = job.split_once(' ').unwrap_or_default();
     let sm = sm.parse().unwrap_or(0);
     kernels().filter(|kernel| kernel.name() == name).map(|kernel| kernel.prepare(sm)).sum()

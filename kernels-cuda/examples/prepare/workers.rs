@@ -9,35 +9,35 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Runs jobs in processes of a command, and calls `replied` with each job and its reply.
-pub(crate) fn spread(
+/// Runs jobs in processes of a command, and calls `on_reply` with each job and its reply.
+pub(crate) fn run_jobs(
     jobs: impl Iterator<Item = String> + Send,
     command: impl Fn() -> Command + Sync,
-    replied: impl Fn(&str, &str) + Sync,
+    on_reply: impl Fn(&str, &str) + Sync,
 ) -> io::Result<()> {
     let jobs = Mutex::new(jobs);
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let talk = || {
+    let serve = || {
         let mut process = command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        if let (Some(mut ask), Some(said)) = (process.stdin.take(), process.stdout.take()) {
-            let mut said = BufReader::new(said).lines();
+        if let (Some(mut requests), Some(replies)) = (process.stdin.take(), process.stdout.take()) {
+            let mut replies = BufReader::new(replies).lines();
             for job in iter::from_fn(next) {
-                writeln!(ask, "{job}")?;
-                let reply = said.next().unwrap_or_else(|| Err(io::Error::other("it ended")))?;
-                replied(&job, &reply.replace('\0', "\n"));
+                writeln!(requests, "{job}")?;
+                let reply = replies.next().unwrap_or_else(|| Err(io::Error::other("the process ended")))?;
+                on_reply(&job, &reply.replace('\0', "\n"));
             }
         }
         process.wait().map(drop)
     };
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(talk)).collect();
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(serve)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Ok(())))
     })
 }
 
 /// Runs jobs in a worker process, until there are no more.
-pub(crate) fn work(reply: impl Fn(&str) -> String) {
+pub(crate) fn run_worker(reply: impl Fn(&str) -> String) {
     for job in io::stdin().lines().map_while(Result::ok) {
         println!("{}", reply(&job).replace('\n', "\0"));
     }

@@ -3,18 +3,18 @@
 #include "block.cuh"
 
 // The elements [item, head, row, column] of a tensor: its address and strides.
-struct Side {
-    u8 *at;
-    i64 steps[4];
-    __device__ __forceinline__ i64 row(u32 item, u32 head, u32 row) const {
-        return i64(item) * steps[0] + i64(head) * steps[1] + i64(row) * steps[2];
+struct StridedRows {
+    u8 *address;
+    i64 strides[4];
+    __device__ __forceinline__ i64 row_offset(u32 item, u32 head, u32 row) const {
+        return i64(item) * strides[0] + i64(head) * strides[1] + i64(row) * strides[2];
     }
 };
 
-struct Task {
-    Side query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
+struct AttentionTask {
+    StridedRows query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
     // The logsumexp of each query's scores, and for each query the dot product of its result and the result's gradient.
-    Side logs, meets;
+    StridedRows logsumexps, output_dots;
     u32 items, heads, groups, rows, keys, width;
     i32 dtype, mask_dtype;
     u32 is_causal;
@@ -22,15 +22,15 @@ struct Task {
 };
 
 // Returns the offset that is subtracted from scores: their maximum, or zero if all are minus infinity.
-template <class C> __device__ __forceinline__ C counted_from(C highest) { return highest == Bounds<C>::least() ? C(0) : highest; }
+template <class C> __device__ __forceinline__ C score_offset(C highest) { return highest == Limits<C>::min_value() ? C(0) : highest; }
 
-struct Most {
+struct Max {
     template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return b > a ? b : a; }
 };
-template <int LANES, class C, class Join> __device__ __forceinline__ C joined_in_lanes(C value, Join join) {
+template <int LANES, class C, class Join> __device__ __forceinline__ C reduce_lanes(C value, Join join) {
 #pragma unroll
-    for (int distance = LANES / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    for (int distance = LANES / 2; distance; distance /= 2) value = join(value, shuffle_xor(value, distance));
     return value;
 }
 
-__device__ __forceinline__ u32 least_of(u32 a, u32 b) { return a < b ? a : b; }
+__device__ __forceinline__ u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }

@@ -2,7 +2,7 @@
 #include "opdispatch.cuh"
 
 // Writes the origin of the next replay: the seed and the first block.
-template <class T> __global__ void __launch_bounds__(1) begin(T *origin, u64 seed, u64 first) {
+template <class T> __global__ void __launch_bounds__(1) write_origin(T *origin, u64 seed, u64 first) {
     origin[0] = T(seed);
     origin[1] = T(first);
 }

@@ -1,12 +1,12 @@
 // Kernels of `arange`, `linspace` and `logspace`.
 #include "opdispatch.cuh"
 
-template <class O> __global__ void __launch_bounds__(256) counted(O *out, i64 count, i64 start, i64 step) {
+template <class O> __global__ void __launch_bounds__(256) integer_sequence(O *out, i64 count, i64 start, i64 step) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count) out[at] = as<O>(i64(u64(start) + u64(step) * u64(at)));
 }
 
-template <class O> __global__ void __launch_bounds__(256) measured(O *out, i64 count, double start, double step) {
+template <class O> __global__ void __launch_bounds__(256) float_sequence(O *out, i64 count, double start, double step) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at < count) out[at] = as<O>(start + step * double(at));
 }
@@ -20,7 +20,7 @@ __device__ __forceinline__ double exact_power(double base, double x) {
 
 // Writes equally spaced numbers, or powers of `base` with such exponents if `base` is not zero. Each number is computed from the nearer
 // end.
-template <class O> __global__ void __launch_bounds__(256) spaced(O *out, i64 count, double start, double end, double base) {
+template <class O> __global__ void __launch_bounds__(256) equally_spaced(O *out, i64 count, double start, double end, double base) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     double step = (end - start) / double(count > 1 ? count - 1 : 1);

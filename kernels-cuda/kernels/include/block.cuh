@@ -3,7 +3,7 @@
 #include "opdispatch.cuh"
 
 // Exchanges a value with another lane, word by word.
-template <class T, class Exchange> __device__ __forceinline__ T exchanged(T value, Exchange exchange) {
+template <class T, class Exchange> __device__ __forceinline__ T exchange_words(T value, Exchange exchange) {
     static_assert(sizeof(T) % 4 == 0, "whole words");
     union Words {
         T value;
@@ -15,22 +15,22 @@ template <class T, class Exchange> __device__ __forceinline__ T exchanged(T valu
     for (u32 i = 0; i < sizeof(T) / 4; i++) in.words[i] = exchange(in.words[i]);
     return in.value;
 }
-template <class T> __device__ __forceinline__ T from_lane(T value, int distance) {
-    return exchanged(value, [=](u32 word) { return __shfl_xor_sync(~0u, word, distance); });
+template <class T> __device__ __forceinline__ T shuffle_xor(T value, int distance) {
+    return exchange_words(value, [=](u32 word) { return __shfl_xor_sync(~0u, word, distance); });
 }
 
 // Joins the values of all lanes of a warp, in a fixed order. Each lane gets the result.
-template <class T, class Join> __device__ __forceinline__ T joined_in_warp(T value, Join join) {
+template <class T, class Join> __device__ __forceinline__ T reduce_warp(T value, Join join) {
 #pragma unroll
-    for (int distance = 16; distance; distance /= 2) value = join(value, from_lane(value, distance));
+    for (int distance = 16; distance; distance /= 2) value = join(value, shuffle_xor(value, distance));
     return value;
 }
 
 // Joins the values of all threads of a block. `scratch` is shared memory for 32 values. It synchronises the block before it writes
 // `scratch`, so it can be called again at once.
-template <class T, class Join> __device__ __forceinline__ T joined_in_block(T value, Join join, T *scratch) {
+template <class T, class Join> __device__ __forceinline__ T reduce_block(T value, Join join, T *scratch) {
     u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-    value = joined_in_warp(value, join);
+    value = reduce_warp(value, join);
     __syncthreads();
     if (lane == 0) scratch[warp] = value;
     __syncthreads();
@@ -40,9 +40,9 @@ template <class T, class Join> __device__ __forceinline__ T joined_in_block(T va
 }
 
 // Joins the values of each group of `lanes` threads: a power of two of at most 32, or else the whole block.
-template <class T, class Join> __device__ __forceinline__ T joined_among(u32 lanes, T value, Join join, T *scratch) {
-    if (lanes > 32) return joined_in_block(value, join, scratch);
-    for (u32 distance = lanes / 2; distance; distance /= 2) value = join(value, from_lane(value, distance));
+template <class T, class Join> __device__ __forceinline__ T reduce_group(u32 lanes, T value, Join join, T *scratch) {
+    if (lanes > 32) return reduce_block(value, join, scratch);
+    for (u32 distance = lanes / 2; distance; distance /= 2) value = join(value, shuffle_xor(value, distance));
     return value;
 }
 

@@ -10,9 +10,9 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #ifdef EMULATED
-#define SHARED_BYTES(name) unsigned char *name = emulator::shared
+#define DYNAMIC_SHARED_MEMORY(name) unsigned char *name = emulator::shared
 #else
-#define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
+#define DYNAMIC_SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
 #endif
 
 template <class To, class From> __device__ __forceinline__ To bit_cast(From from) {
@@ -91,18 +91,18 @@ struct alignas(16) c128 {
 };
 
 // The type that elements are computed in.
-template <class T> struct Computed;
-template <> struct Computed<float> { typedef float type; };
-template <> struct Computed<double> { typedef double type; };
-template <> struct Computed<f16> { typedef float type; };
-template <> struct Computed<bf16> { typedef float type; };
-template <> struct Computed<boolean> { typedef i32 type; };
-template <> struct Computed<u8> { typedef i32 type; };
-template <> struct Computed<i8> { typedef i32 type; };
-template <> struct Computed<i16> { typedef i32 type; };
-template <> struct Computed<i32> { typedef i32 type; };
-template <> struct Computed<i64> { typedef i64 type; };
-template <class T> using compute_t = typename Computed<T>::type;
+template <class T> struct ComputeType;
+template <> struct ComputeType<float> { typedef float type; };
+template <> struct ComputeType<double> { typedef double type; };
+template <> struct ComputeType<f16> { typedef float type; };
+template <> struct ComputeType<bf16> { typedef float type; };
+template <> struct ComputeType<boolean> { typedef i32 type; };
+template <> struct ComputeType<u8> { typedef i32 type; };
+template <> struct ComputeType<i8> { typedef i32 type; };
+template <> struct ComputeType<i16> { typedef i32 type; };
+template <> struct ComputeType<i32> { typedef i32 type; };
+template <> struct ComputeType<i64> { typedef i64 type; };
+template <class T> using compute_t = typename ComputeType<T>::type;
 
 // Conversion between element types. A number that is too large for a narrower integer wraps around.
 template <class To, class From> struct Convert {
@@ -154,35 +154,35 @@ template <> struct Convert<boolean, bf16> {
     static __device__ __forceinline__ boolean of(bf16 x) { return boolean(float(x) != 0); }
 };
 // Converts to an integer as a CPU does: saturates, and converts NaN to zero.
-template <class F> __device__ __forceinline__ i64 to_whole(F x) {
+template <class F> __device__ __forceinline__ i64 to_i64_saturating(F x) {
 #ifdef EMULATED
     if (x >= F(9223372036854775808.0)) return 0x7fffffffffffffffll;
     if (x < F(-9223372036854775808.0)) return -0x7fffffffffffffffll - 1;
 #endif
     return x == x ? i64(x) : 0;
 }
-#define WRAPS(To)                                                                                                                \
+#define CONVERT_BY_WRAPPING(To)                                                                                                                \
     template <> struct Convert<To, float> {                                                                                      \
-        static __device__ __forceinline__ To of(float x) { return To(to_whole(x)); }                                                 \
+        static __device__ __forceinline__ To of(float x) { return To(to_i64_saturating(x)); }                                                 \
     };                                                                                                                           \
     template <> struct Convert<To, double> {                                                                                     \
-        static __device__ __forceinline__ To of(double x) { return To(to_whole(x)); }                                                \
+        static __device__ __forceinline__ To of(double x) { return To(to_i64_saturating(x)); }                                                \
     };
-WRAPS(u8) WRAPS(i8) WRAPS(i16) WRAPS(i32) WRAPS(i64)
-#undef WRAPS
+CONVERT_BY_WRAPPING(u8) CONVERT_BY_WRAPPING(i8) CONVERT_BY_WRAPPING(i16) CONVERT_BY_WRAPPING(i32) CONVERT_BY_WRAPPING(i64)
+#undef CONVERT_BY_WRAPPING
 
 template <class To, class From> __device__ __forceinline__ To as(From x) { return Convert<To, From>::of(x); }
 
 // Adjacent elements that are loaded and stored together.
 template <class T, int V> struct alignas(sizeof(T) * V) Pack {
-    T of[V];
+    T elements[V];
 };
 
 // The dtypes, with PyTorch's numbers, for kernels that get a dtype as an argument.
 enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
 
 // Returns the size of an element in bytes.
-__device__ __forceinline__ u32 size_of(int dtype) {
+__device__ __forceinline__ u32 dtype_size(int dtype) {
     switch (dtype) {
     case U8: case I8: case BOOL: return 1;
     case I32: case F32: return 4;
@@ -222,36 +222,36 @@ template <class C> __device__ __forceinline__ void store(void *at, int dtype, C 
 }
 
 // The largest and the smallest value of a type (infinities for floating types), and NaN.
-template <class T> struct Bounds;
-template <> struct Bounds<float> {
-    static __device__ __forceinline__ float most() { return bit_cast<float>(0x7f800000u); }
-    static __device__ __forceinline__ float least() { return bit_cast<float>(0xff800000u); }
+template <class T> struct Limits;
+template <> struct Limits<float> {
+    static __device__ __forceinline__ float max_value() { return bit_cast<float>(0x7f800000u); }
+    static __device__ __forceinline__ float min_value() { return bit_cast<float>(0xff800000u); }
     static __device__ __forceinline__ float nan() { return bit_cast<float>(0x7fc00000u); }
 };
-template <> struct Bounds<double> {
-    static __device__ __forceinline__ double most() { return bit_cast<double>(0x7ff0000000000000ull); }
-    static __device__ __forceinline__ double least() { return bit_cast<double>(0xfff0000000000000ull); }
+template <> struct Limits<double> {
+    static __device__ __forceinline__ double max_value() { return bit_cast<double>(0x7ff0000000000000ull); }
+    static __device__ __forceinline__ double min_value() { return bit_cast<double>(0xfff0000000000000ull); }
     static __device__ __forceinline__ double nan() { return bit_cast<double>(0x7ff8000000000000ull); }
 };
-template <> struct Bounds<i32> {
-    static __device__ __forceinline__ i32 most() { return 0x7fffffff; }
-    static __device__ __forceinline__ i32 least() { return -0x7fffffff - 1; }
+template <> struct Limits<i32> {
+    static __device__ __forceinline__ i32 max_value() { return 0x7fffffff; }
+    static __device__ __forceinline__ i32 min_value() { return -0x7fffffff - 1; }
 };
-template <> struct Bounds<i64> {
-    static __device__ __forceinline__ i64 most() { return 0x7fffffffffffffffll; }
-    static __device__ __forceinline__ i64 least() { return -0x7fffffffffffffffll - 1; }
+template <> struct Limits<i64> {
+    static __device__ __forceinline__ i64 max_value() { return 0x7fffffffffffffffll; }
+    static __device__ __forceinline__ i64 min_value() { return -0x7fffffffffffffffll - 1; }
 };
 
 // A compile-time list of indices, for the operands of a kernel.
-template <int... I> struct Places {};
-template <int N, int... I> struct Counted : Counted<N - 1, N - 1, I...> {};
-template <int... I> struct Counted<0, I...> {
-    typedef Places<I...> type;
+template <int... I> struct IndexSequence {};
+template <int N, int... I> struct MakeIndexSequence : MakeIndexSequence<N - 1, N - 1, I...> {};
+template <int... I> struct MakeIndexSequence<0, I...> {
+    typedef IndexSequence<I...> type;
 };
 
 // Integer division by an invariant divisor: a multiplication and a shift (Granlund and Montgomery, 1994).
 struct Divisor {
-    u32 by, factor, shift;
+    u32 value, factor, shift;
     __device__ __forceinline__ u32 divide(u32 x) const { return (__umulhi(x, factor) + x) >> shift; }
 };
 
@@ -260,21 +260,21 @@ struct Walk {
     static const int RANK = 8, OPERANDS = 6;
     u32 rank;
     Divisor sizes[RANK];
-    i32 steps[RANK][OPERANDS];
-    template <int N> __device__ __forceinline__ void places(u32 at, i32 (&offsets)[N]) const {
+    i32 strides[RANK][OPERANDS];
+    template <int N> __device__ __forceinline__ void offsets(u32 at, i32 (&offsets)[N]) const {
 #pragma unroll
         for (int k = 0; k < N; k++) offsets[k] = 0;
 #pragma unroll
         for (u32 dim = 0; dim < RANK; dim++) {
             if (dim == rank) break;
-            u32 next = sizes[dim].divide(at), here = at - next * sizes[dim].by;
+            u32 next = sizes[dim].divide(at), here = at - next * sizes[dim].value;
 #pragma unroll
-            for (int k = 0; k < N; k++) offsets[k] += i32(here) * steps[dim][k];
+            for (int k = 0; k < N; k++) offsets[k] += i32(here) * strides[dim][k];
             at = next;
         }
     }
     // Computes the offsets of several elements. Overwrites their indices `at`.
-    template <int M, int N> __device__ __forceinline__ void places(u32 (&at)[M], i32 (&offsets)[M][N]) const {
+    template <int M, int N> __device__ __forceinline__ void offsets(u32 (&at)[M], i32 (&offsets)[M][N]) const {
 #pragma unroll
         for (int i = 0; i < M; i++)
 #pragma unroll
@@ -283,9 +283,9 @@ struct Walk {
         for (u32 dim = 0; dim < rank; dim++)
 #pragma unroll
             for (int i = 0; i < M; i++) {
-                u32 next = sizes[dim].divide(at[i]), here = at[i] - next * sizes[dim].by;
+                u32 next = sizes[dim].divide(at[i]), here = at[i] - next * sizes[dim].value;
 #pragma unroll
-                for (int k = 0; k < N; k++) offsets[i][k] += i32(here) * steps[dim][k];
+                for (int k = 0; k < N; k++) offsets[i][k] += i32(here) * strides[dim][k];
                 at[i] = next;
             }
     }
@@ -298,9 +298,9 @@ struct Fault {
     // Set by the thread that writes the record. It writes `site` last.
     u32 claimed, unused;
 };
-enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, BAD_VALUE = 3, BAD_NUMBER = 4, BAD_SUM = 5 };
+enum { INDEX_OUT_OF_RANGE = 1, DIVISION_BY_ZERO = 2, INVALID_INTEGER = 3, INVALID_FLOAT = 4, INVALID_WEIGHT_SUM = 5 };
 
-__device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 value, i64 limit) {
+__device__ __forceinline__ void report_fault(Fault *fault, u32 site, u32 kind, i64 value, i64 limit) {
     if (fault->claimed == 0 && atomicCAS(&fault->claimed, 0u, 1u) == 0u) {
         fault->kind = kind;
         fault->value = value;
@@ -311,6 +311,6 @@ __device__ __forceinline__ void report(Fault *fault, u32 site, u32 kind, i64 val
 }
 
 // Reports a floating value that is invalid.
-__device__ __forceinline__ void report_number(Fault *fault, u32 site, double value, double limit) {
-    report(fault, site, BAD_NUMBER, bit_cast<i64>(value), bit_cast<i64>(limit));
+__device__ __forceinline__ void report_invalid_float(Fault *fault, u32 site, double value, double limit) {
+    report_fault(fault, site, INVALID_FLOAT, bit_cast<i64>(value), bit_cast<i64>(limit));
 }

@@ -39,7 +39,7 @@ template <> __device__ __forceinline__ u64 sort_key_at<u64>(const u8 *at, int dt
     return dtype == I64 ? u64(*(const i64 *)at) ^ 0x8000000000000000ull : sort_key_of(*(const double *)at);
 }
 
-__device__ __forceinline__ bool is_fraction(int dtype) { return dtype == F32 || dtype == F64 || dtype == F16 || dtype == BF16; }
+__device__ __forceinline__ bool is_floating(int dtype) { return dtype == F32 || dtype == F64 || dtype == F16 || dtype == BF16; }
 
 __device__ __forceinline__ void copy_element(u8 *to, const u8 *from, u32 size) {
     switch (size) {
@@ -52,13 +52,13 @@ __device__ __forceinline__ void copy_element(u8 *to, const u8 *from, u32 size) {
 
 // The input of a sort: contiguous lines of elements.
 struct SortInput {
-    const u8 *at;
-    u32 count, size, element;
+    const u8 *elements;
+    u32 count, size, element_size;
     i32 dtype;
     // Whether the greatest elements come first.
     bool descending;
-    template <class K> __device__ __forceinline__ K key(u64 place) const {
-        K key = sort_key_at<K>(at + place * element, dtype);
+    template <class K> __device__ __forceinline__ K key_at(u64 position) const {
+        K key = sort_key_at<K>(elements + position * element_size, dtype);
         return descending ? K(~key) : key;
     }
 };

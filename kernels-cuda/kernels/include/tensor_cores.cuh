@@ -56,7 +56,7 @@ __device__ __forceinline__ void ldmatrix_x4_trans(u32 (&to)[4], const void *row)
 #endif
 }
 
-// Begins to copy sixteen bytes, or as many zeros, to shared memory. They are there after `copies_arrive`. Both addresses are multiples of
+// Begins to copy sixteen bytes, or as many zeros, to shared memory. They are there after `wait_for_copies`. Both addresses are multiples of
 // 16.
 __device__ __forceinline__ void copy_async_16(void *to, const void *from, bool zeros) {
 #ifdef EMULATED
@@ -67,16 +67,16 @@ __device__ __forceinline__ void copy_async_16(void *to, const void *from, bool z
 }
 
 // Waits for all copies that this thread began.
-__device__ __forceinline__ void copies_arrive() {
+__device__ __forceinline__ void wait_for_copies() {
 #ifdef EMULATED
-    emulator::copies_arrive();
+    emulator::wait_for_copies();
 #else
     asm volatile("cp.async.wait_all;" : : : "memory");
 #endif
 }
 
 // Rounds two numbers to half precision and packs them into a word, the first one into its lower half.
-template <class T> __device__ __forceinline__ u32 rounded(float low, float high) {
+template <class T> __device__ __forceinline__ u32 pack_halves(float low, float high) {
 #ifdef EMULATED
     return u32(T(low).bits) | u32(T(high).bits) << 16;
 #else
@@ -90,7 +90,7 @@ template <class T> __device__ __forceinline__ u32 rounded(float low, float high)
 #endif
 }
 
-__device__ __forceinline__ float power_of_two(float x) {
+__device__ __forceinline__ float exp2_approximate(float x) {
 #ifdef EMULATED
     return exp2f(x);
 #else

@@ -1,16 +1,16 @@
 // Kernels of `embedding_bag`: sums, means and maxima of bags of rows.
 #include "opdispatch.cuh"
 
-struct Positions {
-    const u8 *at;
+struct IndexVector {
+    const u8 *indices;
     i64 count;
-    bool narrow;
+    bool is_32_bit;
     __device__ __forceinline__ i64 operator[](i64 i) const {
-        return narrow ? i64(((const i32 *)at)[i]) : ((const i64 *)at)[i];
+        return is_32_bit ? i64(((const i32 *)indices)[i]) : ((const i64 *)indices)[i];
     }
 };
-__device__ __forceinline__ void write(u8 *to, i64 i, i64 x, bool narrow) {
-    if (narrow) {
+__device__ __forceinline__ void write_index(u8 *to, i64 i, i64 x, bool is_32_bit) {
+    if (is_32_bit) {
         ((i32 *)to)[i] = i32(x);
     } else {
         ((i64 *)to)[i] = x;
@@ -18,7 +18,7 @@ __device__ __forceinline__ void write(u8 *to, i64 i, i64 x, bool narrow) {
 }
 
 struct Bags {
-    Positions indices, offsets;
+    IndexVector indices, offsets;
     i64 count, rows, padding;
     u32 site_of_indices, site_of_offsets;
     Fault *fault;
@@ -27,55 +27,55 @@ struct Bags {
         return at < 0 ? 0 : at > indices.count ? indices.count : at;
     }
     // Reports an offset that is less than the one before, or greater than the number of indices.
-    __device__ __forceinline__ void check(i64 bag) const {
+    __device__ __forceinline__ void check_offset(i64 bag) const {
         i64 at = offsets[bag], least = bag > 0 ? offsets[bag - 1] : 0, most = bag > 0 ? indices.count : 0;
-        if (at < least || at > most) report(fault, site_of_offsets, BAD_VALUE, at, most);
+        if (at < least || at > most) report_fault(fault, site_of_offsets, INVALID_INTEGER, at, most);
     }
 };
 
-enum { SUM, MEAN, MOST };
+enum { SUM, MEAN, MAX };
 
-// Reduces bags, with a thread for each bag and column. `narrow` is set if `counts` and `most` have 32-bit integers.
+// Reduces bags, with a thread for each bag and column. `is_32_bit` is set if `counts` and `max_rows` have 32-bit integers.
 template <class C>
 __global__ void __launch_bounds__(256)
-    bagged(Bags bags, i64 width, const u8 *weight, i32 dtype, const u8 *shares, i32 mode, u8 *to, u8 *counts, u8 *most, bool narrow) {
+    reduce_bags(Bags bags, i64 width, const u8 *weight, i32 dtype, const u8 *weights, i32 mode, u8 *to, u8 *counts, u8 *max_rows, bool is_32_bit) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x, columns = width ? width : 1;
-    i64 bag = at / columns, col = at - bag * columns, size = size_of(dtype);
+    i64 bag = at / columns, col = at - bag * columns, size = dtype_size(dtype);
     if (bag >= bags.count) return;
     if (col == 0) {
-        bags.check(bag);
-        if (bag + 1 < bags.offsets.count) bags.check(bag + 1);
+        bags.check_offset(bag);
+        if (bag + 1 < bags.offsets.count) bags.check_offset(bag + 1);
     }
     i64 end = bags.start(bag + 1), counted = 0, winner = 0;
     C sum = 0;
     for (i64 place = bags.start(bag); place < end; place++) {
         i64 row = bags.indices[place];
         if (u64(row) >= u64(bags.rows)) {
-            report(bags.fault, bags.site_of_indices, INDEX_OUT_OF_RANGE, row, bags.rows);
+            report_fault(bags.fault, bags.site_of_indices, INDEX_OUT_OF_RANGE, row, bags.rows);
             continue;
         }
         if (row == bags.padding) continue;
         counted++;
         if (!width) continue;
         C x = load<C>(weight + (row * width + col) * size, dtype);
-        if (mode == MOST) {
+        if (mode == MAX) {
             if (counted == 1 || x > sum) sum = x, winner = row;
         } else {
-            sum += shares ? load<C>(shares + place * size, dtype) * x : x;
+            sum += weights ? load<C>(weights + place * size, dtype) * x : x;
         }
     }
     if (width) {
         store(to + (bag * width + col) * size, dtype, C(mode == MEAN && counted ? sum / C(counted) : sum));
-        if (mode == MOST) write(most, bag * width + col, winner, narrow);
+        if (mode == MAX) write_index(max_rows, bag * width + col, winner, is_32_bit);
     }
     if (col == 0 && mode != SUM) {
-        write(counts, bag, counted, narrow);
-        if (mode == MEAN) write(most, bag, counted, narrow);
+        write_index(counts, bag, counted, is_32_bit);
+        if (mode == MEAN) write_index(max_rows, bag, counted, is_32_bit);
     }
 }
 
 // Writes the bag of each index. Indices behind the last offset get the number of that offset.
-__global__ void __launch_bounds__(256) bag_of(Bags bags, u8 *to, bool narrow) {
+__global__ void __launch_bounds__(256) bag_indices(Bags bags, u8 *to, bool is_32_bit) {
     i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (place >= bags.indices.count) return;
     i64 low = 0, left = bags.offsets.count;
@@ -85,29 +85,29 @@ __global__ void __launch_bounds__(256) bag_of(Bags bags, u8 *to, bool narrow) {
         low = begun ? low + half + 1 : low;
         left = begun ? left - half - 1 : half;
     }
-    write(to, place, low - 1, narrow);
+    write_index(to, place, low - 1, is_32_bit);
 }
 
 // Computes the weight of each index in its bag.
 template <class C>
 __global__ void __launch_bounds__(256)
-    weighed(i64 count, C *to, const u8 *shares, i32 dtype, const i64 *bags, const i64 *counts, i64 most) {
+    index_weights(i64 count, C *to, const u8 *weights, i32 dtype, const i64 *bags, const i64 *counts, i64 most) {
     i64 place = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (place >= count) return;
-    C share = 1;
-    if (shares) share = load<C>(shares + place * size_of(dtype), dtype);
+    C weight_of_index = 1;
+    if (weights) weight_of_index = load<C>(weights + place * dtype_size(dtype), dtype);
     i64 bag = bags[place];
-    if (counts) share /= u64(bag) < u64(most) && counts[bag] > 0 ? C(counts[bag]) : C(1);
-    to[place] = share;
+    if (counts) weight_of_index /= u64(bag) < u64(most) && counts[bag] > 0 ? C(counts[bag]) : C(1);
+    to[place] = weight_of_index;
 }
 
 // Writes the element of the weight that each maximum came from, or `rows * width` (none) if its bag is empty.
 __global__ void __launch_bounds__(256)
-    winners(i64 count, i64 width, i64 *to, Positions rows_of, const i64 *counts, i64 rows, u32 site, Fault *fault) {
+    max_positions(i64 count, i64 width, i64 *to, IndexVector rows_of, const i64 *counts, i64 rows, u32 site, Fault *fault) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i64 bag = at / width, row = rows_of[at];
     bool inside = u64(row) < u64(rows);
-    if (!inside) report(fault, site, INDEX_OUT_OF_RANGE, row, rows);
+    if (!inside) report_fault(fault, site, INDEX_OUT_OF_RANGE, row, rows);
     to[at] = inside && counts[bag] > 0 ? row * width + (at - bag * width) : rows * width;
 }

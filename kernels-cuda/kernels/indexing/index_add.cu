@@ -13,50 +13,50 @@ struct SortedRows {
     const i64 *keys;
     i64 limit, skipped;
     // The position of each sorted key before sorting.
-    const i64 *places;
-    // If not null, the row of `from` that each position means. `from` has `rows` rows; any other index means zeros.
-    const i64 *of_places;
+    const i64 *positions;
+    // If not null, the row of `source` that each position means. `source` has `rows` rows; any other index means zeros.
+    const i64 *source_rows;
     i64 rows;
-    const u8 *from;
-    i64 from_step;
+    const u8 *source;
+    i64 source_stride;
     i32 dtype;
-    u8 *to;
-    i64 to_step;
+    u8 *target;
+    i64 target_stride;
     // If not null, the factor of each row.
-    const u8 *shares;
+    const u8 *scales;
 };
 
-template <class C> __device__ __forceinline__ C row_at(const SortedRows &m, i64 at, i32 offset) {
-    i64 place = m.places[at], row = m.of_places ? m.of_places[place] : place;
-    if (m.of_places && u64(row) >= u64(m.rows)) return C(0);
-    C x = load<C>(m.from + row * m.from_step + offset, m.dtype);
-    return m.shares ? x * ((const C *)m.shares)[place] : x;
+template <class C> __device__ __forceinline__ C load_scaled(const SortedRows &m, i64 at, i32 offset) {
+    i64 position = m.positions[at], row = m.source_rows ? m.source_rows[position] : position;
+    if (m.source_rows && u64(row) >= u64(m.rows)) return C(0);
+    C x = load<C>(m.source + row * m.source_stride + offset, m.dtype);
+    return m.scales ? x * ((const C *)m.scales)[position] : x;
 }
 
 // Adds a sum to an element of the target, unless its key is skipped.
-template <class C> __device__ __forceinline__ void add_to(const SortedRows &m, i64 key, i32 offset, C sum) {
+template <class C> __device__ __forceinline__ void add_to_target(const SortedRows &m, i64 key, i32 offset, C sum) {
     if (u64(key) >= u64(m.limit) || key == m.skipped) return;
-    u8 *to = m.to + key * m.to_step + offset;
+    u8 *to = m.target + key * m.target_stride + offset;
     store(to, m.dtype, C(load<C>(to, m.dtype) + sum));
 }
 
 // Adds the rows of each tile. `partial` has two sums for each tile and column: of the key that began before the tile, and of the key that
 // continues after it.
-template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Walk walk, C *partial) {
+template <class C> __global__ void __launch_bounds__(256) add_tiles(SortedRows m, Walk walk, C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE;
     u32 col = u32(at - u64(tile) * m.width);
     if (first >= m.count) return;
     i64 end = first + TILE < m.count ? first + TILE : m.count;
     i32 offsets[2];
-    walk.places(col, offsets);
+    walk.offsets(col, offsets);
     bool began_before = first > 0 && m.keys[first - 1] == m.keys[first];
     C *own = partial + tile * 2 * m.width + col, sum = 0;
     i64 key = m.keys[first];
     for (i64 base = first; base < end; base += 4) {
         C values[4];
 #pragma unroll
-        for (u32 i = 0; i < 4; i++) values[i] = base + i < end ? row_at<C>(m, base + i, offsets[1]) : C(0);
+        for (u32 i = 0; i < 4; i++) values[i] = base + i < end ? load_scaled<C>(m, base + i, offsets[1]) : C(0);
 #pragma unroll
         for (u32 i = 0; i < 4; i++) {
             if (base + i >= end) break;
@@ -65,7 +65,7 @@ template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Wa
                 if (began_before) {
                     own[0] = sum;
                 } else {
-                    add_to(m, key, offsets[0], sum);
+                    add_to_target(m, key, offsets[0], sum);
                 }
                 began_before = false, sum = 0, key = next;
             }
@@ -78,12 +78,12 @@ template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Wa
     } else if (goes_on) {
         own[m.width] = sum;
     } else {
-        add_to(m, key, offsets[0], sum);
+        add_to_target(m, key, offsets[0], sum);
     }
 }
 
 // Joins the sums of keys that begin in a tile and continue after it.
-template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRows m, Walk walk, const C *partial) {
+template <class C> __global__ void __launch_bounds__(256) join_tiles(SortedRows m, Walk walk, const C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE, end = first + TILE;
     if (end >= m.count) return;
@@ -92,14 +92,14 @@ template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRow
     if (m.keys[end] != key || (whole && first > 0 && m.keys[first - 1] == key)) return;
     u32 col = u32(at - u64(tile) * m.width);
     i32 offsets[2];
-    walk.places(col, offsets);
+    walk.offsets(col, offsets);
     C sum = partial[(tile * 2 + 1) * m.width + col];
     for (i64 next = tile + 1; next * TILE < m.count && m.keys[next * TILE] == key; next++) sum += partial[next * 2 * m.width + col];
-    add_to(m, key, offsets[0], sum);
+    add_to_target(m, key, offsets[0], sum);
 }
 
 // Divides the scale of each row by the number of rows with its key.
-template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 count, const i64 *keys, const i64 *places, C *shares, bool more) {
+template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 count, const i64 *keys, const i64 *positions, C *scales, bool has_scales) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i64 key = keys[at], bounds[2];
@@ -113,6 +113,6 @@ template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 cou
         }
         bounds[which] = low;
     }
-    C *share = shares + places[at];
-    *share = (more ? *share : C(1)) / C(bounds[1] - bounds[0]);
+    C *scale = scales + positions[at];
+    *scale = (has_scales ? *scale : C(1)) / C(bounds[1] - bounds[0]);
 }

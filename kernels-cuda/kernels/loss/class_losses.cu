@@ -3,56 +3,56 @@
 #include "block.cuh"
 
 // The sum of losses, and the sum of their classes' weights.
-template <class C> struct Loss {
+template <class C> struct LossSum {
     C sum, weight;
 };
-template <class C> struct Both {
-    __device__ __forceinline__ Loss<C> operator()(Loss<C> a, Loss<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
+template <class C> struct AddLosses {
+    __device__ __forceinline__ LossSum<C> operator()(LossSum<C> a, LossSum<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
 };
 
-// Lines of `classes` elements, with stride `apart`, of which the target selects one each.
-struct Picks {
-    i64 count, classes, apart, ignored;
+// Lines of `classes` elements, with a stride, of which the target selects one each.
+struct ClassTargets {
+    i64 count, classes, stride, ignored;
     i32 dtype;
     u32 site;
     Fault *fault;
-    __device__ __forceinline__ i64 first(i64 at) const { return at / apart * classes * apart + at % apart; }
+    __device__ __forceinline__ i64 first_offset(i64 at) const { return at / stride * classes * stride + at % stride; }
     // Returns the class of an element of the target, or -1 if it is ignored or invalid.
-    __device__ __forceinline__ i64 of(const u8 *target, i64 at) const {
-        i64 class_of = dtype == U8 ? i64(target[at]) : ((const i64 *)target)[at];
-        if (class_of == ignored) return -1;
-        if (class_of >= 0 && class_of < classes) return class_of;
-        report(fault, site, INDEX_OUT_OF_RANGE, class_of, classes);
+    __device__ __forceinline__ i64 class_of(const u8 *target, i64 at) const {
+        i64 found = dtype == U8 ? i64(target[at]) : ((const i64 *)target)[at];
+        if (found == ignored) return -1;
+        if (found >= 0 && found < classes) return found;
+        report_fault(fault, site, INDEX_OUT_OF_RANGE, found, classes);
         return -1;
     }
 };
 
 // Computes `nll_loss`: single losses if `out` is not null, and otherwise the sum of each block.
 template <class T>
-__global__ void __launch_bounds__(256) picked(const T *in, const u8 *target, const T *weights, T *out, compute_t<T> *partials, Picks picks) {
+__global__ void __launch_bounds__(256) nll_loss(const T *in, const u8 *target, const T *weights, T *out, compute_t<T> *partials, ClassTargets targets) {
     typedef compute_t<T> C;
-    __shared__ Loss<C> scratch[32];
-    Loss<C> all = {C(0), C(0)};
-    for (i64 at = i64(blockIdx.x) * 256 + threadIdx.x; at < picks.count; at += i64(gridDim.x) * 256) {
-        i64 of = picks.of(target, at);
+    __shared__ LossSum<C> scratch[32];
+    LossSum<C> all = {C(0), C(0)};
+    for (i64 at = i64(blockIdx.x) * 256 + threadIdx.x; at < targets.count; at += i64(gridDim.x) * 256) {
+        i64 of = targets.class_of(target, at);
         C weight = of < 0 ? C(0) : weights ? as<C>(weights[of]) : C(1);
-        C loss = weight == C(0) ? C(0) : -as<C>(in[picks.first(at) + of * picks.apart]) * weight;
+        C loss = weight == C(0) ? C(0) : -as<C>(in[targets.first_offset(at) + of * targets.stride]) * weight;
         if (out) out[at] = as<T>(loss);
         all = {all.sum + loss, all.weight + weight};
     }
     if (out) return;
-    all = joined_in_block(all, Both<C>(), scratch);
-    if (threadIdx.x == 0) ((Loss<C> *)partials)[blockIdx.x] = all;
+    all = reduce_block(all, AddLosses<C>(), scratch);
+    if (threadIdx.x == 0) ((LossSum<C> *)partials)[blockIdx.x] = all;
 }
 
 // Adds up the blocks' losses and weights.
 template <class T>
-__global__ void __launch_bounds__(256) together(const compute_t<T> *partials, u32 count, T *out, T *weight, i32 mean) {
+__global__ void __launch_bounds__(256) sum_losses(const compute_t<T> *partials, u32 count, T *out, T *weight, i32 mean) {
     typedef compute_t<T> C;
-    __shared__ Loss<C> scratch[32];
-    Loss<C> all = {C(0), C(0)};
-    for (u32 i = threadIdx.x; i < count; i += 256) all = Both<C>()(all, ((const Loss<C> *)partials)[i]);
-    all = joined_in_block(all, Both<C>(), scratch);
+    __shared__ LossSum<C> scratch[32];
+    LossSum<C> all = {C(0), C(0)};
+    for (u32 i = threadIdx.x; i < count; i += 256) all = AddLosses<C>()(all, ((const LossSum<C> *)partials)[i]);
+    all = reduce_block(all, AddLosses<C>(), scratch);
     if (threadIdx.x) return;
     *out = as<T>(mean ? all.sum / all.weight : all.sum);
     *weight = as<T>(all.weight);
@@ -60,21 +60,21 @@ __global__ void __launch_bounds__(256) together(const compute_t<T> *partials, u3
 
 // Writes the gradients of the selected elements. All others are zero already.
 template <class T>
-__global__ void __launch_bounds__(256) picked_backward(T *out, const u8 *target, const T *weights, const T *grad, const T *total, Picks picks, i32 one) {
+__global__ void __launch_bounds__(256) nll_loss_backward(T *out, const u8 *target, const T *weights, const T *grad, const T *total, ClassTargets targets, i32 one) {
     typedef compute_t<T> C;
     i64 at = i64(blockIdx.x) * 256 + threadIdx.x;
-    if (at >= picks.count) return;
-    i64 of = picks.of(target, at);
+    if (at >= targets.count) return;
+    i64 of = targets.class_of(target, at);
     if (of < 0) return;
     C weight = weights ? as<C>(weights[of]) : C(1), g = as<C>(grad[one ? 0 : at]);
-    if (weight != C(0)) out[picks.first(at) + of * picks.apart] = as<T>(-weight * g / (total ? as<C>(*total) : C(1)));
+    if (weight != C(0)) out[targets.first_offset(at) + of * targets.stride] = as<T>(-weight * g / (total ? as<C>(*total) : C(1)));
 }
 
 // The parameters of margin losses. A line has one true class, or those before the first -1.
 struct Margins {
     i64 lines, classes;
     double margin;
-    i32 squared, several;
+    i32 squared, multi_label;
     u32 site;
     Fault *fault;
 };
@@ -86,13 +86,13 @@ template <class T> struct MarginLine {
     u32 classes;
     const Margins &margins;
     __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const Margins &margins)
-        : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.several ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
+        : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.multi_label ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
     // Returns the line's `i`th true class, or -1.
     __device__ __forceinline__ i64 target(u32 i) const {
-        if (i >= (margins.several ? classes : 1)) return -1;
+        if (i >= (margins.multi_label ? classes : 1)) return -1;
         i64 of = targets[i];
         if (of >= 0 && of < margins.classes) return of;
-        if (!(margins.several && of == -1)) report(margins.fault, margins.site, INDEX_OUT_OF_RANGE, of, margins.classes);
+        if (!(margins.multi_label && of == -1)) report_fault(margins.fault, margins.site, INDEX_OUT_OF_RANGE, of, margins.classes);
         return -1;
     }
     __device__ __forceinline__ bool is_target(u32 at) const {
@@ -102,15 +102,15 @@ template <class T> struct MarginLine {
         }
     }
     // Returns by how much another class is within the margin of a true class.
-    __device__ __forceinline__ C into(i64 of, u32 at) const {
-        C into = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
-        return into > C(0) ? into : C(0);
+    __device__ __forceinline__ C violation(i64 of, u32 at) const {
+        C violation = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
+        return violation > C(0) ? violation : C(0);
     }
 };
 
 // Computes margin losses, with a block for each line. Writes `is_target` unless it is null.
 template <class T>
-__global__ void __launch_bounds__(256) margin(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, Margins margins) {
+__global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, Margins margins) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     MarginLine<T> line(in, target, margins);
@@ -122,18 +122,18 @@ __global__ void __launch_bounds__(256) margin(const T *in, const i64 *target, co
         for (u32 i = 0;; i++) {
             i64 of = line.target(i);
             if (of < 0) break;
-            C into = line.into(of, at);
-            sum += (margins.squared ? into * into : into) * (weights ? as<C>(weights[of]) : C(1));
+            C violation = line.violation(of, at);
+            sum += (margins.squared ? violation * violation : violation) * (weights ? as<C>(weights[of]) : C(1));
         }
     }
-    sum = joined_in_block(sum, Plus(), scratch);
+    sum = reduce_block(sum, Plus(), scratch);
     if (threadIdx.x == 0) losses[blockIdx.x] = sum / C(margins.classes);
 }
 
 // Computes the gradients of margin losses. The gradient of a true class is the negative sum of the others', so it is summed for each true
 // class.
 template <class T>
-__global__ void __launch_bounds__(256) margin_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, Margins margins, double scale, i32 one) {
+__global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, Margins margins, double scale, i32 one) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     MarginLine<T> line(in, target, margins);
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(256) margin_backward(const T *in, const i64 *t
             for (u32 i = 0;; i++) {
                 i64 of = line.target(i);
                 if (of < 0) break;
-                C into = line.into(of, at);
-                if (into > C(0)) slope += (margins.squared ? C(2) * into : C(1)) * (weights ? as<C>(weights[of]) : C(1));
+                C violation = line.violation(of, at);
+                if (violation > C(0)) slope += (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
             }
         out[at] = as<T>(slope * by);
     }
@@ -155,10 +155,10 @@ __global__ void __launch_bounds__(256) margin_backward(const T *in, const i64 *t
         if (of < 0) break;
         C sum = C(0);
         for (u32 at = threadIdx.x; at < line.classes; at += 256) {
-            C into = line.is_target(at) ? C(0) : line.into(of, at);
-            if (into > C(0)) sum -= (margins.squared ? C(2) * into : C(1)) * (weights ? as<C>(weights[of]) : C(1));
+            C violation = line.is_target(at) ? C(0) : line.violation(of, at);
+            if (violation > C(0)) sum -= (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
         }
-        sum = joined_in_block(sum, Plus(), scratch);
+        sum = reduce_block(sum, Plus(), scratch);
         if (threadIdx.x == 0) out[of] = as<T>(as<C>(out[of]) + sum * by);
         __syncthreads();
     }

@@ -3,31 +3,31 @@
 // blank between them.
 #include "functions.cuh"
 
-struct Labelling {
+struct CtcShape {
     i64 steps, batch, classes, width, blank;
     u32 site;
     Fault *fault;
 };
 
-template <class C> __device__ __forceinline__ C never() { return Bounds<C>::least(); }
+template <class C> __device__ __forceinline__ C log_zero() { return Limits<C>::min_value(); }
 
-template <class C> __device__ __forceinline__ C log_add_exp(C a, C b, C c = never<C>()) {
-    C most = larger_number(larger_number(a, b), c);
-    return most == never<C>() ? most : most + log(exp(a - most) + exp(b - most) + exp(c - most));
+template <class C> __device__ __forceinline__ C log_sum_exp(C a, C b, C c = log_zero<C>()) {
+    C most = max_ignoring_nan(max_ignoring_nan(a, b), c);
+    return most == log_zero<C>() ? most : most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
 
 // The states of a block's sequence. `lengths` has three integers for it: its steps, its first label, and its number of labels.
-struct States {
+struct SequenceStates {
     const i64 *labels;
     i64 steps, count;
-    const Labelling &all;
-    __device__ __forceinline__ States(const i64 *targets, const i64 *lengths, const Labelling &all)
+    const CtcShape &all;
+    __device__ __forceinline__ SequenceStates(const i64 *targets, const i64 *lengths, const CtcShape &all)
         : labels(targets + lengths[3 * blockIdx.x + 1]), steps(lengths[3 * blockIdx.x]), count(2 * lengths[3 * blockIdx.x + 2] + 1), all(all) {}
     __device__ __forceinline__ i64 operator[](i64 state) const {
         if (state % 2 == 0) return all.blank;
         i64 label = labels[state / 2];
         if (label >= 0 && label < all.classes) return label;
-        report(all.fault, all.site, INDEX_OUT_OF_RANGE, label, all.classes);
+        report_fault(all.fault, all.site, INDEX_OUT_OF_RANGE, label, all.classes);
         return all.blank;
     }
     template <class C> __device__ __forceinline__ const C *probs(const C *probs, i64 step) const {
@@ -37,17 +37,17 @@ struct States {
 
 // Computes the forward variables: the log-probability of each state after each step; and the loss.
 template <class C>
-__global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *targets, const i64 *lengths, C *alphas, C *losses, Labelling all) {
-    States states(targets, lengths, all);
+__global__ void __launch_bounds__(256) ctc_forward(const C *probs, const i64 *targets, const i64 *lengths, C *alphas, C *losses, CtcShape all) {
+    SequenceStates states(targets, lengths, all);
     alphas += blockIdx.x * all.steps * all.width;
     for (i64 step = 0; step < all.steps; step++) {
         const C *here = states.probs(probs, step), *before = alphas + (step - 1) * all.width;
         for (i64 state = threadIdx.x; state < all.width; state += 256) {
-            C likely = never<C>();
+            C likely = log_zero<C>();
             if (step < states.steps && state < states.count) {
                 i64 of = states[state];
                 bool skips = state >= 2 && states[state - 2] != of;
-                if (step) likely = log_add_exp(before[state], state >= 1 ? before[state - 1] : likely, skips ? before[state - 2] : likely) + here[of];
+                if (step) likely = log_sum_exp(before[state], state >= 1 ? before[state - 1] : likely, skips ? before[state - 2] : likely) + here[of];
                 else if (state < 2) likely = here[of];
             }
             alphas[step * all.width + state] = likely;
@@ -57,30 +57,30 @@ __global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *tar
     if (threadIdx.x) return;
     i64 last = states.count - 1;
     const C *end = alphas + (states.steps - 1) * all.width;
-    losses[blockIdx.x] = states.steps ? -log_add_exp(end[last], last ? end[last - 1] : never<C>()) : last ? Bounds<C>::most() : C(0);
+    losses[blockIdx.x] = states.steps ? -log_sum_exp(end[last], last ? end[last - 1] : log_zero<C>()) : last ? Limits<C>::max_value() : C(0);
 }
 
 // Computes the backward variables, of which two steps are kept, and the gradient of each class.
 template <class C>
-__global__ void __launch_bounds__(256) endings(const C *probs, const i64 *targets, const i64 *lengths, const C *alphas, const C *losses, const C *grads, C *betas, C *out, Labelling all, i32 zero_infinity) {
-    States states(targets, lengths, all);
+__global__ void __launch_bounds__(256) ctc_backward(const C *probs, const i64 *targets, const i64 *lengths, const C *alphas, const C *losses, const C *grads, C *betas, C *out, CtcShape all, i32 zero_infinity) {
+    SequenceStates states(targets, lengths, all);
     alphas += blockIdx.x * all.steps * all.width;
     betas += blockIdx.x * 2 * all.width;
     C loss = losses[blockIdx.x], grad = grads[blockIdx.x];
-    bool nothing = zero_infinity && loss == Bounds<C>::most();
+    bool nothing = zero_infinity && loss == Limits<C>::max_value();
     for (i64 step = all.steps - 1; step >= 0; step--) {
         const C *here = states.probs(probs, step);
         C *to = out + (here - probs);
         C *own = betas + step % 2 * all.width, *after = betas + (step + 1) % 2 * all.width;
         bool counts = step < states.steps && !nothing;
         for (i64 at = threadIdx.x; at < all.classes; at += 256)
-            to[at] = counts ? (exp(here[at]) - exp(never<C>() + loss - here[at])) * grad : C(0);
+            to[at] = counts ? (exp(here[at]) - exp(log_zero<C>() + loss - here[at])) * grad : C(0);
         if (counts)
             for (i64 state = threadIdx.x; state < states.count; state += 256) {
                 i64 of = states[state];
                 bool last = step + 1 == states.steps, skips = state + 2 < states.count && states[state + 2] != of;
-                C rest = last ? (state + 2 >= states.count ? C(0) : never<C>())
-                              : log_add_exp(after[state], state + 1 < states.count ? after[state + 1] : never<C>(), skips ? after[state + 2] : never<C>());
+                C rest = last ? (state + 2 >= states.count ? C(0) : log_zero<C>())
+                              : log_sum_exp(after[state], state + 1 < states.count ? after[state + 1] : log_zero<C>(), skips ? after[state + 2] : log_zero<C>());
                 own[state] = rest + here[of];
             }
         __syncthreads();
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *target
                 i64 of = states[state], other = 0;
                 while (other < state && states[other] != of) other++;
                 if (other < state) continue;
-                C likely = never<C>();
+                C likely = log_zero<C>();
                 for (; other < states.count; other++)
-                    if (states[other] == of) likely = log_add_exp(likely, alphas[step * all.width + other] + own[other]);
+                    if (states[other] == of) likely = log_sum_exp(likely, alphas[step * all.width + other] + own[other]);
                 to[of] = (exp(here[of]) - exp(likely + loss - here[of])) * grad;
             }
         __syncthreads();

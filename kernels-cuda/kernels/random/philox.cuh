@@ -5,11 +5,11 @@
 #pragma once
 #include "functions.cuh"
 
-struct Words {
-    u32 of[4];
+struct RandomWords {
+    u32 word[4];
 };
 
-__device__ __forceinline__ Words philox(u64 key, u64 counter, u32 c = 0) {
+__device__ __forceinline__ RandomWords philox(u64 key, u64 counter, u32 c = 0) {
     u32 a = u32(counter), b = u32(counter >> 32), d = 0, low = u32(key), high = u32(key >> 32);
 #pragma unroll
     for (int round = 0; round < 10; round++) {
@@ -26,57 +26,57 @@ __device__ __forceinline__ Words philox(u64 key, u64 counter, u32 c = 0) {
 
 // The part of the stream that a launch draws: seed, first block and number of elements. A replay takes the seed from `origin`, and adds the
 // block there to `first`.
-struct Stream {
+struct RandomStream {
     u64 seed, first, count;
     const u64 *origin;
 
-    __device__ __forceinline__ Words words(u64 block) const {
+    __device__ __forceinline__ RandomWords words_of_block(u64 block) const {
         return origin ? philox(origin[0], origin[1] + first + block) : philox(seed, first + block);
     }
 };
 
-// Conversion of a block's words to numbers of a type: `ROWS` numbers for each block.
-template <class F> struct Drawn;
-template <> struct Drawn<float> {
-    static const int ROWS = 4;
+// Conversion of a block's words to numbers of a type: `PER_BLOCK` numbers for each block.
+template <class F> struct UniformNumbers;
+template <> struct UniformNumbers<float> {
+    static const int PER_BLOCK = 4;
     // Returns a number from zero to below one, a multiple of two to the power of minus `bits`.
-    static __device__ __forceinline__ float unit(const Words &words, int row, int bits) {
-        return float(i32(words.of[row] >> (32 - bits))) * bit_cast<float>(u32(127 - bits) << 23);
+    static __device__ __forceinline__ float half_open(const RandomWords &words, int row, int bits) {
+        return float(i32(words.word[row] >> (32 - bits))) * bit_cast<float>(u32(127 - bits) << 23);
     }
     // Returns a number above zero and below one.
-    static __device__ __forceinline__ float open(const Words &words, int row) {
-        float x = (float(i32(words.of[row] >> 1)) + 0.5f) * bit_cast<float>(u32(127 - 31) << 23);
+    static __device__ __forceinline__ float open(const RandomWords &words, int row) {
+        float x = (float(i32(words.word[row] >> 1)) + 0.5f) * bit_cast<float>(u32(127 - 31) << 23);
         return x < 0.99999994f ? x : 0.99999994f;
     }
 };
-template <> struct Drawn<double> {
-    static const int ROWS = 2;
-    static __device__ __forceinline__ double unit(const Words &words, int row, int) {
-        u64 word = u64(words.of[2 * row + 1]) << 32 | words.of[2 * row];
+template <> struct UniformNumbers<double> {
+    static const int PER_BLOCK = 2;
+    static __device__ __forceinline__ double half_open(const RandomWords &words, int row, int) {
+        u64 word = u64(words.word[2 * row + 1]) << 32 | words.word[2 * row];
         return bit_cast<double>(word >> 12 | 0x3ffull << 52) - 1.0;
     }
-    static __device__ __forceinline__ double open(const Words &words, int row) { return unit(words, row, 52) + 5.551115123125783e-17; }
+    static __device__ __forceinline__ double open(const RandomWords &words, int row) { return half_open(words, row, 52) + 5.551115123125783e-17; }
 };
 
-template <int ROWS, class O, class Make> __device__ __forceinline__ void filled(O *out, const Stream &stream, Make make) {
+template <int ROWS, class O, class Make> __device__ __forceinline__ void fill_random(O *out, const RandomStream &stream, Make make) {
     u64 block = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     u64 at = block / 64 * (64 * ROWS) + block % 64;
     if (at >= stream.count) return;
-    Words words = stream.words(block);
+    RandomWords words = stream.words_of_block(block);
 #pragma unroll
     for (int row = 0; row < ROWS; row++)
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);
 }
 
 // Returns a product that is rounded before a sum, so that it is the same on every device (no fused multiply-add).
-__device__ __forceinline__ float product(float a, float b) {
+__device__ __forceinline__ float multiply_unfused(float a, float b) {
 #ifdef EMULATED
     return a * b;
 #else
     return __fmul_rn(a, b);
 #endif
 }
-__device__ __forceinline__ double product(double a, double b) {
+__device__ __forceinline__ double multiply_unfused(double a, double b) {
 #ifdef EMULATED
     return a * b;
 #else

@@ -3,20 +3,20 @@
 #include "opdispatch.cuh"
 
 // The weight of an element at a distance, and the weight's derivative.
-template <class C> struct Bend {
-    C weight, slope;
-    static __device__ __forceinline__ Bend inner(C x) {
+template <class C> struct CubicWeight {
+    C weight, derivative;
+    static __device__ __forceinline__ CubicWeight inner(C x) {
         const C a = C(1.25), b = C(2.25);
         return {(a * x - b) * x * x + C(1), (C(3) * a * x - C(2) * b) * x};
     }
-    static __device__ __forceinline__ Bend outer(C x) {
+    static __device__ __forceinline__ CubicWeight outer(C x) {
         const C a = C(-0.75), five = C(-3.75), eight = C(-6), four = C(-3);
         return {((a * x - five) * x + eight) * x - four, (C(3) * a * x - C(2) * five) * x + eight};
     }
     // Returns the weight of one of four elements around a position that is `right` beyond the second.
-    static __device__ __forceinline__ Bend of(int which, C right) {
-        Bend bend = which == 0 ? outer(right + C(1)) : which == 1 ? inner(right) : which == 2 ? inner(C(1) - right) : outer(C(2) - right);
-        if (which > 1) bend.slope = -bend.slope;
-        return bend;
+    static __device__ __forceinline__ CubicWeight tap(int which, C right) {
+        CubicWeight cubic = which == 0 ? outer(right + C(1)) : which == 1 ? inner(right) : which == 2 ? inner(C(1) - right) : outer(C(2) - right);
+        if (which > 1) cubic.derivative = -cubic.derivative;
+        return cubic;
     }
 };

@@ -17,14 +17,14 @@ template <class T> struct Rounded {
 };
 
 // The type that a formula computes in if it rounds after each operation.
-template <class T> struct Stepwise { typedef T type; };
-template <> struct Stepwise<f16> { typedef Rounded<f16> type; };
-template <> struct Stepwise<bf16> { typedef Rounded<bf16> type; };
-template <class T> using stepwise_t = typename Stepwise<T>::type;
+template <class T> struct RoundedType { typedef T type; };
+template <> struct RoundedType<f16> { typedef Rounded<f16> type; };
+template <> struct RoundedType<bf16> { typedef Rounded<bf16> type; };
+template <class T> using rounded_t = typename RoundedType<T>::type;
 
 template <class C> constexpr bool IS_ROUNDED = false;
 template <class T> constexpr bool IS_ROUNDED<Rounded<T>> = true;
 
 // The type that represents the position of an element exactly.
-template <class C> struct Wide { typedef C type; };
-template <class T> struct Wide<Rounded<T>> { typedef float type; };
+template <class C> struct PositionType { typedef C type; };
+template <class T> struct PositionType<Rounded<T>> { typedef float type; };

@@ -1,64 +1,64 @@
 #include "cubic.cuh"
 #include "images.cuh"
 
-enum { NEAREST, EXACT, LINEAR, CUBIC, SMOOTH_LINEAR, SMOOTH_CUBIC };
+enum { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, ANTIALIASED_LINEAR, ANTIALIASED_CUBIC };
 
 // The scale of one dimension: the step, and the sizes before and after.
-struct Scale {
+struct AxisScale {
     double step;
     i32 from, to;
     u32 align_corners;
 };
 struct Scales {
-    Scale of[3];
-    u32 way;
+    AxisScale axes[3];
+    u32 mode;
 };
 
 // The type of positions and weights: single precision, or double if the elements are. The nearest mode always uses single precision.
-template <class T> struct Precision { typedef float type; };
-template <> struct Precision<double> { typedef double type; };
+template <class T> struct PositionType { typedef float type; };
+template <> struct PositionType<double> { typedef double type; };
 
-template <class P> __device__ __forceinline__ P soft(P x) {
+template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
     if (x < P(1)) return (P(1.5) * x - P(2.5)) * x * x + P(1);
     if (x < P(2)) return (((x - P(5)) * x + P(8)) * x - P(4)) * P(-0.5);
     return P(0);
 }
 
 // The taps of one element of the result in one dimension, each visited with its weight.
-template <class P, int WAY> struct Taps {
-    static __device__ __forceinline__ i32 kept(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
-    template <class Visit> static __device__ __forceinline__ void each(const Scale &scale, u32 way, u32 place, Visit visit) {
+template <class P, int MODE> struct Taps {
+    static __device__ __forceinline__ i32 clamp(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
+    template <class Visit> static __device__ __forceinline__ void for_each(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
         i32 last = scale.from - 1;
-        if (WAY == NEAREST) {
-            float at = way == EXACT ? (float(place) + 0.5f) * float(scale.step) : float(place) * float(scale.step);
+        if (MODE == NEAREST) {
+            float at = mode == NEAREST_EXACT ? (float(out_index) + 0.5f) * float(scale.step) : float(out_index) * float(scale.step);
             at = floor(at);
-            visit(at < float(last) ? kept(i32(at), last) : last, P(1));
+            visit(at < float(last) ? clamp(i32(at), last) : last, P(1));
             return;
         }
         P step = P(scale.step);
-        P middle = scale.align_corners ? step * P(place) : step * (P(place) + P(0.5)) - P(0.5);
-        if (WAY == LINEAR) {
-            if (scale.from == scale.to) return visit(i32(place), P(1));
+        P middle = scale.align_corners ? step * P(out_index) : step * (P(out_index) + P(0.5)) - P(0.5);
+        if (MODE == LINEAR) {
+            if (scale.from == scale.to) return visit(i32(out_index), P(1));
             middle = middle > P(0) ? middle : P(0);
             i32 at = middle < P(last) ? i32(middle) : last;
             P right = middle - P(at);
             right = right > P(1) ? P(1) : right;
             visit(at, P(1) - right);
             visit(at + (at < last), right);
-        } else if (WAY == CUBIC) {
+        } else if (MODE == CUBIC) {
             P first = floor(middle), right = middle - first;
 #pragma unroll
-            for (int i = 0; i < 4; i++) visit(kept(i32(first) + i - 1, last), Bend<P>::of(i, right).weight);
+            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::tap(i, right).weight);
         } else {
-            bool cubic = way == SMOOTH_CUBIC;
+            bool cubic = mode == ANTIALIASED_CUBIC;
             P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);
-            middle = step * (P(place) + P(0.5));
+            middle = step * (P(out_index) + P(0.5));
             P low = middle - reach * wide + P(0.5), high = middle + reach * wide + P(0.5);
             i32 first = low > P(0) ? i32(low) : 0, end = high < P(scale.from) ? i32(high) : scale.from;
             auto weight = [&](i32 at) {
                 P x = (P(at) - middle + P(0.5)) / wide;
                 x = x < P(0) ? -x : x;
-                return cubic ? soft(x) : x < P(1) ? P(1) - x : P(0);
+                return cubic ? antialiased_cubic_weight(x) : x < P(1) ? P(1) - x : P(0);
             };
 #pragma unroll 1
             for (i32 at = first; at < end; at++) total += weight(at);
@@ -69,77 +69,77 @@ template <class P, int WAY> struct Taps {
 };
 
 // A thread's position, or for channels-last images one channel of it. The thread loops over the images of its row of blocks.
-struct Turn {
-    Spot spot;
+struct ThreadPosition {
+    ImageIndex index;
     u64 end;
     bool innermost;
-    __device__ __forceinline__ Turn(const Images &images, u64 planes, u64 lanes) : innermost(images.channels_last) {
-        u64 number = thread_number();
+    __device__ __forceinline__ ThreadPosition(const Images &images, u64 planes, u64 lanes) : innermost(images.channels_last) {
+        u64 number = global_thread_index();
         bool idle = number >= lanes;
-        spot = images.spot(idle ? 0 : number);
-        end = idle ? 0 : innermost ? divided(planes, images.channels) : planes;
+        index = images.unravel_index(idle ? 0 : number);
+        end = idle ? 0 : innermost ? divide_u64(planes, images.channels) : planes;
     }
-    template <class Visit> __device__ __forceinline__ void each(const Images &images, Visit visit) {
+    template <class Visit> __device__ __forceinline__ void for_each(const Images &images, Visit visit) {
 #pragma unroll 1
         for (u64 plane = blockIdx.y; plane < end; plane += gridDim.y) {
-            u64 batch = innermost ? plane : divided(plane, images.channels);
-            spot.batch = u32(batch);
-            if (!innermost) spot.channel = u32(plane - batch * images.channels.by);
+            u64 batch = innermost ? plane : divide_u64(plane, images.channels);
+            index.batch = u32(batch);
+            if (!innermost) index.channel = u32(plane - batch * images.channels.value);
             visit();
         }
     }
 };
 
-template <class T, int WAY> __device__ __forceinline__ void resized(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
-    typedef typename Precision<T>::type P;
-    Turn turn(to, planes, lanes);
-    turn.each(to, [&]() {
-        const T *image = in + from.image(turn.spot);
+template <class T, int MODE> __device__ __forceinline__ void resize(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
+    typedef typename PositionType<T>::type P;
+    ThreadPosition position(to, planes, lanes);
+    position.for_each(to, [&]() {
+        const T *image = in + from.image_offset(position.index);
         P sum = P(0);
-        Taps<P, WAY>::each(scales.of[0], scales.way, turn.spot.at[0], [&](i32 plane, P deep) {
-            Taps<P, WAY>::each(scales.of[1], scales.way, turn.spot.at[1], [&](i32 row, P down) {
+        Taps<P, MODE>::for_each(scales.axes[0], scales.mode, position.index.spatial[0], [&](i32 plane, P deep) {
+            Taps<P, MODE>::for_each(scales.axes[1], scales.mode, position.index.spatial[1], [&](i32 row, P down) {
                 P line = P(0);
-                Taps<P, WAY>::each(scales.of[2], scales.way, turn.spot.at[2], [&](i32 column, P across) {
-                    line += across * as<P>(image[from.inside(plane, row, column)]);
+                Taps<P, MODE>::for_each(scales.axes[2], scales.mode, position.index.spatial[2], [&](i32 column, P across) {
+                    line += across * as<P>(image[from.offset_in_image(plane, row, column)]);
                 });
                 sum += deep * down * line;
             });
         });
-        out[to.place(turn.spot)] = as<T>(sum);
+        out[to.offset_of(position.index)] = as<T>(sum);
     });
 }
 
 // Resizes by the nearest element, which is only copied.
 template <class T>
-__global__ void __launch_bounds__(256) nearest(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    Turn turn(to, planes, lanes);
+__global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+    ThreadPosition position(to, planes, lanes);
     i32 at[3];
 #pragma unroll
     for (int dim = 0; dim < 3; dim++)
-        Taps<float, NEAREST>::each(scales.of[dim], scales.way, turn.spot.at[dim], [&](i32 place, float) { at[dim] = place; });
-    i64 inside = from.inside(at[0], at[1], at[2]);
-    turn.each(to, [&]() { out[to.place(turn.spot)] = in[from.image(turn.spot) + inside]; });
+        Taps<float, NEAREST>::for_each(scales.axes[dim], scales.mode, position.index.spatial[dim], [&](i32 place, float) { at[dim] = place; });
+    i64 inside = from.offset_in_image(at[0], at[1], at[2]);
+    position.for_each(to, [&]() { out[to.offset_of(position.index)] = in[from.image_offset(position.index) + inside]; });
 }
 template <class T>
-__global__ void __launch_bounds__(256) linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resized<T, LINEAR>(planes, lanes, out, in, to, from, scales);
+__global__ void __launch_bounds__(256) upsample_linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+    resize<T, LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resized<T, CUBIC>(planes, lanes, out, in, to, from, scales);
+__global__ void __launch_bounds__(256) upsample_cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+    resize<T, CUBIC>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) smooth(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resized<T, SMOOTH_LINEAR>(planes, lanes, out, in, to, from, scales);
+__global__ void __launch_bounds__(256) upsample_antialiased(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+    resize<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 
 // The range of the result's elements that an element of the image may be a tap of. It may be slightly too large.
-struct Reach {
+struct ResultRange {
     i32 first, last;
-    __device__ __forceinline__ Reach(const Scale &scale, u32 way, u32 at) {
+    __device__ __forceinline__ ResultRange(const AxisScale &scale, u32 mode, u32 at) {
         float step = float(scale.step), wide = step > 1.0f ? step : 1.0f;
-        float reach = way == CUBIC || way == SMOOTH_CUBIC ? 2.0f : 1.0f;
-        if (way >= SMOOTH_LINEAR) reach *= wide;
+        float reach = mode == CUBIC || mode == ANTIALIASED_CUBIC ? 2.0f : 1.0f;
+        if (mode >= ANTIALIASED_LINEAR) reach *= wide;
         first = 0, last = scale.to - 1;
         if (step > 0) {
             float low = (float(at) - reach) / step - 2.0f, high = (float(at) + reach + 1.0f) / step + 2.0f;
@@ -150,48 +150,48 @@ struct Reach {
     }
 };
 
-template <class P, int WAY> __device__ __forceinline__ P weight_of(const Scale &scale, u32 way, i32 place, u32 at) {
+template <class P, int MODE> __device__ __forceinline__ P tap_weight(const AxisScale &scale, u32 mode, i32 out_index, u32 at) {
     P weight = P(0);
-    Taps<P, WAY>::each(scale, way, u32(place), [&](i32 tap, P part) { weight += tap == i32(at) ? part : P(0); });
+    Taps<P, MODE>::for_each(scale, mode, u32(out_index), [&](i32 tap, P part) { weight += tap == i32(at) ? part : P(0); });
     return weight;
 }
 
-template <class T, int WAY> __device__ __forceinline__ void gathered(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
-    typedef typename Precision<T>::type P;
-    u64 number = thread_number();
+template <class T, int MODE> __device__ __forceinline__ void resize_backward(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
+    typedef typename PositionType<T>::type P;
+    u64 number = global_thread_index();
     if (number >= count) return;
-    Spot spot = from.spot(number);
-    const T *slopes = grad + to.image(spot);
-    Reach deep(scales.of[0], scales.way, spot.at[0]), down(scales.of[1], scales.way, spot.at[1]), across(scales.of[2], scales.way, spot.at[2]);
+    ImageIndex index = from.unravel_index(number);
+    const T *grads = grad + to.image_offset(index);
+    ResultRange deep(scales.axes[0], scales.mode, index.spatial[0]), down(scales.axes[1], scales.mode, index.spatial[1]), across(scales.axes[2], scales.mode, index.spatial[2]);
     P sum = P(0);
     for (i32 plane = deep.first; plane <= deep.last; plane++) {
-        P depth = weight_of<P, WAY>(scales.of[0], scales.way, plane, spot.at[0]);
+        P depth = tap_weight<P, MODE>(scales.axes[0], scales.mode, plane, index.spatial[0]);
         if (depth == P(0)) continue;
         for (i32 row = down.first; row <= down.last; row++) {
-            P height = depth * weight_of<P, WAY>(scales.of[1], scales.way, row, spot.at[1]);
+            P height = depth * tap_weight<P, MODE>(scales.axes[1], scales.mode, row, index.spatial[1]);
             if (height == P(0)) continue;
             for (i32 column = across.first; column <= across.last; column++) {
-                P width = weight_of<P, WAY>(scales.of[2], scales.way, column, spot.at[2]);
-                if (width != P(0)) sum += height * width * as<P>(slopes[to.inside(plane, row, column)]);
+                P width = tap_weight<P, MODE>(scales.axes[2], scales.mode, column, index.spatial[2]);
+                if (width != P(0)) sum += height * width * as<P>(grads[to.offset_in_image(plane, row, column)]);
             }
         }
     }
-    out[from.place(spot)] = as<T>(sum);
+    out[from.offset_of(index)] = as<T>(sum);
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) from_nearest(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    gathered<T, NEAREST>(count, out, grad, from, to, scales);
+__global__ void __launch_bounds__(256) upsample_nearest_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+    resize_backward<T, NEAREST>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) from_linear(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    gathered<T, LINEAR>(count, out, grad, from, to, scales);
+__global__ void __launch_bounds__(256) upsample_linear_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+    resize_backward<T, LINEAR>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) from_cubic(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    gathered<T, CUBIC>(count, out, grad, from, to, scales);
+__global__ void __launch_bounds__(256) upsample_cubic_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+    resize_backward<T, CUBIC>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) from_smooth(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    gathered<T, SMOOTH_LINEAR>(count, out, grad, from, to, scales);
+__global__ void __launch_bounds__(256) upsample_antialiased_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+    resize_backward<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
 }

@@ -5,11 +5,11 @@
 // and 3 of the walk are the row and the column.
 template <class W>
 __global__ void __launch_bounds__(256)
-    triangle(u32 count, u8 *to, const u8 *from, Walk walk, i64 row, i64 col, i64 diagonal, bool lower) {
+    copy_triangle(u32 count, u8 *to, const u8 *from, Walk walk, i64 row, i64 col, i64 diagonal, bool lower) {
     u32 at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i32 offsets[4];
-    walk.places(at, offsets);
+    walk.offsets(at, offsets);
     i64 further = col + offsets[3] - (row + offsets[2]);
     W word{};
     if (lower ? further <= diagonal : further >= diagonal) word = *(const W *)(from + offsets[1]);

@@ -2,16 +2,16 @@
 #include "opdispatch.cuh"
 
 // Copies counts, and reports negative ones.
-template <class T> __global__ void __launch_bounds__(256) checked(i64 count, const T *counts, i64 *to, u32 site, Fault *fault) {
+template <class T> __global__ void __launch_bounds__(256) check_repeats(i64 count, const T *counts, i64 *to, u32 site, Fault *fault) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i64 times = counts[at];
-    if (times < 0) report(fault, site, BAD_VALUE, times, 0);
+    if (times < 0) report_fault(fault, site, INVALID_INTEGER, times, 0);
     to[at] = times < 0 ? 0 : times;
 }
 
 // Writes, for each position, the index of the last of `starts` that is not greater.
-template <class T> __global__ void __launch_bounds__(256) repeated(i64 count, T *to, i64 size, const i64 *starts) {
+template <class T> __global__ void __launch_bounds__(256) repeat_indices(i64 count, T *to, i64 size, const i64 *starts) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i64 low = 0, left = size;

@@ -9,7 +9,7 @@ use crate::compile::nvrtc::{self, Code, Effort};
 use crate::compile::source::Source;
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
-use crate::kernel::registered;
+use crate::kernel::registered_kernels;
 use crate::lock::locked;
 
 impl Source {
@@ -18,7 +18,7 @@ impl Source {
     /// ```
     /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
     /// match kernel.compile(90) {
-    ///     Ok(code) => assert!(code.names.iter().any(|name| name.contains("packed"))),
+    ///     Ok(code) => assert!(code.names.iter().any(|name| name.contains("contiguous"))),
     ///     Err(error) => println!("{error}"),
     /// }
     /// ```
@@ -60,13 +60,13 @@ impl Source {
     /// # Errors
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, [`CudaError::Compile`] if the kernel does not compile, and
-    /// [`CudaError::NotKept`] if the code cannot be written.
+    /// [`CudaError::CacheWrite`] if the code cannot be written.
     pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
-        let (_, missing) = nvrtc::kept(self, &self.expressions(), architecture);
+        let (_, missing) = nvrtc::cached(self, &self.expressions(), architecture);
         if !missing.is_empty() {
             let code = nvrtc::compile(self, &missing, architecture, Effort::Full)?;
-            nvrtc::keep(self, &code, architecture)
-                .map_err(|error| CudaError::NotKept { folder: cache_folder(), said: error.to_string() })?;
+            nvrtc::write_to_cache(self, &code, architecture)
+                .map_err(|error| CudaError::CacheWrite { folder: cache_folder(), message: error.to_string() })?;
         }
         Ok(missing.len())
     }
@@ -88,9 +88,9 @@ impl Source {
 /// compile.
 pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
-    let waiting = Mutex::new(registered());
+    let waiting = Mutex::new(registered_kernels());
     let next = || locked(&waiting).next();
-    let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all(gpu));
+    let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all_instances(gpu));
     std::thread::scope(|scope| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let builders: Vec<_> = (0..processors).map(|_| scope.spawn(build)).collect();

@@ -38,57 +38,59 @@ pub fn cache_folder() -> Option<PathBuf> {
 }
 
 /// Reads the cached codes of a kernel by one version of the compiler, in no particular order.
-pub(crate) fn read(kernel: &str, maker: &str) -> impl Iterator<Item = Code> {
-    cache_folder().into_iter().flat_map(move |folder| found(&folder.join(kernel), maker))
+pub(crate) fn read(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
+    cache_folder().into_iter().flat_map(move |folder| read_folder(&folder.join(kernel), file_prefix))
 }
 
 /// Adds code of a kernel to the cache.
-pub(crate) fn write(kernel: &str, maker: &str, code: &Code) -> io::Result<()> {
-    let folder = cache_folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
-    put(&folder, kernel, maker, code)
+pub(crate) fn write(kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
+    let folder = cache_folder().ok_or_else(|| io::Error::other("the cache folder is unknown"))?;
+    write_file(&folder, kernel, file_prefix, code)
 }
 
-fn found<'a>(folder: &Path, maker: &'a str) -> impl Iterator<Item = Code> + use<'a> {
+fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = Code> + use<'a> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter(move |file| file.file_name().as_encoded_bytes().starts_with(maker.as_bytes())).filter_map(|file| {
-        let code = decoded(&fs::read(file.path()).ok()?);
-        if code.is_none() {
-            _ = fs::remove_file(file.path());
-        }
-        code
-    })
+    files.filter(move |file| file.file_name().as_encoded_bytes().starts_with(file_prefix.as_bytes())).filter_map(
+        |file| {
+            let code = decode(&fs::read(file.path()).ok()?);
+            if code.is_none() {
+                _ = fs::remove_file(file.path());
+            }
+            code
+        },
+    )
 }
 
-fn put(folder: &Path, kernel: &str, maker: &str, code: &Code) -> io::Result<()> {
-    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-    let unfinished = format!("{kernel}.{}.{}", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+fn write_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
+    static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let unfinished = format!("{kernel}.{}.{}", std::process::id(), FILES_WRITTEN.fetch_add(1, Ordering::Relaxed));
     let (unfinished, kernel) = (folder.join(unfinished), folder.join(kernel));
     fs::create_dir_all(&kernel)?;
-    fs::write(&unfinished, encoded(code))?;
-    fs::rename(unfinished, kernel.join(name(maker, &code.expressions)))
+    fs::write(&unfinished, encode(code))?;
+    fs::rename(unfinished, kernel.join(file_name(file_prefix, &code.expressions)))
 }
 
-fn name(maker: &str, expressions: &[String]) -> String {
-    format!("{maker}{}", Fingerprint::new().part(maker).parts(expressions))
+fn file_name(file_prefix: &str, expressions: &[String]) -> String {
+    format!("{file_prefix}{}", Fingerprint::new().add_text(file_prefix).add_texts(expressions))
 }
 
-fn sum(bytes: &[u8]) -> [u8; 16] {
-    Fingerprint::new().bytes(bytes).to_bytes()
+fn checksum(bytes: &[u8]) -> [u8; 16] {
+    Fingerprint::new().add_bytes(bytes).to_bytes()
 }
 
-fn encoded(code: &Code) -> Vec<u8> {
+fn encode(code: &Code) -> Vec<u8> {
     let lines: Vec<String> =
         code.expressions.iter().zip(&code.names).map(|(of, name)| format!("{of}\t{name}")).collect();
     let lines = lines.join("\n");
     let mut body = (lines.len() as u64).to_le_bytes().to_vec();
     body.extend_from_slice(lines.as_bytes());
     body.extend_from_slice(&code.bytes);
-    [MAGIC.as_slice(), &sum(&body), &body].concat()
+    [MAGIC.as_slice(), &checksum(&body), &body].concat()
 }
 
-fn decoded(bytes: &[u8]) -> Option<Code> {
+fn decode(bytes: &[u8]) -> Option<Code> {
     let (found, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<16>()?;
-    if *found != sum(body) {
+    if *found != checksum(body) {
         return None;
     }
     let (length, body) = body.split_first_chunk::<8>()?;
@@ -110,15 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn code_is_read_as_it_was_written_and_no_broken_byte_passes() {
+    fn code_is_read_as_written_and_any_changed_byte_is_detected() {
         let code = code(&["add<float, i64>", "sub<u8>"]);
-        let whole = encoded(&code);
-        assert_eq!(decoded(&whole), Some(code));
+        let whole = encode(&code);
+        assert_eq!(decode(&whole), Some(code));
         for at in 0..whole.len() {
             let mut broken = whole.clone();
             broken[at] ^= 1;
-            assert_eq!(decoded(&broken), None, "byte {at}");
-            assert_eq!(decoded(&whole[..at]), None, "cut at {at}");
+            assert_eq!(decode(&broken), None, "byte {at}");
+            assert_eq!(decode(&whole[..at]), None, "cut at {at}");
         }
     }
 
@@ -132,17 +134,17 @@ mod tests {
             Self(folder)
         }
 
-        fn put(&self, kernel: &str, code: &Code) {
-            put(&self.0, kernel, "13.0-", code).unwrap();
+        fn write_file(&self, kernel: &str, code: &Code) {
+            write_file(&self.0, kernel, "13.0-", code).unwrap();
         }
 
         /// Returns the instances of a kernel that the folder has.
-        fn of(&self, kernel: &str) -> Vec<Vec<String>> {
-            self.made(kernel, "13.0-")
+        fn instances_of(&self, kernel: &str) -> Vec<Vec<String>> {
+            self.instances_with_prefix(kernel, "13.0-")
         }
 
-        fn made(&self, kernel: &str, maker: &str) -> Vec<Vec<String>> {
-            let mut all: Vec<_> = found(&self.0.join(kernel), maker).map(|code| code.expressions).collect();
+        fn instances_with_prefix(&self, kernel: &str, file_prefix: &str) -> Vec<Vec<String>> {
+            let mut all: Vec<_> = read_folder(&self.0.join(kernel), file_prefix).map(|code| code.expressions).collect();
             all.sort_unstable();
             all
         }
@@ -155,26 +157,26 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_goes_and_the_others_of_its_kernel_stay() {
+    fn a_damaged_file_is_removed_and_other_files_are_kept() {
         let folder = Folder::new("broken");
-        assert!(folder.of("add").is_empty());
-        folder.put("add", &code(&["add<float>"]));
-        folder.put("add", &code(&["add<u8>", "add<i8>"]));
-        folder.put("mul", &code(&["mul<float>"]));
-        assert_eq!(folder.of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
+        assert!(folder.instances_of("add").is_empty());
+        folder.write_file("add", &code(&["add<float>"]));
+        folder.write_file("add", &code(&["add<u8>", "add<i8>"]));
+        folder.write_file("mul", &code(&["mul<float>"]));
+        assert_eq!(folder.instances_of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
 
-        let broken = folder.0.join("add").join(name("13.0-", &["add<float>".to_owned()]));
+        let broken = folder.0.join("add").join(file_name("13.0-", &["add<float>".to_owned()]));
         let whole = fs::read(&broken).unwrap();
         fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
-        assert_eq!(folder.of("add"), [["add<u8>", "add<i8>"]]);
+        assert_eq!(folder.instances_of("add"), [["add<u8>", "add<i8>"]]);
         assert!(!broken.exists());
-        folder.put("add", &code(&["add<float>"]));
-        assert_eq!(folder.of("add").len(), 2);
-        assert_eq!(folder.of("mul"), [["mul<float>"]]);
+        folder.write_file("add", &code(&["add<float>"]));
+        assert_eq!(folder.instances_of("add").len(), 2);
+        assert_eq!(folder.instances_of("mul"), [["mul<float>"]]);
     }
 
     #[test]
-    fn many_write_at_once_and_nobody_reads_half_a_file_or_loses_one() {
+    fn concurrent_writers_lose_no_file_and_leave_none_half_written() {
         let folder = Folder::new("many");
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
@@ -186,33 +188,33 @@ mod tests {
                 let folder = &folder;
                 scope.spawn(move || {
                     for round in 0..8 {
-                        folder.put("add", &large(writer, round));
+                        folder.write_file("add", &large(writer, round));
                         // A damaged file would be removed.
-                        assert!(!folder.of("add").is_empty());
+                        assert!(!folder.instances_of("add").is_empty());
                     }
                 });
             }
         });
-        assert_eq!(folder.of("add").len(), 4 * 7 + 1);
-        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing unfinished is left");
+        assert_eq!(folder.instances_of("add").len(), 4 * 7 + 1);
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
-    fn another_compiler_makes_its_own_and_where_there_is_none_any_will_do() {
+    fn code_of_another_compiler_version_is_used_only_without_a_compiler() {
         let folder = Folder::new("makers");
-        folder.put("add", &code(&["add<float>"]));
-        assert!(folder.made("add", "13.1-").is_empty());
-        assert_eq!(folder.made("add", ""), [["add<float>"]]);
-        put(&folder.0, "add", "13.1-", &code(&["add<float>"])).unwrap();
-        assert_eq!((folder.of("add").len(), folder.made("add", "").len()), (1, 2));
+        folder.write_file("add", &code(&["add<float>"]));
+        assert!(folder.instances_with_prefix("add", "13.1-").is_empty());
+        assert_eq!(folder.instances_with_prefix("add", ""), [["add<float>"]]);
+        write_file(&folder.0, "add", "13.1-", &code(&["add<float>"])).unwrap();
+        assert_eq!((folder.instances_of("add").len(), folder.instances_with_prefix("add", "").len()), (1, 2));
     }
 
     #[test]
-    fn where_nothing_can_be_written_the_writer_is_told() {
+    fn a_write_to_an_invalid_folder_is_an_error() {
         let folder = Folder::new("file");
         fs::write(&folder.0, "not a folder").unwrap();
-        assert!(put(&folder.0, "add", "13.0-", &code(&["add<float>"])).is_err());
-        assert!(folder.of("add").is_empty());
+        assert!(write_file(&folder.0, "add", "13.0-", &code(&["add<float>"])).is_err());
+        assert!(folder.instances_of("add").is_empty());
         fs::remove_file(&folder.0).unwrap();
     }
 }

@@ -59,67 +59,71 @@ pub fn compiler_version() -> Result<(i32, i32), CudaError> {
 /// Returns how many instances this process has compiled so far, and how long that took.
 ///
 /// ```
-/// let compiled = kernels_cuda::compiled();
+/// let compiled = kernels_cuda::compile_statistics();
 /// println!("{compiled}");
 /// assert!(compiled.instances > 0 || compiled.time.is_zero());
 /// ```
 #[must_use]
-pub fn compiled() -> Compiled {
-    *locked(&COMPILED)
+pub fn compile_statistics() -> CompileStatistics {
+    *locked(&STATISTICS)
 }
 
 /// The number of instances that a process has compiled rather than found in the disk cache, and the time that it took.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
-pub struct Compiled {
+pub struct CompileStatistics {
     /// The number of compiled instances.
     pub instances: usize,
     /// The time, summed over all threads.
     pub time: Duration,
 }
 
-static COMPILED: Mutex<Compiled> = Mutex::new(Compiled { instances: 0, time: Duration::ZERO });
+static STATISTICS: Mutex<CompileStatistics> = Mutex::new(CompileStatistics { instances: 0, time: Duration::ZERO });
 
-impl fmt::Display for Compiled {
+impl fmt::Display for CompileStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} instances of kernels compiled in {:.1} s", self.instances, self.time.as_secs_f64())
     }
 }
 
 /// Runs a compilation, and adds its instances and its time to the process's counts.
-pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
+pub(crate) fn count_compilation<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
     let start = Instant::now();
-    let made = compile();
-    let mut compiled = locked(&COMPILED);
+    let result = compile();
+    let mut compiled = locked(&STATISTICS);
     compiled.instances += instances;
     compiled.time += start.elapsed();
-    made
+    result
 }
 
 /// Returns machine code that contains the given instances. Code in the disk cache is used; the missing instances are compiled together.
-pub(crate) fn codes(source: &Source, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
-    let (mut codes, missing) = kept(source, expressions, architecture);
+pub(crate) fn load_or_compile(
+    source: &Source,
+    expressions: &[String],
+    architecture: u32,
+) -> Result<Vec<Code>, CudaError> {
+    let (mut codes, missing) = cached(source, expressions, architecture);
     if !missing.is_empty() {
         let code = compile(source, &missing, architecture, Effort::Full)?;
         // If the code cannot be written to the cache, the next process compiles it again.
-        _ = keep(source, &code, architecture);
+        _ = write_to_cache(source, &code, architecture);
         codes.push(code);
     }
     Ok(codes)
 }
 
 /// Returns the cached codes of some instances, and the instances that the cache lacks.
-pub(crate) fn kept(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
-    covering(disk_cache::read(&place(source, architecture), &maker()), expressions)
+pub(crate) fn cached(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
+    select_codes(disk_cache::read(&cache_folder_name(source, architecture), &file_prefix()), expressions)
 }
 
 /// Writes machine code to the disk cache.
-pub(crate) fn keep(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
-    disk_cache::write(&place(source, architecture), &maker(), code)
+pub(crate) fn write_to_cache(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
+    disk_cache::write(&cache_folder_name(source, architecture), &file_prefix(), code)
 }
 
 /// Returns the prefix of the names of this compiler's files. Without a compiler it is empty, so that files of any compiler are used.
-fn maker() -> String {
+fn file_prefix() -> String {
     compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
 }
 
@@ -127,8 +131,8 @@ fn maker() -> String {
 ///
 /// The folder does not depend on the compiler's version, which is the prefix of the files' names: without a compiler, code of any version
 /// is used.
-fn place(source: &Source, architecture: u32) -> String {
-    source.key("nvrtc", &options(architecture, Effort::Full))
+fn cache_folder_name(source: &Source, architecture: u32) -> String {
+    source.cache_key("nvrtc", &options(architecture, Effort::Full))
 }
 
 fn options(architecture: u32, effort: Effort) -> [String; 3] {
@@ -137,7 +141,7 @@ fn options(architecture: u32, effort: Effort) -> [String; 3] {
 }
 
 /// Selects codes that contain the given instances. Also returns the instances that no code contains.
-fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
+fn select_codes(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
     let (mut used, mut missing) = (Vec::new(), expressions.to_vec());
     for code in codes {
         let before = missing.len();
@@ -171,24 +175,24 @@ pub(crate) fn compile(
     let failed = |log: String| CudaError::Compile { kernel: source.name, target: format!("sm_{architecture}"), log };
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
-    let asked: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
+    let c_expressions: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
     let options = options(architecture, effort).map(|option| text(&option));
 
     let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
-    for expression in &asked {
+    for expression in &c_expressions {
         // SAFETY: the program is alive, and the text lives until the last call of `name`.
         check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
             .map_err(|_| failed(program.log()))?;
     }
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let count = i32::try_from(options.len()).unwrap_or(0);
-    counted(asked.len(), || {
+    count_compilation(c_expressions.len(), || {
         // SAFETY: the program and the options are alive during the call.
         check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
     })
     .map_err(|_| failed(program.log()))?;
     let bytes = program.cubin().map_err(|result| failed(format!("{result:?}")))?;
-    let names = asked.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
+    let names = c_expressions.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
     Ok(Code { bytes, expressions: expressions.to_vec(), names: names.map_err(|result| failed(format!("{result:?}")))? })
 }
 
@@ -271,38 +275,41 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compiled_together_serves_one_instance_and_the_other_way_round() {
+    fn codes_of_several_instances_and_of_single_ones_are_combined() {
         let together = code(&["add<u8>", "add<i8>", "add<float>"]);
-        assert_eq!(covering([together.clone()].into_iter(), &texts(&["add<i8>"])), (vec![together.clone()], vec![]));
+        assert_eq!(
+            select_codes([together.clone()].into_iter(), &texts(&["add<i8>"])),
+            (vec![together.clone()], vec![])
+        );
 
         let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
         let there = [foreign, one.clone(), another.clone()];
-        let (used, missing) = covering(there.into_iter(), &together.expressions);
+        let (used, missing) = select_codes(there.into_iter(), &together.expressions);
         assert_eq!((used, missing), (vec![one, another], texts(&["add<float>"])));
     }
 
     #[test]
-    fn no_file_is_read_after_the_last_that_is_needed() {
+    fn reading_stops_when_all_instances_are_found() {
         let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
-        assert_eq!(covering(endless, &texts(&["add<u8>"])).0.len(), 1);
+        assert_eq!(select_codes(endless, &texts(&["add<u8>"])).0.len(), 1);
     }
 
     #[test]
-    fn other_text_and_another_architecture_have_other_places() {
+    fn different_texts_and_architectures_have_different_folders() {
         let source = Source { name: "add", text: "one", instances: |_| {} };
         let others = [
-            place(&source, 80),
-            place(&Source { text: "two", ..source }, 90),
-            place(&Source { name: "mul", ..source }, 90),
+            cache_folder_name(&source, 80),
+            cache_folder_name(&Source { text: "two", ..source }, 90),
+            cache_folder_name(&Source { name: "mul", ..source }, 90),
         ];
-        assert!(!others.contains(&place(&source, 90)), "{others:?}");
-        assert_eq!(place(&source, 90), place(&source, 90));
+        assert!(!others.contains(&cache_folder_name(&source, 90)), "{others:?}");
+        assert_eq!(cache_folder_name(&source, 90), cache_folder_name(&source, 90));
     }
 
     #[test]
-    fn code_of_less_effort_is_another_ones() {
+    fn code_of_less_effort_has_another_key() {
         let source = Source { name: "add", text: "one", instances: |_| {} };
-        let key = |effort| source.key("nvrtc", &options(90, effort));
+        let key = |effort| source.cache_key("nvrtc", &options(90, effort));
         assert_ne!(key(Effort::Full), key(Effort::Quick));
     }
 }

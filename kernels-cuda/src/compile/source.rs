@@ -33,8 +33,9 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The fingerprint of all headers.
-pub(crate) static OF_HEADERS: LazyLock<Fingerprint> =
-    LazyLock::new(|| HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.part(name).part(content)));
+pub(crate) static HEADERS_FINGERPRINT: LazyLock<Fingerprint> = LazyLock::new(|| {
+    HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.add_text(name).add_text(content))
+});
 
 /// A kernel's text, and the instances of its templates. A source can be compiled but not launched: see [`Kernel`](crate::Kernel).
 #[derive(Clone, Copy)]
@@ -60,8 +61,8 @@ impl Source {
     }
 
     /// Returns a cache key of the compiled code. It differs if the text, a header, the compiler or an option differs.
-    pub(crate) fn key<S: AsRef<str>>(&self, compiler: &str, options: &[S]) -> String {
-        format!("{}-{}", self.name, OF_HEADERS.part(self.text).part(compiler).parts(options))
+    pub(crate) fn cache_key<S: AsRef<str>>(&self, compiler: &str, options: &[S]) -> String {
+        format!("{}-{}", self.name, HEADERS_FINGERPRINT.add_text(self.text).add_text(compiler).add_texts(options))
     }
 }
 
@@ -83,10 +84,10 @@ impl Instances {
     /// ```
     /// # use dispatch_runtime::DType;
     /// let mut instances = kernels_cuda::Instances::default();
-    /// instances.one("cast", &[DType::F32, DType::I64]);
+    /// instances.add("cast", &[DType::F32, DType::I64]);
     /// assert_eq!(instances.expressions(), ["cast<float, i64>"]);
     /// ```
-    pub fn one(&mut self, template: &'static str, dtypes: &[DType]) {
+    pub fn add(&mut self, template: &'static str, dtypes: &[DType]) {
         self.all.push((template, dtypes.to_vec()));
     }
 
@@ -95,19 +96,19 @@ impl Instances {
     /// ```
     /// # use dispatch_runtime::DType;
     /// let mut instances = kernels_cuda::Instances::default();
-    /// instances.each("twice", &[DType::F32, DType::F16]);
+    /// instances.add_each("twice", &[DType::F32, DType::F16]);
     /// assert_eq!(instances.expressions(), ["twice<float>", "twice<f16>"]);
     /// ```
-    pub fn each(&mut self, template: &'static str, dtypes: &[DType]) {
+    pub fn add_each(&mut self, template: &'static str, dtypes: &[DType]) {
         for dtype in dtypes {
-            self.one(template, &[*dtype]);
+            self.add(template, &[*dtype]);
         }
     }
 
     /// Adds an instance of each of these templates for each of these dtypes.
-    pub(crate) fn all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
+    pub(crate) fn add_all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
         for template in templates {
-            self.each(template, dtypes);
+            self.add_each(template, dtypes);
         }
     }
 
@@ -115,18 +116,18 @@ impl Instances {
     /// element type for one of its dtypes.
     #[must_use]
     pub fn expressions(&self) -> Vec<String> {
-        self.all.iter().filter_map(|(template, dtypes)| instance(template, dtypes)).collect()
+        self.all.iter().filter_map(|(template, dtypes)| instance_expression(template, dtypes)).collect()
     }
 }
 
 /// Returns the C++ type of a dtype's elements in kernels, or `None` if kernels do not support the dtype.
 ///
 /// ```
-/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::F32), Some("float"));
-/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::C64), None);
+/// assert_eq!(kernels_cuda::element_type(dispatch_runtime::DType::F32), Some("float"));
+/// assert_eq!(kernels_cuda::element_type(dispatch_runtime::DType::C64), None);
 /// ```
 #[must_use]
-pub const fn element(dtype: DType) -> Option<&'static str> {
+pub const fn element_type(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
         DType::U8 => "u8",
         DType::I8 => "i8",
@@ -146,7 +147,7 @@ pub const fn element(dtype: DType) -> Option<&'static str> {
 /// Returns the C++ expression of an instance, such as `template<float, i64>`. Returns `None` if kernels have no element type for a dtype,
 /// or if the template's name is not an identifier: the expression becomes part of the compiled program, so it must not bring other code
 /// into it.
-pub(crate) fn instance(template: &str, dtypes: &[DType]) -> Option<String> {
+pub(crate) fn instance_expression(template: &str, dtypes: &[DType]) -> Option<String> {
     let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     if !template.starts_with(is_letter) || !template.chars().all(|c| is_letter(c) || c.is_ascii_digit()) {
         return None;
@@ -154,7 +155,7 @@ pub(crate) fn instance(template: &str, dtypes: &[DType]) -> Option<String> {
     let mut text = template.to_owned();
     for (i, dtype) in dtypes.iter().enumerate() {
         text.push_str(if i == 0 { "<" } else { ", " });
-        write!(text, "{}", element(*dtype)?).ok()?;
+        write!(text, "{}", element_type(*dtype)?).ok()?;
     }
     if !dtypes.is_empty() {
         text.push('>');
@@ -167,28 +168,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_is_a_name_and_brings_no_other_text() {
-        assert_eq!(instance("lines_2", &[DType::F32, DType::I64]).as_deref(), Some("lines_2<float, i64>"));
-        assert_eq!(instance("negate", &[]).as_deref(), Some("negate"));
+    fn a_template_that_is_no_identifier_has_no_instance() {
+        assert_eq!(instance_expression("lines_2", &[DType::F32, DType::I64]).as_deref(), Some("lines_2<float, i64>"));
+        assert_eq!(instance_expression("negate", &[]).as_deref(), Some("negate"));
         for template in ["", "2lines", "a b", "a<int>", "a>>(\"\", *launched); } int b; //", "a\n", "é"] {
-            assert_eq!(instance(template, &[DType::F32]), None, "{template:?}");
+            assert_eq!(instance_expression(template, &[DType::F32]), None, "{template:?}");
         }
     }
 
     #[test]
-    fn other_texts_compilers_and_options_have_other_keys() {
+    fn different_texts_compilers_and_options_have_different_keys() {
         let source = Source { name: "add", text: "one", instances: |_| {} };
         let keys = [
-            source.key("13.0", &["-O1", "-w"]),
-            source.key("13.1", &["-O1", "-w"]),
-            source.key("13.0", &["-O2", "-w"]),
-            source.key("13.0", &["-O1 -w"]),
-            Source { text: "two", ..source }.key("13.0", &["-O1", "-w"]),
-            Source { name: "mul", ..source }.key("13.0", &["-O1", "-w"]),
+            source.cache_key("13.0", &["-O1", "-w"]),
+            source.cache_key("13.1", &["-O1", "-w"]),
+            source.cache_key("13.0", &["-O2", "-w"]),
+            source.cache_key("13.0", &["-O1 -w"]),
+            Source { text: "two", ..source }.cache_key("13.0", &["-O1", "-w"]),
+            Source { name: "mul", ..source }.cache_key("13.0", &["-O1", "-w"]),
         ];
         for (at, key) in keys.iter().enumerate() {
             assert!(!keys[at + 1..].contains(key), "{key}");
         }
-        assert_eq!(keys[0], source.key("13.0", &["-O1", "-w"]));
+        assert_eq!(keys[0], source.cache_key("13.0", &["-O1", "-w"]));
     }
 }

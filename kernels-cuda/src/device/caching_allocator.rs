@@ -1,7 +1,7 @@
-//! The caching allocator: free blocks of device memory, kept for the next allocation in the same queue.
+//! The caching allocator: free blocks of device memory, kept for the next allocation in the same stream.
 //!
-//! A queue runs its work in order. So a block that is freed in a queue can be allocated again in that queue at once, while earlier work
-//! still uses it, and without a call of the driver. A block that other queues also used is late: it is reused after their work is done.
+//! A stream runs its work in order. So a block that is freed in a stream can be allocated again in that stream at once, while earlier work
+//! still uses it, and without a call of the driver. The free of a block that other streams also used is deferred until their work is done.
 //!
 //! Blocks of up to 16 MiB are cached, in size classes that are an eighth of a doubling apart. Larger blocks return to the driver's pool,
 //! which can split and join them: a kernel that fills such a block takes longer than the driver's call.
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Address, Mark, Queue};
+use crate::device::machine::{Address, EventHandle, StreamHandle};
 use crate::device::stream;
 use crate::error::CudaError;
 use crate::graph;
@@ -18,9 +18,9 @@ use crate::lock::locked;
 
 /// The index of a size class, for blocks of at most 16 MiB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Class(u8);
+struct SizeClass(u8);
 
-impl Class {
+impl SizeClass {
     const COUNT: usize = 104;
     const SMALLEST: usize = 512;
     const LARGEST: usize = 16 << 20;
@@ -45,157 +45,159 @@ impl Class {
 
 /// Returns the number of bytes that the driver allocates for a request of `bytes` bytes.
 fn capacity(bytes: usize) -> usize {
-    Class::of(bytes).map_or(bytes, Class::capacity)
+    SizeClass::of(bytes).map_or(bytes, SizeClass::capacity)
 }
 
-/// The cache of free blocks of one queue. It lives as long as the process, as queues do.
+/// The cache of free blocks of one stream. It lives as long as the process, as streams do.
 pub(crate) struct CachingAllocator {
-    pub(crate) queue: Queue,
-    kept: Mutex<Kept>,
+    pub(crate) stream: StreamHandle,
+    free_lists: Mutex<FreeLists>,
 }
 
-struct Kept {
+struct FreeLists {
     /// The free blocks by class. In each list, the block that was freed last is at the end.
-    lists: [VecDeque<Idle>; Class::COUNT],
-    idle: usize,
+    lists: [VecDeque<FreeBlock>; SizeClass::COUNT],
+    free_bytes: usize,
     /// The number of blocks that were ever added.
-    given: u64,
-    late: VecDeque<Late>,
+    added: u64,
+    deferred: VecDeque<DeferredFree>,
 }
 
-struct Idle {
+struct FreeBlock {
     address: Address,
-    /// The value of `Kept::given` when the block was added. A smaller one was idle longer.
-    age: u64,
+    /// The value of `FreeLists::added` when the block was added. A smaller one was idle longer.
+    number: u64,
 }
 
-/// A freed block that other queues use until they pass these marks.
-struct Late {
+/// A freed block that other streams still use, until these events are complete.
+struct DeferredFree {
     address: Address,
     bytes: usize,
-    marks: Vec<Mark>,
+    events: Vec<EventHandle>,
 }
 
 impl CachingAllocator {
-    /// Creates the allocator of a new queue.
-    pub(crate) fn of(queue: Queue) -> &'static Self {
-        let lists = [const { VecDeque::new() }; Class::COUNT];
-        let kept = Mutex::new(Kept { lists, idle: 0, given: 0, late: VecDeque::new() });
-        Box::leak(Box::new(Self { queue, kept }))
+    /// Creates the allocator of a new stream.
+    pub(crate) fn of(stream: StreamHandle) -> &'static Self {
+        let lists = [const { VecDeque::new() }; SizeClass::COUNT];
+        let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, added: 0, deferred: VecDeque::new() });
+        Box::leak(Box::new(Self { stream, free_lists }))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        locked(&self.kept)
+    fn free_lists(&self) -> MutexGuard<'_, FreeLists> {
+        locked(&self.free_lists)
     }
 
-    /// Allocates `bytes` bytes for later work of the queue.
+    /// Allocates `bytes` bytes for later work of the stream.
     #[inline]
-    pub(crate) fn take(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        let kept = Class::of(bytes).and_then(|class| self.kept().take(class));
-        let address = kept.map_or_else(|| self.ask(gpu, bytes), Ok)?;
-        gpu.machine.lend(address, bytes, self.queue);
+    pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
+        let cached = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class));
+        let address = cached.map_or_else(|| self.allocate_uncached(gpu, bytes), Ok)?;
+        gpu.machine.note_allocated(address, bytes, self.stream);
         Ok(address)
     }
 
     #[cold]
-    fn ask(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        self.end_late(gpu, |mark| gpu.machine.has_passed(mark));
-        if let Some(address) = Class::of(bytes).and_then(|class| self.kept().take(class)) {
+    fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
+        self.free_finished(gpu, |event| gpu.machine.is_complete(event));
+        if let Some(address) = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class)) {
             return Ok(address);
         }
-        match gpu.machine.allocate(capacity(bytes), self.queue) {
+        match gpu.machine.allocate(capacity(bytes), self.stream) {
             Err(CudaError::OutOfMemory { .. }) => {
-                release(gpu)?;
-                gpu.machine.allocate(capacity(bytes), self.queue)
+                release_cached(gpu)?;
+                gpu.machine.allocate(capacity(bytes), self.stream)
             }
             done => done,
         }
     }
 
-    /// Frees a block that only earlier work of this queue uses.
+    /// Frees a block that only earlier work of this stream uses.
     #[inline]
-    pub(crate) fn give(&self, gpu: &Gpu, address: Address, bytes: usize) {
-        gpu.machine.take_back(address, self.queue);
-        match Class::of(bytes) {
+    pub(crate) fn free(&self, gpu: &Gpu, address: Address, bytes: usize) {
+        gpu.machine.note_freed(address, self.stream);
+        match SizeClass::of(bytes) {
             Some(class) => {
-                // The free blocks of a queue take at most an eighth of the device's memory.
+                // The free blocks of a stream take at most an eighth of the device's memory.
                 let most = gpu.machine.properties().memory / 8;
-                self.kept().keep(class, address, most, |address| gpu.machine.free(address, self.queue));
+                self.free_lists().add(class, address, most, |address| gpu.machine.free(address, self.stream));
             }
-            None => gpu.machine.free(address, self.queue),
+            None => gpu.machine.free(address, self.stream),
         }
     }
 
-    /// Frees a block that earlier work of other queues also uses.
+    /// Frees a block that earlier work of other streams also uses.
     #[cold]
-    pub(crate) fn give_late(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[Queue]) {
-        // If marking fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
-        if let Ok(marks) = gpu.machine.mark_all(others) {
-            self.kept().late.push_back(Late { address, bytes, marks });
+    pub(crate) fn free_deferred(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[StreamHandle]) {
+        // If recording events fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
+        if let Ok(events) = gpu.machine.record_events(others) {
+            self.free_lists().deferred.push_back(DeferredFree { address, bytes, events });
         }
     }
 
-    /// Frees the late blocks that are no longer used, from the front up to the first one that is.
-    fn end_late(&self, gpu: &Gpu, is_over: impl Fn(Mark) -> bool) {
+    /// Frees the blocks of deferred frees that are no longer used, from the front up to the first one that is.
+    fn free_finished(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
         loop {
-            let late = self.kept().late.pop_front_if(|late| late.marks.iter().all(|mark| is_over(*mark)));
-            let Some(late) = late else { break };
-            late.marks.into_iter().for_each(|mark| gpu.machine.unmark(mark));
-            self.give(gpu, late.address, late.bytes);
+            let deferred =
+                self.free_lists().deferred.pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
+            let Some(deferred) = deferred else { break };
+            deferred.events.into_iter().for_each(|event| gpu.machine.destroy_event(event));
+            self.free(gpu, deferred.address, deferred.bytes);
         }
     }
 
-    /// Returns all free blocks to the driver, after waiting for the late ones.
-    pub(crate) fn clear(&self, gpu: &Gpu) {
-        self.end_late(gpu, |mark| {
-            gpu.machine.wait_for(mark);
+    /// Returns all free blocks to the driver, after waiting for the deferred ones.
+    pub(crate) fn release_all(&self, gpu: &Gpu) {
+        self.free_finished(gpu, |event| {
+            gpu.machine.wait_for_event(event);
             true
         });
-        let mut kept = self.kept();
-        kept.idle = 0;
-        kept.lists
+        let mut free_lists = self.free_lists();
+        free_lists.free_bytes = 0;
+        free_lists
+            .lists
             .iter_mut()
             .flat_map(|list| list.drain(..))
-            .for_each(|idle| gpu.machine.free(idle.address, self.queue));
+            .for_each(|idle| gpu.machine.free(idle.address, self.stream));
     }
 }
 
-impl Kept {
+impl FreeLists {
     #[inline]
-    fn take(&mut self, class: Class) -> Option<Address> {
+    fn pop(&mut self, class: SizeClass) -> Option<Address> {
         let idle = self.lists[usize::from(class.0)].pop_back()?;
-        self.idle -= class.capacity();
+        self.free_bytes -= class.capacity();
         Some(idle.address)
     }
 
     /// Adds a free block. Frees the blocks that were idle longest while the total exceeds `most` bytes.
     #[inline]
-    fn keep(&mut self, class: Class, address: Address, most: usize, free: impl Fn(Address)) {
-        self.given += 1;
-        self.idle += class.capacity();
-        self.lists[usize::from(class.0)].push_back(Idle { address, age: self.given });
-        while self.idle > most
-            && let Some((oldest, address)) = self.oldest()
+    fn add(&mut self, class: SizeClass, address: Address, most: usize, free: impl Fn(Address)) {
+        self.added += 1;
+        self.free_bytes += class.capacity();
+        self.lists[usize::from(class.0)].push_back(FreeBlock { address, number: self.added });
+        while self.free_bytes > most
+            && let Some((oldest, address)) = self.pop_oldest()
         {
-            self.idle -= oldest.capacity();
+            self.free_bytes -= oldest.capacity();
             free(address);
         }
     }
 
     #[cold]
-    fn oldest(&mut self) -> Option<(Class, Address)> {
+    fn pop_oldest(&mut self) -> Option<(SizeClass, Address)> {
         let lists = (0_u8..).zip(&mut self.lists).filter(|(_, list)| !list.is_empty());
-        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.age))?;
-        Some((Class(class), list.pop_front()?.address))
+        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.number))?;
+        Some((SizeClass(class), list.pop_front()?.address))
     }
 }
 
-/// Returns the free blocks of all queues of a device to the system, after waiting for all its streams.
-pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
+/// Returns the free blocks of all streams of a device to the system, after waiting for all its streams.
+pub(crate) fn release_cached(gpu: &Gpu) -> Result<(), CudaError> {
     for allocator in stream::allocators(gpu) {
-        allocator.clear(gpu);
+        allocator.release_all(gpu);
     }
-    // The driver reuses a block in another queue only after the queue that freed it is done.
+    // The driver reuses a block in another stream only after the stream that freed it is done.
     stream::wait_for_all(gpu)?;
     gpu.machine.trim()
 }
@@ -214,9 +216,12 @@ pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
 /// Returns an error if the driver fails, or if this thread records a graph.
 pub fn empty_cache() -> Result<(), CudaError> {
     if graph::is_recording() {
-        return Err(CudaError::Driver { call: "empty_cache", said: "it cannot be recorded".to_owned() });
+        return Err(CudaError::Driver {
+            call: "empty_cache",
+            message: "not permitted while this thread records a graph".to_owned(),
+        });
     }
-    Gpu::opened().try_for_each(release)
+    Gpu::opened().try_for_each(release_cached)
 }
 
 #[cfg(test)]
@@ -224,38 +229,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_holds_its_sizes_and_wastes_at_most_an_eighth() {
-        for bytes in (1..5000).chain((5000..=Class::LARGEST).step_by(997)) {
-            let class = Class::of(bytes).unwrap();
-            assert!(usize::from(class.0) < Class::COUNT);
+    fn a_size_class_wastes_at_most_an_eighth() {
+        for bytes in (1..5000).chain((5000..=SizeClass::LARGEST).step_by(997)) {
+            let class = SizeClass::of(bytes).unwrap();
+            assert!(usize::from(class.0) < SizeClass::COUNT);
             assert!(class.capacity() >= bytes);
-            assert!(class.capacity() - bytes < Class::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
-            assert_eq!(Class::of(class.capacity()), Some(class));
-            assert!(Class::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
+            assert!(class.capacity() - bytes < SizeClass::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
+            assert_eq!(SizeClass::of(class.capacity()), Some(class));
+            assert!(SizeClass::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
         }
     }
 
     #[test]
-    fn a_power_of_two_wastes_nothing_and_the_driver_has_what_is_large() {
+    fn powers_of_two_waste_nothing_and_large_blocks_have_no_class() {
         (9..=24).for_each(|double| assert_eq!(capacity(1 << double), 1 << double));
-        assert_eq!(Class::of(Class::LARGEST), Some(Class(103)));
+        assert_eq!(SizeClass::of(SizeClass::LARGEST), Some(SizeClass(103)));
         assert_eq!(capacity((16 << 20) + 1), (16 << 20) + 1);
     }
 
     #[test]
-    fn what_was_given_back_last_is_lent_first_and_what_was_idle_longest_is_given_up() {
+    fn the_last_freed_block_is_reused_first_and_the_oldest_is_released_first() {
         let allocator = CachingAllocator::of(1);
-        let (small, large) = (Class::of(512).unwrap(), Class::of(4096).unwrap());
+        let (small, large) = (SizeClass::of(512).unwrap(), SizeClass::of(4096).unwrap());
         let freed = Mutex::new(Vec::new());
         let free = |address| freed.lock().unwrap().push(address);
         for (class, address) in [(large, 1), (small, 2), (small, 3), (large, 4)] {
-            allocator.kept().keep(class, address, 5 << 10, free);
+            allocator.free_lists().add(class, address, 5 << 10, free);
         }
         assert_eq!(*freed.lock().unwrap(), [1]);
-        assert_eq!(allocator.kept().take(small), Some(3));
-        assert_eq!(allocator.kept().take(small), Some(2));
-        assert_eq!(allocator.kept().take(small), None);
-        assert_eq!(allocator.kept().take(large), Some(4));
-        assert_eq!(allocator.kept().idle, 0);
+        assert_eq!(allocator.free_lists().pop(small), Some(3));
+        assert_eq!(allocator.free_lists().pop(small), Some(2));
+        assert_eq!(allocator.free_lists().pop(small), None);
+        assert_eq!(allocator.free_lists().pop(large), Some(4));
+        assert_eq!(allocator.free_lists().free_bytes, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! An emulated device: the CPU runs kernels that the system's C++ compiler compiled.
 //!
 //! It is for tests on machines without a GPU. Everything above the `Machine` trait is the same: operators, launches, parameters, streams.
-//! Work is deferred until the program waits for its queue, and then only the work before that point runs. So results are wrong if a queue
+//! Work is deferred until the program waits for its stream, and then only the work before that point runs. So results are wrong if a stream
 //! should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the parallel
 //! execution of threads, nor speed.
 #![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
@@ -21,20 +21,22 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
-use self::block::{Block, LINE, address};
-use self::build::{COMPILER, compiled, refused};
-use self::work::{Pending, Recorded, Run, Sizes, State, Step};
+use self::block::{Block, GUARD_BYTES, address};
+use self::build::{COMPILER, compile_error, compiled_library};
+use self::work::{DeferredWork, EmulatorState, RecordedWork, RunFunction, SizesFunction, Step};
 use crate::compile::source::Source;
-use crate::device::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::device::machine::{
+    Address, EntryPoint, EventHandle, Function, Grid, Machine, Module, Properties, Recording, StreamHandle,
+};
 use crate::error::CudaError;
 use crate::lock::locked;
 
 /// The number of emulated devices: two, so that a tensor can be on the wrong one.
 pub(crate) const DEVICES: usize = 2;
 
-static ON: AtomicBool = AtomicBool::new(false);
+static ENABLED: AtomicBool = AtomicBool::new(false);
 thread_local! {
-    static BACKWARDS: Cell<bool> = const { Cell::new(false) };
+    static REVERSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Replaces NVIDIA's driver by the emulator, for this process. Returns false and changes nothing if there is no C++ compiler (`c++`, or the
@@ -46,47 +48,47 @@ thread_local! {
 #[must_use = "there may be no compiler"]
 pub fn emulate() -> bool {
     if COMPILER.is_some() {
-        ON.store(true, Ordering::Release);
+        ENABLED.store(true, Ordering::Release);
     }
     COMPILER.is_some()
 }
 
 /// Sets whether the blocks and threads of this thread's next launches run in reverse order. If that changes a result, a kernel lacks a
 /// barrier.
-pub fn emulate_backwards(backwards: bool) {
-    BACKWARDS.set(backwards);
+pub fn emulate_reverse_order(reversed: bool) {
+    REVERSED.set(reversed);
 }
 
-static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
+static MEMORY_LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// Limits the memory of an emulated device to `bytes` bytes from now on.
-pub fn emulate_memory(bytes: usize) {
-    MEMORY.store(bytes, Ordering::Release);
+pub fn emulate_memory_limit(bytes: usize) {
+    MEMORY_LIMIT.store(bytes, Ordering::Release);
 }
 
-pub(crate) fn is_on() -> bool {
-    ON.load(Ordering::Acquire)
+pub(crate) fn is_enabled() -> bool {
+    ENABLED.load(Ordering::Acquire)
 }
 
 pub(crate) struct Emulator {
     properties: Properties,
-    state: Mutex<State>,
+    state: Mutex<EmulatorState>,
 }
 
 impl Emulator {
     pub(crate) fn open() -> Self {
         let properties = Properties {
-            name: "the CPU, emulating".to_owned(),
+            name: "the emulator".to_owned(),
             architecture: 0,
             multiprocessors: 4,
             memory: usize::MAX,
             // The limit of sm_80, the smallest of the supported architectures.
-            shared: 163 << 10,
+            shared_memory: 163 << 10,
         };
         Self { properties, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EmulatorState> {
         locked(&self.state)
     }
 }
@@ -104,50 +106,51 @@ impl Machine for Emulator {
         Ok(())
     }
 
-    fn open_queue(&self) -> Result<Queue, CudaError> {
+    fn create_stream(&self) -> Result<StreamHandle, CudaError> {
         let mut state = self.state();
-        state.queues.push(Pending::default());
-        Ok(state.queues.len())
+        state.streams.push(DeferredWork::default());
+        Ok(state.streams.len())
     }
 
-    fn wait(&self, queue: Queue) -> Result<(), CudaError> {
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.state();
-        state.check_apart_from_recording("wait", &[queue])?;
-        let end = state.end(queue);
-        state.reach(end);
+        state.check_not_recording("synchronize", &[stream])?;
+        let end = state.end_of(stream);
+        state.run_until(end);
         Ok(())
     }
 
-    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
+    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.state();
-        state.check_apart_from_recording("order", &[then])?;
-        // No work runs in a queue that is being recorded.
-        if state.check_apart_from_recording("order", &[first]).is_err() {
+        state.check_not_recording("make_wait", &[then])?;
+        // No work runs in a stream that is being recorded.
+        if state.check_not_recording("make_wait", &[first]).is_err() {
             return Ok(());
         }
-        let end = state.end(first);
-        state.work(then, Step::Wait(end));
+        let end = state.end_of(first);
+        state.add_step(then, Step::Wait(end));
         Ok(())
     }
 
-    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
-        let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError> {
+        let out_of_memory = || CudaError::OutOfMemory { requested: bytes, total: self.properties.memory };
         let mut state = self.state();
-        let reserved = state.reserved.checked_add(bytes).filter(|reserved| *reserved <= MEMORY.load(Ordering::Acquire));
+        let reserved =
+            state.reserved.checked_add(bytes).filter(|reserved| *reserved <= MEMORY_LIMIT.load(Ordering::Acquire));
         let reserved = reserved.ok_or_else(out_of_memory)?;
         let block = Block::layout(bytes).and_then(Block::allocate).ok_or_else(out_of_memory)?;
         state.reserved = reserved;
-        if let Some(work) = state.recording.get_mut(&queue) {
-            work.taken.push(block);
+        if let Some(work) = state.recording.get_mut(&stream) {
+            work.allocated.push(block);
         }
         Ok(block)
     }
 
-    fn free(&self, address: Address, queue: Queue) {
+    fn free(&self, address: Address, stream: StreamHandle) {
         let mut state = self.state();
-        let Some(work) = state.recording.get_mut(&queue) else { return state.work(queue, Step::Free(address)) };
-        assert!(work.taken.contains(&address), "a recording gives back memory that was there before");
-        work.held.push(address);
+        let Some(work) = state.recording.get_mut(&stream) else { return state.add_step(stream, Step::Free(address)) };
+        assert!(work.allocated.contains(&address), "a recording frees memory that it did not allocate");
+        work.freed.push(address);
         state.reserved -= Block::bytes(address);
     }
 
@@ -155,111 +158,112 @@ impl Machine for Emulator {
         Ok(())
     }
 
-    fn reserved(&self) -> usize {
+    fn reserved_bytes(&self) -> usize {
         self.state().reserved
     }
 
-    fn lend(&self, block: Address, bytes: usize, queue: Queue) {
-        self.state().work(queue, Step::Lend { block, bytes });
+    fn note_allocated(&self, block: Address, bytes: usize, stream: StreamHandle) {
+        self.state().add_step(stream, Step::NoteAllocated { block, bytes });
     }
 
-    fn take_back(&self, block: Address, queue: Queue) {
-        self.state().work(queue, Step::TakeBack(block));
+    fn note_freed(&self, block: Address, stream: StreamHandle) {
+        self.state().add_step(stream, Step::NoteFreed(block));
     }
 
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.copy(address(from), to, bytes, queue)
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.copy(address(from), to, bytes, stream)
     }
 
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.copy(from, address(to), bytes, queue)
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.copy(from, address(to), bytes, stream)
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.state().work(queue, Step::Copy { from, to, bytes });
+    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.state().add_step(stream, Step::Copy { from, to, bytes });
         Ok(())
     }
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.state().work(queue, Step::Fill { to, byte, bytes });
+    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.state().add_step(stream, Step::Fill { to, byte, bytes });
         Ok(())
     }
 
-    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
-        let out_of_memory = || CudaError::OutOfMemory { asked: bytes, total: self.properties.memory };
-        let block = Layout::from_size_align(bytes, LINE).ok().filter(|layout| layout.size() > 0);
+    fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        let out_of_memory = || CudaError::OutOfMemory { requested: bytes, total: self.properties.memory };
+        let block = Layout::from_size_align(bytes, GUARD_BYTES).ok().filter(|layout| layout.size() > 0);
         // SAFETY: the layout's size is not zero.
         block.and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) })).ok_or_else(out_of_memory)
     }
 
-    fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
         let mut state = self.state();
-        state.check_apart_from_recording("mark", &[queue])?;
-        Ok(state.mark(queue))
+        state.check_not_recording("record_event", &[stream])?;
+        Ok(state.record_event(stream))
     }
 
-    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
+    fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError> {
         let mut state = self.state();
-        let running: Vec<Queue> = queues.iter().copied().filter(|queue| !state.recording.contains_key(queue)).collect();
-        Ok(running.into_iter().map(|queue| state.mark(queue)).collect())
+        let running: Vec<StreamHandle> =
+            streams.iter().copied().filter(|stream| !state.recording.contains_key(stream)).collect();
+        Ok(running.into_iter().map(|stream| state.record_event(stream)).collect())
     }
 
-    fn has_passed(&self, mark: Mark) -> bool {
+    fn is_complete(&self, event: EventHandle) -> bool {
         let state = self.state();
-        state.marks.get(&mark).is_none_or(|spot| state.has_reached(*spot))
+        state.events.get(&event).is_none_or(|position| state.has_reached(*position))
     }
 
-    fn wait_for(&self, mark: Mark) {
+    fn wait_for_event(&self, event: EventHandle) {
         let mut state = self.state();
-        if let Some(spot) = state.marks.get(&mark).copied() {
-            state.reach(spot);
+        if let Some(position) = state.events.get(&event).copied() {
+            state.run_until(position);
         }
     }
 
-    fn unmark(&self, mark: Mark) {
+    fn destroy_event(&self, event: EventHandle) {
         let mut state = self.state();
-        state.marks.remove(&mark);
-        state.times.remove(&mark);
+        state.events.remove(&event);
+        state.event_times.remove(&event);
     }
 
-    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
+    fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
         // Deferred work has no time, so it runs now.
-        self.wait(queue)?;
+        self.synchronize(stream)?;
         let mut state = self.state();
-        let mark = state.mark(queue);
-        state.times.insert(mark, Instant::now());
-        Ok(mark)
+        let event = state.record_event(stream);
+        state.event_times.insert(event, Instant::now());
+        Ok(event)
     }
 
-    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError> {
+    fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError> {
         let state = self.state();
-        let [first, last] = [first, last].map(|mark| state.times.get(&mark).copied());
+        let [first, last] = [first, last].map(|event| state.event_times.get(&event).copied());
         Ok(last.zip(first).map_or(Duration::ZERO, |(last, first)| last.saturating_duration_since(first)))
     }
 
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
-        let library = compiled(source, expressions)?;
+        let library = compiled_library(source, expressions)?;
         // SAFETY: the library was compiled from a kernel's text, which promises to have no initialisers (`Kernel::new`), and from the shim,
         // which has none.
-        let library = unsafe { Library::new(library) }.map_err(|error| refused(source, error.to_string()))?;
+        let library = unsafe { Library::new(library) }.map_err(|error| compile_error(source, error.to_string()))?;
         // Functions are never unloaded, so the library stays loaded.
         let code = std::ptr::from_ref(Box::leak(Box::new(library))).expose_provenance();
         let names = expressions.iter().enumerate().map(|(at, expression)| (expression.clone(), at.to_string()));
         Ok(vec![Module { code, names: names.collect() }])
     }
 
-    fn compiles_together(&self) -> bool {
+    fn compiles_all_instances(&self) -> bool {
         true
     }
 
-    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
+    fn entry_point(&self, code: usize, name: &str) -> Result<EntryPoint, CudaError> {
         // SAFETY: `load` returned the library's address, and the library is never unloaded.
         let library = unsafe { &*std::ptr::with_exposed_provenance::<Library>(code) };
-        let missing = |error: libloading::Error| CudaError::Driver { call: "dlsym", said: error.to_string() };
-        // SAFETY: `program` writes the function with this type.
-        let run = unsafe { library.get::<Run>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
-        // SAFETY: `program` writes this function with this type, too.
-        let sizes = unsafe { library.get::<Sizes>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
+        let missing = |error: libloading::Error| CudaError::Driver { call: "dlsym", message: error.to_string() };
+        // SAFETY: `program_text` writes the function with this type.
+        let run = unsafe { library.get::<RunFunction>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
+        // SAFETY: `program_text` writes this function with this type, too.
+        let sizes = unsafe { library.get::<SizesFunction>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
         // SAFETY: the function has no preconditions. It returns a list that belongs to the library and ends with a zero.
         let parameters = unsafe {
             let first = sizes();
@@ -269,54 +273,54 @@ impl Machine for Emulator {
             }
             std::slice::from_raw_parts(first, count).into()
         };
-        Ok(Entry { function: *run as usize, parameters })
+        Ok(EntryPoint { function: *run as usize, parameters })
     }
 
     unsafe fn launch(
         &self,
-        entry: &Entry,
+        entry: &EntryPoint,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        queue: Queue,
+        stream: StreamHandle,
     ) -> Result<(), CudaError> {
-        let value = |(place, size): (&*mut c_void, &usize)| {
+        let value = |(pointer, size): (&*mut c_void, &usize)| {
             // `u128` has an alignment that is sufficient for a value of any parameter type.
             let mut words = vec![MaybeUninit::<u128>::uninit(); size.div_ceil(size_of::<u128>())];
             // SAFETY: the caller passed a pointer to a value of this size. Padding bytes may be uninitialised, and are copied as such.
-            unsafe { place.cast::<u8>().cast_const().copy_to_nonoverlapping(words.as_mut_ptr().cast(), *size) };
+            unsafe { pointer.cast::<u8>().cast_const().copy_to_nonoverlapping(words.as_mut_ptr().cast(), *size) };
             words
         };
         let parameters = parameters.iter().zip(&entry.parameters).map(value).collect();
-        let backwards = BACKWARDS.get();
-        self.state().work(queue, Step::Launch { function: entry.function, grid, parameters, backwards });
+        let reversed = REVERSED.get();
+        self.state().add_step(stream, Step::Launch { function: entry.function, grid, parameters, reversed });
         Ok(())
     }
 
-    fn allow_shared(&self, _: Function, _: u32) -> Result<(), CudaError> {
+    fn allow_shared_memory(&self, _: Function, _: u32) -> Result<(), CudaError> {
         Ok(())
     }
 
-    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
-        self.state().recording.insert(queue, Recorded::default());
+    fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError> {
+        self.state().recording.insert(stream, RecordedWork::default());
         Ok(())
     }
 
-    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
+    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError> {
         let mut state = self.state();
-        let work = state.recording.remove(&queue).unwrap_or_default();
+        let work = state.recording.remove(&stream).unwrap_or_default();
         state.recordings.push(Arc::new(work));
         Ok(state.recordings.len() - 1)
     }
 
-    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError> {
+    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.state();
         if let Some(work) = state.recordings.get(recording).cloned() {
-            state.work(queue, Step::Replay(work));
+            state.add_step(stream, Step::Replay(work));
         }
         Ok(())
     }
 
-    fn forget(&self, recording: Recording) {
+    fn destroy_recording(&self, recording: Recording) {
         if let Some(work) = self.state().recordings.get_mut(recording) {
             *work = Arc::default();
         }

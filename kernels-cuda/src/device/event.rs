@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::device::gpu::Gpu;
-use crate::device::machine::Mark;
+use crate::device::machine::EventHandle;
 use crate::device::stream::Stream;
 use crate::error::CudaError;
 
@@ -23,7 +23,7 @@ use crate::error::CudaError;
 #[derive(Debug)]
 pub struct Event {
     gpu: &'static Gpu,
-    mark: Mark,
+    event: EventHandle,
 }
 
 impl Event {
@@ -33,25 +33,25 @@ impl Event {
     ///
     /// Returns an error if the driver fails, or if the stream is being recorded.
     pub fn record(stream: Stream) -> Result<Self, CudaError> {
-        let (gpu, queue) = stream.parts();
-        Ok(Self { gpu, mark: gpu.machine.mark_with_time(queue)? })
+        let (gpu, stream) = stream.gpu_and_handle();
+        Ok(Self { gpu, event: gpu.machine.record_timed_event(stream)? })
     }
 
     /// Returns the time from an earlier event of the same device to this one. Waits until the device has reached both.
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Elsewhere`] if the events are of two devices, and an error if the driver fails.
+    /// Returns [`CudaError::WrongDevice`] if the events are of two devices, and an error if the driver fails.
     pub fn since(&self, earlier: &Self) -> Result<Duration, CudaError> {
         if self.gpu.index != earlier.gpu.index {
-            return Err(CudaError::Elsewhere { found: earlier.gpu.device(), expected: self.gpu.device() });
+            return Err(CudaError::WrongDevice { found: earlier.gpu.device(), expected: self.gpu.device() });
         }
-        self.gpu.machine.time_between(earlier.mark, self.mark)
+        self.gpu.machine.elapsed_time(earlier.event, self.event)
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        self.gpu.machine.unmark(self.mark);
+        self.gpu.machine.destroy_event(self.event);
     }
 }

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use crate::device::machine::{Address, Machine, Queue};
+use crate::device::machine::{Address, Machine, StreamHandle};
 use crate::error::CudaError;
 use crate::lock::locked;
 
@@ -12,7 +12,7 @@ use crate::lock::locked;
 const BYTES: usize = 32;
 
 /// The fault record of a device, which kernels write.
-pub(crate) struct Faults {
+pub(crate) struct FaultRecord {
     address: Address,
 }
 
@@ -47,11 +47,11 @@ impl Site {
     }
 }
 
-impl Faults {
-    pub(crate) fn on(machine: &dyn Machine, queue: Queue) -> Result<Self, CudaError> {
-        let address = machine.allocate(BYTES, queue)?;
-        machine.fill(address, 0, BYTES, queue)?;
-        machine.wait(queue)?;
+impl FaultRecord {
+    pub(crate) fn allocate(machine: &dyn Machine, stream: StreamHandle) -> Result<Self, CudaError> {
+        let address = machine.allocate(BYTES, stream)?;
+        machine.fill(address, 0, BYTES, stream)?;
+        machine.synchronize(stream)?;
         Ok(Self { address })
     }
 
@@ -59,32 +59,32 @@ impl Faults {
         self.address
     }
 
-    /// Waits for the queue, and returns the recorded fault as an error. Clears the record.
-    pub(crate) fn take(&self, machine: &dyn Machine, queue: Queue) -> Result<(), CudaError> {
+    /// Waits for the stream, and returns the recorded fault as an error. Clears the record.
+    pub(crate) fn take_error(&self, machine: &dyn Machine, stream: StreamHandle) -> Result<(), CudaError> {
         let mut bytes = [0_u8; BYTES];
-        let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue);
+        let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, stream);
         // Waits even if this copy failed, as an earlier copy may still be running.
-        machine.wait(queue).and(copied)?;
+        machine.synchronize(stream).and(copied)?;
         let (words, _) = bytes.as_chunks::<4>();
         let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };
         let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));
         if site == 0 {
             return Ok(());
         }
-        machine.fill(self.address, 0, BYTES, queue)?;
-        let whole = |low: &[u8; 4], high: &[u8; 4]| {
+        machine.fill(self.address, 0, BYTES, stream)?;
+        let to_i64 = |low: &[u8; 4], high: &[u8; 4]| {
             i64::from(u32::from_ne_bytes(*low)) | i64::from(u32::from_ne_bytes(*high)) << 32
         };
-        let (value, limit) = (whole(low, high), whole(limit_low, limit_high));
+        let (value, limit) = (to_i64(low, high), to_i64(limit_low, limit_high));
         let problem = match kind {
-            1 => format!("index {value} is not within a dimension of {limit}"),
+            1 => format!("index {value} is out of range for a dimension of size {limit}"),
             2 => "an integer is divided by zero".to_owned(),
             4 => {
                 let [value, limit] = [value, limit].map(|bits| f64::from_bits(bits.cast_unsigned()));
-                format!("{value} is not a value that it can take (the limit is {limit})")
+                format!("{value} is not a valid value (the limit is {limit})")
             }
-            5 => "a row does not add up to a number above zero".to_owned(),
-            _ => format!("{value} is not a value that it can take (the limit is {limit})"),
+            5 => "the sum of a row is not a positive finite number".to_owned(),
+            _ => format!("{value} is not a valid value (the limit is {limit})"),
         };
         Err(CudaError::Fault { site: Site::name(site), problem })
     }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock};
 use dispatch_runtime::{Device, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
-use crate::device::fault::Faults;
-use crate::device::machine::{Address, Machine, Properties, Queue};
+use crate::device::fault::FaultRecord;
+use crate::device::machine::{Address, Machine, Properties, StreamHandle};
 use crate::device::memory;
 use crate::device::nvidia;
 use crate::device::pinned_memory::Transfers;
@@ -16,15 +16,15 @@ use crate::error::{CudaError, Missing};
 use crate::lock::locked;
 
 /// The maximum number of devices: more than any machine has.
-const MOST: usize = 16;
+const MAX_DEVICES: usize = 16;
 
 /// An opened device, with its allocator, faults, memory usage and transfers.
 pub(crate) struct Gpu {
     pub(crate) index: u8,
     pub(crate) machine: Box<dyn Machine>,
-    /// The allocator of the default queue, for threads that entered no stream.
+    /// The allocator of the default stream, for threads that entered no stream.
     pub(crate) allocator: &'static CachingAllocator,
-    pub(crate) faults: Faults,
+    pub(crate) fault_record: FaultRecord,
     pub(crate) usage: memory::Usage,
     pub(crate) transfers: Transfers,
 }
@@ -34,19 +34,19 @@ thread_local! {
 }
 
 /// The opened devices, by index. A device that failed to open is tried again at the next request.
-static FOUND: [OnceLock<Gpu>; MOST] = [const { OnceLock::new() }; MOST];
+static OPENED: [OnceLock<Gpu>; MAX_DEVICES] = [const { OnceLock::new() }; MAX_DEVICES];
 static OPENING: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     /// Returns the device with this index, and opens it at first use.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
-        let missing = || CudaError::from(Missing::Device { asked: index, count: count() });
-        let slot = FOUND.get(usize::from(index)).ok_or_else(missing)?;
-        slot.get().map_or_else(|| Self::find(slot, index), Ok)
+        let missing = || CudaError::from(Missing::Device { requested: index, count: device_count() });
+        let slot = OPENED.get(usize::from(index)).ok_or_else(missing)?;
+        slot.get().map_or_else(|| Self::open_once(slot, index), Ok)
     }
 
     #[cold]
-    fn find(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
+    fn open_once(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
         let _opening = locked(&OPENING);
         if let Some(gpu) = slot.get() {
             return Ok(gpu);
@@ -61,67 +61,67 @@ impl Gpu {
     }
 
     pub(crate) fn device(&self) -> Device {
-        cuda(self.index)
+        cuda_device(self.index)
     }
 
     fn open(index: u8) -> Result<Self, CudaError> {
         #[cfg(feature = "emulator")]
-        let machine: Box<dyn Machine> = if crate::device::emulator::is_on() {
+        let machine: Box<dyn Machine> = if crate::device::emulator::is_enabled() {
             Box::new(crate::device::emulator::Emulator::open())
         } else {
             Box::new(nvidia::Nvidia::open(index)?)
         };
         #[cfg(not(feature = "emulator"))]
         let machine: Box<dyn Machine> = Box::new(nvidia::Nvidia::open(index)?);
-        let queue = machine.open_queue()?;
-        let faults = Faults::on(&*machine, queue)?;
+        let stream = machine.create_stream()?;
+        let fault_record = FaultRecord::allocate(&*machine, stream)?;
         let (usage, transfers) = (memory::Usage::default(), Transfers::default());
-        Ok(Self { index, machine, allocator: CachingAllocator::of(queue), faults, usage, transfers })
+        Ok(Self { index, machine, allocator: CachingAllocator::of(stream), fault_record, usage, transfers })
     }
 
     /// Returns the devices that were opened.
     pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
-        FOUND.iter().filter_map(OnceLock::get)
+        OPENED.iter().filter_map(OnceLock::get)
     }
 
-    /// Orders later work of `queue` after the earlier work of the queues in `before`.
-    pub(crate) fn order(&self, before: &[Queue], queue: Queue) -> Result<(), CudaError> {
-        before.iter().try_for_each(|before| self.machine.order(*before, queue))
+    /// Orders later work of `stream` after the earlier work of the streams in `before`.
+    pub(crate) fn order(&self, before: &[StreamHandle], stream: StreamHandle) -> Result<(), CudaError> {
+        before.iter().try_for_each(|before| self.machine.make_wait(*before, stream))
     }
 
     /// Copies bytes from the CPU, and waits for the copy.
-    pub(crate) fn copy_in(&self, from: &[u8], to: Address, queue: Queue) -> Result<(), CudaError> {
+    pub(crate) fn copy_in(&self, from: &[u8], to: Address, stream: StreamHandle) -> Result<(), CudaError> {
         if from.is_empty() {
             return Ok(());
         }
-        self.machine.copy_in(NonNull::from(from).cast(), to, from.len(), queue)?;
-        self.machine.wait(queue)
+        self.machine.copy_in(NonNull::from(from).cast(), to, from.len(), stream)?;
+        self.machine.synchronize(stream)
     }
 
-    /// Copies bytes to the CPU, and waits for the queue. Returns an error if a kernel reported a fault.
-    pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], queue: Queue) -> Result<(), CudaError> {
+    /// Copies bytes to the CPU, and waits for the stream. Returns an error if a kernel reported a fault.
+    pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], stream: StreamHandle) -> Result<(), CudaError> {
         if !to.is_empty() {
             let bytes = to.len();
-            self.machine.copy_out(from, NonNull::from(to).cast(), bytes, queue)?;
+            self.machine.copy_out(from, NonNull::from(to).cast(), bytes, stream)?;
         }
-        self.faults.take(&*self.machine, queue)
+        self.fault_record.take_error(&*self.machine, stream)
     }
 }
 
 /// Returns the device `cuda:index`.
-pub(crate) fn cuda(index: u8) -> Device {
+pub(crate) fn cuda_device(index: u8) -> Device {
     Device::new(keys::CUDA).and_then(|device| device.with_index(index)).unwrap_or(Device::CPU)
 }
 
 /// Returns the number of CUDA devices, or 0 if there is no driver.
 ///
 /// ```
-/// assert_eq!(kernels_cuda::count() > 0, kernels_cuda::is_available());
+/// assert_eq!(kernels_cuda::device_count() > 0, kernels_cuda::is_available());
 /// ```
 #[must_use]
-pub fn count() -> usize {
+pub fn device_count() -> usize {
     #[cfg(feature = "emulator")]
-    if crate::device::emulator::is_on() {
+    if crate::device::emulator::is_enabled() {
         return crate::device::emulator::DEVICES;
     }
     nvidia::count().unwrap_or(0)
@@ -130,7 +130,7 @@ pub fn count() -> usize {
 /// Whether there is a CUDA device.
 #[must_use]
 pub fn is_available() -> bool {
-    count() > 0
+    device_count() > 0
 }
 
 /// Returns the properties of a device.

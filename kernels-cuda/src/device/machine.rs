@@ -1,4 +1,4 @@
-//! The interface to a device: memory, queues, marks, kernels and recordings.
+//! The interface to a device: memory, streams, events, kernels and recordings.
 //!
 //! NVIDIA's driver and the emulator implement it. The rest of this crate is the same for both.
 
@@ -13,15 +13,15 @@ use crate::compile::source::Source;
 /// An address in a device's memory.
 pub(crate) type Address = u64;
 
-/// The machine's handle of a queue of work: a CUDA stream.
-pub(crate) type Queue = usize;
+/// The machine's handle of a CUDA stream, which runs its work in order.
+pub(crate) type StreamHandle = usize;
 
 /// The machine's handle of a kernel that can be launched.
 pub(crate) type Function = usize;
 
 /// A kernel that can be launched, and the size of each of its parameters in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct EntryPoint {
     pub(crate) function: Function,
     pub(crate) parameters: Box<[usize]>,
 }
@@ -36,8 +36,8 @@ pub(crate) struct Module {
 /// The machine's handle of recorded work: a CUDA graph.
 pub(crate) type Recording = usize;
 
-/// The machine's handle of a point in a queue's work: a CUDA event.
-pub(crate) type Mark = usize;
+/// The machine's handle of a point in a stream's work: a CUDA event.
+pub(crate) type EventHandle = usize;
 
 /// The size of a launch: blocks, threads of a block, and dynamic shared memory.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub struct Grid {
     /// The number of threads of a block in each dimension.
     pub threads: [u32; 3],
     /// The dynamic shared memory of a block in bytes, besides the shared memory that the kernel declares.
-    pub shared: u32,
+    pub shared_memory: u32,
 }
 
 impl Grid {
@@ -58,11 +58,11 @@ impl Grid {
     /// ```
     #[must_use]
     pub fn cover(count: i64) -> Self {
-        Self::of(count.max(0).unsigned_abs().div_ceil(256), 256)
+        Self::of_blocks(count.max(0).unsigned_abs().div_ceil(256), 256)
     }
 
     /// Returns a one-dimensional grid of `blocks` blocks. If `blocks` exceeds 32 bits, the result is a grid that no device accepts.
-    pub(crate) fn of(blocks: u64, threads: u32) -> Self {
+    pub(crate) fn of_blocks(blocks: u64, threads: u32) -> Self {
         Self::new(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
     }
 
@@ -73,33 +73,33 @@ impl Grid {
     /// ```
     #[must_use]
     pub const fn new(blocks: u32, threads: u32) -> Self {
-        Self { blocks: [blocks, 1, 1], threads: [threads, 1, 1], shared: 0 }
+        Self { blocks: [blocks, 1, 1], threads: [threads, 1, 1], shared_memory: 0 }
     }
 
     /// Returns this grid with `bytes` bytes of dynamic shared memory for each block.
     ///
     /// ```
-    /// assert_eq!(kernels_cuda::Grid::new(1, 32).sharing(512).shared, 512);
+    /// assert_eq!(kernels_cuda::Grid::new(1, 32).with_shared_memory(512).shared_memory, 512);
     /// ```
     #[must_use]
-    pub const fn sharing(self, bytes: u32) -> Self {
-        Self { shared: bytes, ..self }
+    pub const fn with_shared_memory(self, bytes: u32) -> Self {
+        Self { shared_memory: bytes, ..self }
     }
 
-    /// Returns the first quantity that exceeds a device's limits: its name, the requested amount and the limit. `shared` is the device's
+    /// Returns the first quantity that exceeds a device's limits: its name, the requested amount and the limit. `max_shared_memory` is the device's
     /// limit of shared memory for a block.
     #[inline]
-    pub(crate) fn excess(&self, shared: u32) -> Option<(&'static str, u64, u64)> {
+    pub(crate) fn exceeded_limit(&self, max_shared_memory: u32) -> Option<(&'static str, u64, u64)> {
         let ([x, y, z], [across, down, deep]) = (self.blocks.map(u64::from), self.threads.map(u64::from));
         let limits = [
             ("blocks", x, (1 << 31) - 1),
-            ("blocks in their second dimension", y, (1 << 16) - 1),
-            ("blocks in their third dimension", z, (1 << 16) - 1),
+            ("blocks in the second dimension", y, (1 << 16) - 1),
+            ("blocks in the third dimension", z, (1 << 16) - 1),
             ("threads", across.saturating_mul(down).saturating_mul(deep), 1024),
-            ("threads in their third dimension", deep, 64),
-            ("bytes that a block shares", self.shared.into(), shared.into()),
+            ("threads in the third dimension", deep, 64),
+            ("bytes of shared memory", self.shared_memory.into(), max_shared_memory.into()),
         ];
-        limits.into_iter().find(|(_, asked, most)| asked > most)
+        limits.into_iter().find(|(_, requested, limit)| requested > limit)
     }
 }
 
@@ -116,7 +116,7 @@ pub struct Properties {
     /// The device's memory in bytes.
     pub memory: usize,
     /// The maximum shared memory of a block in bytes.
-    pub shared: u32,
+    pub shared_memory: u32,
 }
 
 pub(crate) trait Machine: Send + Sync {
@@ -128,71 +128,71 @@ pub(crate) trait Machine: Send + Sync {
     /// Makes the device current on this thread, for libraries whose calls take no device.
     fn make_current(&self) -> Result<(), CudaError>;
 
-    fn open_queue(&self) -> Result<Queue, CudaError>;
+    fn create_stream(&self) -> Result<StreamHandle, CudaError>;
 
-    /// Waits until all work of a queue is done.
-    fn wait(&self, queue: Queue) -> Result<(), CudaError>;
+    /// Waits until all work of a stream is done.
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError>;
 
     /// Orders later work of `then` after the earlier work of `first`.
-    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError>;
+    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError>;
 
-    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError>;
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError>;
 
-    /// Frees memory after the earlier work of a queue is done.
-    fn free(&self, address: Address, queue: Queue);
+    /// Frees memory after the earlier work of a stream is done.
+    fn free(&self, address: Address, stream: StreamHandle);
 
     /// Returns free memory to the system.
     fn trim(&self) -> Result<(), CudaError>;
 
     /// Returns the number of bytes that the device's pools took from the system.
-    fn reserved(&self) -> usize;
+    fn reserved_bytes(&self) -> usize;
 
-    /// Notes, in a queue's order, that the allocator hands out a block for a request of `bytes` bytes. Only the emulator uses it.
-    fn lend(&self, _address: Address, _bytes: usize, _queue: Queue) {}
+    /// Notes, in a stream's order, that the allocator hands out a block for a request of `bytes` bytes. Only the emulator uses it.
+    fn note_allocated(&self, _address: Address, _bytes: usize, _stream: StreamHandle) {}
 
-    /// Notes, in a queue's order, that the block was returned to the allocator. Only the emulator uses it.
-    fn take_back(&self, _address: Address, _queue: Queue) {}
+    /// Notes, in a stream's order, that the block was returned to the allocator. Only the emulator uses it.
+    fn note_freed(&self, _address: Address, _stream: StreamHandle) {}
 
-    /// Copies bytes from the CPU. The bytes must not change until the queue has done the copy.
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+    /// Copies bytes from the CPU. The bytes must not change until the stream has done the copy.
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
 
-    /// Copies bytes to the CPU. The target must not be used until the queue has done the copy.
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+    /// Copies bytes to the CPU. The target must not be used until the stream has done the copy.
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError>;
+    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
 
     /// Allocates pinned memory: CPU memory that the device accesses directly. It is never freed.
-    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError>;
+    fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError>;
 
-    /// Marks the end of a queue's work so far.
-    fn mark(&self, queue: Queue) -> Result<Mark, CudaError>;
+    /// Records an event at the end of a stream's work so far.
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError>;
 
-    /// Marks the end of the work so far of each of these queues, except for queues that are being recorded.
-    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError>;
+    /// Records an event at the end of the work so far of each of these streams, except for streams that are being recorded.
+    fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError>;
 
-    /// Whether the work before a mark is done.
-    fn has_passed(&self, mark: Mark) -> bool;
+    /// Whether the work before an event is done.
+    fn is_complete(&self, event: EventHandle) -> bool;
 
-    /// Waits until the work before a mark is done.
-    fn wait_for(&self, mark: Mark);
+    /// Waits until the work before an event is done.
+    fn wait_for_event(&self, event: EventHandle);
 
-    fn unmark(&self, mark: Mark);
+    fn destroy_event(&self, event: EventHandle);
 
-    /// Marks the end of a queue's work so far, and the time at which the device reaches it.
-    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError>;
+    /// Records an event that also has the time at which the device reaches it.
+    fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError>;
 
-    /// Returns the time between two such marks. Waits until the device has reached both.
-    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError>;
+    /// Returns the time between two timed events. Waits until the device has reached both.
+    fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError>;
 
     /// Loads code that contains these instances, and maybe others. Instances without compiled code are compiled.
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
     /// Whether compiling all instances of a kernel at once is better than compiling each on demand.
-    fn compiles_together(&self) -> bool;
+    fn compiles_all_instances(&self) -> bool;
 
-    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError>;
+    fn entry_point(&self, code: usize, name: &str) -> Result<EntryPoint, CudaError>;
 
     /// Launches a kernel with these parameters.
     ///
@@ -203,22 +203,22 @@ pub(crate) trait Machine: Send + Sync {
     #[expect(unsafe_code, reason = "the kernel is native code")]
     unsafe fn launch(
         &self,
-        entry: &Entry,
+        entry: &EntryPoint,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        queue: Queue,
+        stream: StreamHandle,
     ) -> Result<(), CudaError>;
 
     /// Permits a function's blocks `bytes` bytes of dynamic shared memory, above the default limit of 48 KiB.
-    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError>;
+    fn allow_shared_memory(&self, function: Function, bytes: u32) -> Result<(), CudaError>;
 
-    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError>;
+    fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError>;
+    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError>;
 
-    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError>;
+    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn forget(&self, recording: Recording);
+    fn destroy_recording(&self, recording: Recording);
 }
 
 #[cfg(test)]
@@ -226,20 +226,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_is_refused_from_the_first_block_thread_or_byte_on_that_no_device_takes() {
-        let most = Grid { blocks: [(1 << 31) - 1, 65_535, 65_535], threads: [16, 1, 64], shared: 1000 };
-        assert_eq!(most.excess(1000), None);
+    fn a_grid_over_any_limit_of_devices_is_detected() {
+        let most = Grid { blocks: [(1 << 31) - 1, 65_535, 65_535], threads: [16, 1, 64], shared_memory: 1000 };
+        assert_eq!(most.exceeded_limit(1000), None);
         let larger = [
             Grid { blocks: [1 << 31, 1, 1], ..most },
             Grid { blocks: [1, 65_536, 1], ..most },
             Grid { blocks: [1, 1, 65_536], ..most },
             Grid { threads: [17, 1, 64], ..most },
             Grid { threads: [1, 1, 65], ..most },
-            Grid { shared: 1001, ..most },
+            Grid { shared_memory: 1001, ..most },
         ];
         for grid in larger {
-            let (what, asked, limit) = grid.excess(1000).unwrap();
-            assert!(asked > limit && asked - limit <= 64, "{what}: {grid:?}");
+            let (quantity, requested, limit) = grid.exceeded_limit(1000).unwrap();
+            assert!(requested > limit && requested - limit <= 64, "{quantity}: {grid:?}");
         }
     }
 }

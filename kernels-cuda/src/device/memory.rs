@@ -7,14 +7,14 @@ use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
 use crate::device::gpu::{self, Gpu};
-use crate::device::machine::{Address, Queue};
+use crate::device::machine::{Address, StreamHandle};
 use crate::device::pinned_memory;
 use crate::device::stream;
-use crate::device::stream_uses::{Access, SEVERAL, StreamUses};
+use crate::device::stream_uses::{Access, SHARED, StreamUses};
 use crate::error::CudaError;
 use crate::graph;
 
-/// A block of a device's memory, and the queues that use it.
+/// A block of a device's memory, and the streams that use it.
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
     allocator: &'static CachingAllocator,
@@ -23,28 +23,28 @@ pub(crate) struct CudaBuffer {
     uses: StreamUses,
     /// Set if the block was allocated in a recording. Then the block belongs to the recording and not to the allocator, and
     /// `RecordedBlock::uses` replaces `uses`.
-    made: Option<Arc<RecordedBlock>>,
+    recorded: Option<Arc<RecordedBlock>>,
 }
 
 /// The state of a block that was allocated in a recording.
 #[derive(Debug)]
 pub(crate) struct RecordedBlock {
     uses: StreamUses,
-    is_there: AtomicBool,
+    has_memory: AtomicBool,
 }
 
 impl RecordedBlock {
-    /// Orders a replay in `queue` after the earlier work on the block.
-    pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> Result<(), CudaError> {
-        if self.uses.is_only(queue) {
+    /// Orders a replay in `stream` after the earlier work on the block.
+    pub(crate) fn order_replay(&self, gpu: &Gpu, stream: StreamHandle) -> Result<(), CudaError> {
+        if self.uses.is_sole_stream(stream) {
             return Ok(());
         }
-        self.uses.enter(queue, Access::Write, |before| gpu.order(before, queue))
+        self.uses.order_access(stream, Access::Write, |before| gpu.order(before, stream))
     }
 
     /// Marks the block as usable: since the first replay it has memory.
-    pub(crate) fn is_there_now(&self) {
-        self.is_there.store(true, Ordering::Release);
+    pub(crate) fn set_has_memory(&self) {
+        self.has_memory.store(true, Ordering::Release);
     }
 }
 
@@ -61,76 +61,82 @@ impl Buffer for CudaBuffer {
 impl CudaBuffer {
     fn new(gpu: &'static Gpu, size: usize) -> Result<Self, CudaError> {
         let allocator = stream::current_allocator(gpu);
-        let (address, made) = if size == 0 {
+        let (address, recorded) = if size == 0 {
             (0, None)
         } else if graph::is_recording() {
-            let made = RecordedBlock { uses: StreamUses::new(allocator.queue), is_there: AtomicBool::new(false) };
-            (gpu.machine.allocate(size, allocator.queue)?, Some(graph::record_allocation(made)))
+            let recorded =
+                RecordedBlock { uses: StreamUses::new(allocator.stream), has_memory: AtomicBool::new(false) };
+            (gpu.machine.allocate(size, allocator.stream)?, Some(graph::record_allocation(recorded)))
         } else {
-            (allocator.take(gpu, size)?, None)
+            (allocator.allocate(gpu, size)?, None)
         };
-        gpu.usage.took(size);
-        let uses = StreamUses::new(if made.is_some() { SEVERAL } else { allocator.queue });
-        Ok(Self { gpu, allocator, address, size, uses, made })
+        gpu.usage.note_allocated(size);
+        let uses = StreamUses::new(if recorded.is_some() { SHARED } else { allocator.stream });
+        Ok(Self { gpu, allocator, address, size, uses, recorded })
     }
 
-    /// Returns the block's address for work in `queue`, ordered after other queues' work as `access` requires. `storage` is the storage of
+    /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage of
     /// this buffer.
     #[inline]
-    pub(crate) fn enter(&self, storage: &Storage, queue: Queue, access: Access) -> Result<Address, CudaError> {
-        if !self.uses.is_only(queue) {
-            self.enter_after_others(storage, queue, access)?;
+    pub(crate) fn order_access(
+        &self,
+        storage: &Storage,
+        stream: StreamHandle,
+        access: Access,
+    ) -> Result<Address, CudaError> {
+        if !self.uses.is_sole_stream(stream) {
+            self.order_after_others(storage, stream, access)?;
         }
         Ok(self.address)
     }
 
     #[cold]
-    fn enter_after_others(&self, storage: &Storage, queue: Queue, access: Access) -> Result<(), CudaError> {
-        let uses = self.made.as_ref().map_or(&self.uses, |made| &made.uses);
-        if uses.is_only(queue) {
+    fn order_after_others(&self, storage: &Storage, stream: StreamHandle, access: Access) -> Result<(), CudaError> {
+        let uses = self.recorded.as_ref().map_or(&self.uses, |recorded| &recorded.uses);
+        if uses.is_sole_stream(stream) {
             return Ok(());
         }
-        if self.made.as_ref().is_some_and(|made| !made.is_there.load(Ordering::Acquire)) {
+        if self.recorded.as_ref().is_some_and(|recorded| !recorded.has_memory.load(Ordering::Acquire)) {
             return Err(CudaError::NotReplayed);
         }
         // Work that is being recorded cannot wait for other streams' work; the recording notes it for its replays.
-        let follow = |before: &[Queue]| {
-            if graph::record_use(storage, before, queue) { Ok(()) } else { self.gpu.order(before, queue) }
+        let follow = |before: &[StreamHandle]| {
+            if graph::record_use(storage, before, stream) { Ok(()) } else { self.gpu.order(before, stream) }
         };
-        uses.enter(queue, access, follow)
+        uses.order_access(stream, access, follow)
     }
 
-    /// Queues work that writes to the block.
-    fn write(
+    /// Enqueues work that writes to the block.
+    fn enqueue_write(
         &self,
         storage: &Storage,
-        queue: Queue,
+        stream: StreamHandle,
         work: impl FnOnce(Address) -> Result<(), CudaError>,
     ) -> Result<()> {
-        work(self.enter(storage, queue, Access::Write)?)?;
-        // Another thread may have entered before `work` was queued, without waiting for it.
-        self.enter(storage, queue, Access::Write)?;
+        work(self.order_access(storage, stream, Access::Write)?)?;
+        // Another thread may have entered before `work` was enqueued, without waiting for it.
+        self.order_access(storage, stream, Access::Write)?;
         Ok(())
     }
 }
 
 impl Drop for CudaBuffer {
     fn drop(&mut self) {
-        self.gpu.usage.gave(self.size);
+        self.gpu.usage.note_freed(self.size);
         if self.size == 0 {
             return;
         }
-        let (gpu, home) = (self.gpu, self.allocator.queue);
-        if let Some(made) = &self.made {
+        let (gpu, home) = (self.gpu, self.allocator.stream);
+        if let Some(recorded) = &self.recorded {
             // If the driver fails, the device runs nothing more.
-            _ = gpu.order(&made.uses.others(home), home);
+            _ = gpu.order(&recorded.uses.take_other_streams(home), home);
             return gpu.machine.free(self.address, home);
         }
-        let others = self.uses.others(home);
+        let others = self.uses.take_other_streams(home);
         if others.is_empty() {
-            self.allocator.give(gpu, self.address, self.size);
+            self.allocator.free(gpu, self.address, self.size);
         } else {
-            self.allocator.give_late(gpu, self.address, self.size, &others);
+            self.allocator.free_deferred(gpu, self.address, self.size, &others);
         }
     }
 }
@@ -139,8 +145,8 @@ struct Cuda;
 
 impl Cuda {
     fn buffer(storage: &Storage) -> Result<&CudaBuffer> {
-        let elsewhere = || CudaError::Elsewhere { found: storage.device(), expected: gpu::cuda(0) };
-        Ok(storage.buffer::<CudaBuffer>().ok_or_else(elsewhere)?)
+        let wrong_device = || CudaError::WrongDevice { found: storage.device(), expected: gpu::cuda_device(0) };
+        Ok(storage.buffer::<CudaBuffer>().ok_or_else(wrong_device)?)
     }
 }
 
@@ -151,53 +157,53 @@ impl Backend for Cuda {
 
     fn copy_in(&self, from: &[u8], storage: &Storage) -> Result<()> {
         let to = Self::buffer(storage)?;
-        let queue = stream::current(to.gpu);
-        to.write(storage, queue, |place| to.gpu.copy_in(from, place, queue))
+        let stream = stream::current(to.gpu);
+        to.enqueue_write(storage, stream, |address| to.gpu.copy_in(from, address, stream))
     }
 
     fn note_write(&self, storage: &Storage) -> Result<()> {
         let buffer = Self::buffer(storage)?;
-        buffer.enter(storage, stream::current(buffer.gpu), Access::Write)?;
+        buffer.order_access(storage, stream::current(buffer.gpu), Access::Write)?;
         Ok(())
     }
 
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
         let from = Self::buffer(storage)?;
-        let queue = stream::current(from.gpu);
-        Ok(from.gpu.copy_out(from.enter(storage, queue, Access::Read)?, to, queue)?)
+        let stream = stream::current(from.gpu);
+        Ok(from.gpu.copy_out(from.order_access(storage, stream, Access::Read)?, to, stream)?)
     }
 
     fn copy_between(&self, source: &Storage, target: &Storage) -> Result<()> {
         let (from, to) = (Self::buffer(source)?, Self::buffer(target)?);
-        let queue = stream::current(to.gpu);
+        let stream = stream::current(to.gpu);
         let bytes = from.size.min(to.size);
         if bytes == 0 {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
-            let start = from.enter(source, queue, Access::Read)?;
-            return to.write(target, queue, |place| to.gpu.machine.copy(start, place, bytes, queue));
+            let start = from.order_access(source, stream, Access::Read)?;
+            return to.enqueue_write(target, stream, |address| to.gpu.machine.copy(start, address, bytes, stream));
         }
-        let mut carried = vec![0; bytes];
-        let queue_there = stream::current(from.gpu);
-        from.gpu.copy_out(from.enter(source, queue_there, Access::Read)?, &mut carried, queue_there)?;
-        to.write(target, queue, |place| to.gpu.copy_in(&carried, place, queue))
+        let mut bytes_on_cpu = vec![0; bytes];
+        let source_stream = stream::current(from.gpu);
+        from.gpu.copy_out(from.order_access(source, source_stream, Access::Read)?, &mut bytes_on_cpu, source_stream)?;
+        to.enqueue_write(target, stream, |address| to.gpu.copy_in(&bytes_on_cpu, address, stream))
     }
 
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
         let to = Self::buffer(storage)?;
-        let queue = stream::current(to.gpu);
+        let stream = stream::current(to.gpu);
         if to.size == 0 {
             return Ok(());
         }
-        to.write(storage, queue, |place| to.gpu.machine.fill(place, byte, to.size, queue))
+        to.enqueue_write(storage, stream, |address| to.gpu.machine.fill(address, byte, to.size, stream))
     }
 
     fn synchronize(&self, device: Device) -> Result<()> {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
-        gpu.transfers.sweep(gpu);
-        Ok(gpu.faults.take(&*gpu.machine, gpu.allocator.queue)?)
+        gpu.transfers.release_finished(gpu);
+        Ok(gpu.fault_record.take_error(&*gpu.machine, gpu.allocator.stream)?)
     }
 
     fn allocate_pinned(&self, size: usize) -> Result<Storage> {
@@ -215,7 +221,7 @@ impl Backend for Cuda {
 
     fn device_count(&self) -> usize {
         // At least one, so that an allocation without a device returns the error that names what is missing.
-        gpu::count().max(1)
+        gpu::device_count().max(1)
     }
 }
 
@@ -224,19 +230,19 @@ backend!(keys::CUDA, Cuda);
 /// The statistics of a device's memory: the bytes in use and the bytes taken from the system.
 ///
 /// ```
-/// if let Ok(memory) = kernels_cuda::memory(0) {
-///     println!("{} of {} bytes in use, at most {} so far", memory.in_use, memory.reserved, memory.most);
+/// if let Ok(memory) = kernels_cuda::memory_stats(0) {
+///     println!("{} of {} bytes in use, at most {} so far", memory.in_use, memory.reserved, memory.peak_in_use);
 /// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Memory {
+pub struct MemoryStats {
     /// The bytes of the tensors that exist now.
     pub in_use: usize,
     /// The maximum of `in_use` so far.
-    pub most: usize,
+    pub peak_in_use: usize,
     /// The number of allocations so far, also those of 0 bytes.
-    pub blocks: usize,
+    pub allocations: usize,
     /// The bytes that the process took from the system: those in use, and those that are cached for later tensors.
     pub reserved: usize,
 }
@@ -244,18 +250,18 @@ pub struct Memory {
 #[derive(Default)]
 pub(crate) struct Usage {
     in_use: AtomicUsize,
-    most: AtomicUsize,
-    blocks: AtomicUsize,
+    peak_in_use: AtomicUsize,
+    allocations: AtomicUsize,
 }
 
 impl Usage {
-    fn took(&self, bytes: usize) {
+    fn note_allocated(&self, bytes: usize) {
         let now = self.in_use.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.most.fetch_max(now, Ordering::Relaxed);
-        self.blocks.fetch_add(1, Ordering::Relaxed);
+        self.peak_in_use.fetch_max(now, Ordering::Relaxed);
+        self.allocations.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn gave(&self, bytes: usize) {
+    fn note_freed(&self, bytes: usize) {
         self.in_use.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
@@ -265,10 +271,15 @@ impl Usage {
 /// # Errors
 ///
 /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
-pub fn memory(index: u8) -> Result<Memory, CudaError> {
+pub fn memory_stats(index: u8) -> Result<MemoryStats, CudaError> {
     let gpu = Gpu::get(index)?;
     let usage = &gpu.usage;
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-    let reserved = gpu.machine.reserved();
-    Ok(Memory { in_use: read(&usage.in_use), most: read(&usage.most), blocks: read(&usage.blocks), reserved })
+    let reserved = gpu.machine.reserved_bytes();
+    Ok(MemoryStats {
+        in_use: read(&usage.in_use),
+        peak_in_use: read(&usage.peak_in_use),
+        allocations: read(&usage.allocations),
+        reserved,
+    })
 }

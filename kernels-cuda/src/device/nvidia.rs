@@ -19,7 +19,9 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::compile::nvrtc::{self, Code};
 use crate::compile::source::Source;
-use crate::device::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::device::machine::{
+    Address, EntryPoint, EventHandle, Function, Grid, Machine, Module, Properties, Recording, StreamHandle,
+};
 use crate::device::recent_launches;
 use crate::error::{CudaError, Missing};
 use crate::lock::locked;
@@ -32,7 +34,7 @@ pub(crate) struct Nvidia {
     pool: usize,
     /// The dynamic shared memory that was permitted to a function, if above the default limit.
     shared: Mutex<HashMap<Function, u32>>,
-    recorded: Mutex<Vec<Queue>>,
+    recorded: Mutex<Vec<StreamHandle>>,
 }
 
 static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
@@ -41,42 +43,42 @@ static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
 });
 
 /// Initialises the driver once. A failed attempt is repeated at the next call.
-fn start() -> Result<(), CudaError> {
-    static STARTED: OnceLock<()> = OnceLock::new();
-    if STARTED.get().is_none() {
+fn initialize_driver() -> Result<(), CudaError> {
+    static INITIALIZED: OnceLock<()> = OnceLock::new();
+    if INITIALIZED.get().is_none() {
         if !*IS_PRESENT {
             return Err(Missing::Driver.into());
         }
         // SAFETY: the function has no preconditions.
-        check("cuInit", unsafe { sys::cuInit(0) })?;
-        _ = STARTED.set(());
+        check_result("cuInit", unsafe { sys::cuInit(0) })?;
+        _ = INITIALIZED.set(());
     }
     Ok(())
 }
 
 /// Returns the driver's number of devices.
 pub(crate) fn count() -> Result<usize, CudaError> {
-    start()?;
+    initialize_driver()?;
     let mut count = 0;
     // SAFETY: the driver is initialised, and it writes only to `count`.
-    check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    check_result("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
+fn check_result(call: &'static str, result: CUresult) -> Result<(), CudaError> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
-    let said = format!("{result:?}");
-    Err(if BREAKS.contains(&result) {
-        CudaError::Broken { said, launched: recent_launches::kernels() }
+    let message = format!("{result:?}");
+    Err(if CRASH_ERRORS.contains(&result) {
+        CudaError::KernelCrashed { message, launched: recent_launches::recent_kernels() }
     } else {
-        CudaError::Driver { call, said }
+        CudaError::Driver { call, message }
     })
 }
 
 /// The driver's errors that a crashed kernel causes. The next call of the driver returns them.
-const BREAKS: [CUresult; 8] = [
+const CRASH_ERRORS: [CUresult; 8] = [
     CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
     CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
     CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
@@ -92,7 +94,7 @@ macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: handles come from this driver and are never destroyed while they are in use; the driver writes only to variables of the
         // caller. For a launch, the caller of `Machine::launch` promises the rest.
-        check(stringify!($function), unsafe { sys::$function($($argument),*) })
+        check_result(stringify!($function), unsafe { sys::$function($($argument),*) })
     };
 }
 
@@ -100,7 +102,7 @@ impl Nvidia {
     pub(crate) fn open(index: u8) -> Result<Self, CudaError> {
         let count = count()?;
         if usize::from(index) >= count {
-            return Err(Missing::Device { asked: index, count }.into());
+            return Err(Missing::Device { requested: index, count }.into());
         }
         let (mut device, mut memory) = (0, 0);
         driver!(cuDeviceGet(&raw mut device, index.into()))?;
@@ -119,16 +121,16 @@ impl Nvidia {
         if architecture < 80 {
             return Err(Missing::Architecture { found: architecture }.into());
         }
-        let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
-        let properties = Properties { name, architecture, multiprocessors, memory, shared };
-        let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
+        let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
+        let properties = Properties { name, architecture, multiprocessors, memory, shared_memory };
+        let (pool, shared, recorded) = (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
         Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
     }
 
-    /// Makes the device's context current on this thread. Other libraries also change the current context, so the driver is asked each
+    /// Makes the device's context current on this thread. Other libraries also change the current context, so it is queried each
     /// time: 15 nanoseconds.
     #[inline]
-    fn enter(&self) -> Result<(), CudaError> {
+    fn set_current_context(&self) -> Result<(), CudaError> {
         let mut current = std::ptr::null_mut();
         driver!(cuCtxGetCurrent(&raw mut current))?;
         if current.addr() != self.context {
@@ -137,19 +139,19 @@ impl Nvidia {
         Ok(())
     }
 
-    /// Records an event at the end of a queue's work so far.
-    fn event(&self, queue: Queue, kind: sys::CUevent_flags_enum) -> Result<Mark, CudaError> {
-        self.enter()?;
-        let mut event = std::ptr::null_mut();
-        driver!(cuEventCreate(&raw mut event, kind as u32))?;
-        let mark = event.addr();
-        driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
-        Ok(mark)
+    /// Records an event at the end of a stream's work so far.
+    fn create_event(&self, stream: StreamHandle, kind: sys::CUevent_flags_enum) -> Result<EventHandle, CudaError> {
+        self.set_current_context()?;
+        let mut created = std::ptr::null_mut();
+        driver!(cuEventCreate(&raw mut created, kind as u32))?;
+        let event = created.addr();
+        driver!(cuEventRecord(created, stream as sys::CUstream)).inspect_err(|_| self.destroy_event(event))?;
+        Ok(event)
     }
 }
 
 /// Makes the driver's memory pool keep freed memory, rather than return it to the system at each synchronisation.
-fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
+fn configure_memory_pool(device: sys::CUdevice) -> Result<usize, CudaError> {
     let mut pool = std::ptr::null_mut();
     driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
     let mut threshold = u64::MAX;
@@ -168,158 +170,161 @@ impl Machine for Nvidia {
     }
 
     fn make_current(&self) -> Result<(), CudaError> {
-        self.enter()
+        self.set_current_context()
     }
 
-    fn open_queue(&self) -> Result<Queue, CudaError> {
-        self.enter()?;
+    fn create_stream(&self) -> Result<StreamHandle, CudaError> {
+        self.set_current_context()?;
         let mut stream = std::ptr::null_mut();
         let kind = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING;
         driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
         Ok(stream.addr())
     }
 
-    fn wait(&self, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
         // The driver would also refuse to wait for a recording, and would end the recording.
-        if locked(&self.recorded).contains(&queue) {
-            return Err(CudaError::Driver { call: "cuStreamSynchronize", said: "it cannot be recorded".to_owned() });
+        if locked(&self.recorded).contains(&stream) {
+            return Err(CudaError::Driver {
+                call: "cuStreamSynchronize",
+                message: "this call cannot be recorded in a graph".to_owned(),
+            });
         }
-        driver!(cuStreamSynchronize(queue as sys::CUstream))
+        driver!(cuStreamSynchronize(stream as sys::CUstream))
     }
 
-    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
-        // No work runs in a queue that is being recorded, and a queue that waited for it would become part of the recording.
+    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
+        // No work runs in a stream that is being recorded, and a stream that waited for it would become part of the recording.
         let recorded = locked(&self.recorded);
         if recorded.contains(&first) {
             return Ok(());
         }
-        let mark = self.mark(first)?;
+        let event = self.record_event(first)?;
         drop(recorded);
-        let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, mark as sys::CUevent, 0));
-        // The driver keeps a destroyed event alive while a queue waits for it.
-        self.unmark(mark);
+        let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, event as sys::CUevent, 0));
+        // The driver keeps a destroyed event alive while a stream waits for it.
+        self.destroy_event(event);
         ordered
     }
 
-    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
-        self.enter()?;
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError> {
+        self.set_current_context()?;
         let mut address = 0;
-        // SAFETY: the queue is a stream of this driver, and the driver writes only to `address`.
-        match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, queue as sys::CUstream) } {
+        // SAFETY: the stream is a stream of this driver, and the driver writes only to `address`.
+        match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, stream as sys::CUstream) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                Err(CudaError::OutOfMemory { asked: bytes, total: self.properties.memory })
+                Err(CudaError::OutOfMemory { requested: bytes, total: self.properties.memory })
             }
-            result => check("cuMemAllocAsync", result).map(|()| address),
+            result => check_result("cuMemAllocAsync", result).map(|()| address),
         }
     }
 
-    fn free(&self, address: Address, queue: Queue) {
+    fn free(&self, address: Address, stream: StreamHandle) {
         // At the end of a process the driver may be gone already, and all memory with it, so errors are ignored.
-        _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
+        _ = self.set_current_context().and_then(|()| driver!(cuMemFreeAsync(address, stream as sys::CUstream)));
     }
 
     fn trim(&self) -> Result<(), CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         // Graphs allocate from their own pool.
         driver!(cuDeviceGraphMemTrim(self.device))?;
         driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
     }
 
-    fn reserved(&self) -> usize {
+    fn reserved_bytes(&self) -> usize {
         let (mut bytes, mut recordings) = (0_u64, 0_u64);
         let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
         let of_recordings = sys::CUgraphMem_attribute_enum::CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT;
         let pool = self.pool as sys::CUmemoryPool;
-        let asked = self
-            .enter()
+        let queried = self
+            .set_current_context()
             .and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
             .and_then(|()| {
                 driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
             });
-        asked.ok().and_then(|()| usize::try_from(bytes + recordings).ok()).unwrap_or(0)
+        queried.ok().and_then(|()| usize::try_from(bytes + recordings).ok()).unwrap_or(0)
     }
 
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, queue as sys::CUstream))
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
+        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, stream as sys::CUstream))
     }
 
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, queue as sys::CUstream))
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
+        driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, stream as sys::CUstream))
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, queue as sys::CUstream))
+    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
+        driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream))
     }
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        driver!(cuMemsetD8Async(to, byte, bytes, queue as sys::CUstream))
+    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
+        driver!(cuMemsetD8Async(to, byte, bytes, stream as sys::CUstream))
     }
 
-    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
-        self.enter()?;
+    fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        self.set_current_context()?;
         let mut start = std::ptr::null_mut();
         driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
-        NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { asked: bytes, total: 0 })
+        NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { requested: bytes, total: 0 })
     }
 
-    fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
-        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
+    fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
+        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
     }
 
-    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
-        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
+    fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
+        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
     }
 
-    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError> {
-        self.enter()?;
+    fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError> {
+        self.set_current_context()?;
         let mut milliseconds = 0.0;
-        for mark in [first, last] {
-            driver!(cuEventSynchronize(mark as sys::CUevent))?;
+        for event in [first, last] {
+            driver!(cuEventSynchronize(event as sys::CUevent))?;
         }
         driver!(cuEventElapsedTime_v2(&raw mut milliseconds, first as sys::CUevent, last as sys::CUevent))?;
         Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
     }
 
-    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
+    fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError> {
         // The lock is held, so that no recording begins meanwhile.
         let recorded = locked(&self.recorded);
-        queues.iter().filter(|queue| !recorded.contains(queue)).map(|queue| self.mark(*queue)).collect()
+        streams.iter().filter(|stream| !recorded.contains(stream)).map(|stream| self.record_event(*stream)).collect()
     }
 
-    fn has_passed(&self, mark: Mark) -> bool {
-        self.enter().and_then(|()| driver!(cuEventQuery(mark as sys::CUevent))).is_ok()
+    fn is_complete(&self, event: EventHandle) -> bool {
+        self.set_current_context().and_then(|()| driver!(cuEventQuery(event as sys::CUevent))).is_ok()
     }
 
-    fn wait_for(&self, mark: Mark) {
+    fn wait_for_event(&self, event: EventHandle) {
         // A failed device runs nothing more, and the next call that needs its result returns the error.
-        _ = self.enter().and_then(|()| driver!(cuEventSynchronize(mark as sys::CUevent)));
+        _ = self.set_current_context().and_then(|()| driver!(cuEventSynchronize(event as sys::CUevent)));
     }
 
-    fn unmark(&self, mark: Mark) {
-        _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(mark as sys::CUevent)));
+    fn destroy_event(&self, event: EventHandle) {
+        _ = self.set_current_context().and_then(|()| driver!(cuEventDestroy_v2(event as sys::CUevent)));
     }
 
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
-        self.enter()?;
+        self.set_current_context()?;
         let load = |code: Code| {
             let mut module = std::ptr::null_mut();
             driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
             Ok(Module { code: module.addr(), names: code.expressions.into_iter().zip(code.names).collect() })
         };
-        nvrtc::codes(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
+        nvrtc::load_or_compile(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
     }
 
-    fn compiles_together(&self) -> bool {
+    fn compiles_all_instances(&self) -> bool {
         false
     }
 
-    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
-        self.enter()?;
+    fn entry_point(&self, code: usize, name: &str) -> Result<EntryPoint, CudaError> {
+        self.set_current_context()?;
         let name = CString::new(name).unwrap_or_default();
         let mut function = std::ptr::null_mut();
         driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
@@ -328,20 +333,20 @@ impl Machine for Nvidia {
         while driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
             parameters.push(size);
         }
-        Ok(Entry { function: function.addr(), parameters: parameters.into() })
+        Ok(EntryPoint { function: function.addr(), parameters: parameters.into() })
     }
 
     #[inline]
     unsafe fn launch(
         &self,
-        entry: &Entry,
+        entry: &EntryPoint,
         grid: Grid,
         parameters: &mut [*mut c_void],
-        queue: Queue,
+        stream: StreamHandle,
     ) -> Result<(), CudaError> {
         // A stream determines its context, so none has to be made current.
         let (blocks, threads) = (grid.blocks, grid.threads);
-        let (function, stream) = (entry.function as sys::CUfunction, queue as sys::CUstream);
+        let (function, stream) = (entry.function as sys::CUfunction, stream as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
         driver!(cuLaunchKernel(
             function,
@@ -351,18 +356,18 @@ impl Machine for Nvidia {
             threads[0],
             threads[1],
             threads[2],
-            grid.shared,
+            grid.shared_memory,
             stream,
             parameters.as_mut_ptr(),
             nothing_else,
         ))
     }
 
-    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
+    fn allow_shared_memory(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
         let mut shared = locked(&self.shared);
         let most = shared.entry(function).or_default();
         if bytes > *most {
-            self.enter()?;
+            self.set_current_context()?;
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             let value = i32::try_from(bytes).unwrap_or(i32::MAX);
             driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
@@ -371,21 +376,21 @@ impl Machine for Nvidia {
         Ok(())
     }
 
-    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
+    fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
         // The calls of this crate do not disturb a recording, and the other modes forbid to query whether an event has passed.
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
         let mut recorded = locked(&self.recorded);
-        driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
-        recorded.push(queue);
+        driver!(cuStreamBeginCapture_v2(stream as sys::CUstream, mode))?;
+        recorded.push(stream);
         Ok(())
     }
 
-    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
-        self.enter()?;
+    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError> {
+        self.set_current_context()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
-        let ended = driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph));
-        locked(&self.recorded).retain(|recorded| *recorded != queue);
+        let ended = driver!(cuStreamEndCapture(stream as sys::CUstream, &raw mut graph));
+        locked(&self.recorded).retain(|recorded| *recorded != stream);
         ended?;
         // With this flag, memory that a recording allocates and keeps is freed before each replay.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
@@ -395,12 +400,12 @@ impl Machine for Nvidia {
         Ok(unsafe { executable.assume_init() }.addr())
     }
 
-    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError> {
-        self.enter()?;
-        driver!(cuGraphLaunch(recording as sys::CUgraphExec, queue as sys::CUstream))
+    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
+        self.set_current_context()?;
+        driver!(cuGraphLaunch(recording as sys::CUgraphExec, stream as sys::CUstream))
     }
 
-    fn forget(&self, recording: Recording) {
-        _ = self.enter().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
+    fn destroy_recording(&self, recording: Recording) {
+        _ = self.set_current_context().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
     }
 }

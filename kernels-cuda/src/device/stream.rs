@@ -11,12 +11,12 @@ use dispatch_runtime::{Device, Result};
 
 use crate::device::caching_allocator::CachingAllocator;
 use crate::device::gpu::Gpu;
-use crate::device::machine::Queue;
+use crate::device::machine::StreamHandle;
 use crate::error::CudaError;
 use crate::graph;
 use crate::lock::locked;
 
-/// A queue of a device's work. Copies refer to the same stream. A stream is never closed.
+/// A queue of a device's work, which runs in order. Copies refer to the same stream. A stream is never closed.
 ///
 /// ```no_run
 /// use kernels_cuda::Stream;
@@ -36,11 +36,11 @@ pub struct Stream {
 }
 
 /// All streams that were opened, so that a thread can wait for the whole device.
-static OPENED: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
+static STREAMS: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// The streams that this thread entered, of all devices. The last one of a device is its current stream.
-    static ENTERED: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+    static ENTERED_STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Stream {
@@ -51,8 +51,8 @@ impl Stream {
     /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.machine.open_queue()?) };
-        locked(&OPENED).push(stream);
+        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.machine.create_stream()?) };
+        locked(&STREAMS).push(stream);
         Ok(stream)
     }
 
@@ -68,10 +68,10 @@ impl Stream {
 
     /// Makes this stream the thread's current one, until the guard is dropped.
     #[must_use = "the stream is current until this is dropped"]
-    pub fn enter(self) -> Entered {
-        graph::leaves_its_stream();
-        ENTERED.with_borrow_mut(|entered| entered.push(self));
-        Entered { entered: self, thread: PhantomData }
+    pub fn enter(self) -> StreamGuard {
+        graph::note_stream_change();
+        ENTERED_STREAMS.with_borrow_mut(|entered| entered.push(self));
+        StreamGuard { entered: self, thread: PhantomData }
     }
 
     /// Makes this stream's later work wait for all earlier work of another stream.
@@ -80,7 +80,7 @@ impl Stream {
     ///
     /// Returns an error if the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
-        self.gpu.machine.order(other.allocator.queue, self.allocator.queue)
+        self.gpu.machine.make_wait(other.allocator.stream, self.allocator.stream)
     }
 
     /// Waits until the stream's work is done.
@@ -89,51 +89,51 @@ impl Stream {
     ///
     /// Returns [`CudaError::Fault`] if a kernel found an invalid value, and an error if the driver fails.
     pub fn synchronize(self) -> Result<(), CudaError> {
-        self.gpu.copy_out(0, &mut [], self.allocator.queue)
+        self.gpu.copy_out(0, &mut [], self.allocator.stream)
     }
 
-    pub(crate) fn parts(self) -> (&'static Gpu, Queue) {
-        (self.gpu, self.allocator.queue)
+    pub(crate) fn gpu_and_handle(self) -> (&'static Gpu, StreamHandle) {
+        (self.gpu, self.allocator.stream)
     }
 
-    fn is(self, other: Self) -> bool {
+    fn is_same(self, other: Self) -> bool {
         std::ptr::eq(self.allocator, other.allocator)
     }
 }
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.allocator.queue)
+        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.allocator.stream)
     }
 }
 
 /// A guard that keeps a stream current. It cannot be sent to another thread.
 #[derive(Debug)]
-pub struct Entered {
+pub struct StreamGuard {
     entered: Stream,
     thread: PhantomData<*const ()>,
 }
 
-impl Drop for Entered {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
-        ENTERED.with_borrow_mut(|entered| {
-            if let Some(at) = entered.iter().rposition(|one| one.is(self.entered)) {
+        ENTERED_STREAMS.with_borrow_mut(|entered| {
+            if let Some(at) = entered.iter().rposition(|one| one.is_same(self.entered)) {
                 entered.remove(at);
             }
         });
     }
 }
 
-/// Returns this thread's current queue of a device.
+/// Returns this thread's current stream of a device.
 #[inline]
-pub(crate) fn current(gpu: &Gpu) -> Queue {
-    current_allocator(gpu).queue
+pub(crate) fn current(gpu: &Gpu) -> StreamHandle {
+    current_allocator(gpu).stream
 }
 
-/// Returns the allocator of this thread's current queue of a device.
+/// Returns the allocator of this thread's current stream of a device.
 #[inline]
 pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
-    let entered = ENTERED.try_with(|entered| {
+    let entered = ENTERED_STREAMS.try_with(|entered| {
         let entered = entered.borrow();
         entered.iter().rev().find(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator)
     });
@@ -142,17 +142,17 @@ pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
 
 /// Returns the allocators of all streams of a device.
 pub(crate) fn allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
-    let opened = locked(&OPENED);
+    let opened = locked(&STREAMS);
     let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator);
     std::iter::once(gpu.allocator).chain(opened).collect()
 }
 
 /// Waits until all streams of a device are done, except those that are being recorded: no work runs in them.
 pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
-    let queues: Vec<Queue> = allocators(gpu).into_iter().map(|allocator| allocator.queue).collect();
-    for mark in gpu.machine.mark_all(&queues)? {
-        gpu.machine.wait_for(mark);
-        gpu.machine.unmark(mark);
+    let streams: Vec<StreamHandle> = allocators(gpu).into_iter().map(|allocator| allocator.stream).collect();
+    for event in gpu.machine.record_events(&streams)? {
+        gpu.machine.wait_for_event(event);
+        gpu.machine.destroy_event(event);
     }
     Ok(())
 }

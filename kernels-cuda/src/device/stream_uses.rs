@@ -1,7 +1,7 @@
-//! The queues that use a block of memory, and the order of their reads and writes.
+//! The streams that use a block of memory, and the order of their reads and writes.
 //!
-//! Most blocks are used by one queue: one comparison finds that out. If several queues use a block, a read waits for the last write, a
-//! write waits for all earlier uses, and the memory is reused after all of them. So reads in different queues do not wait for each other.
+//! Most blocks are used by one stream: one comparison finds that out. If several streams use a block, a read waits for the last write, a
+//! write waits for all earlier uses, and the memory is reused after all of them. So reads in different streams do not wait for each other.
 //!
 //! A block is entered before the work on it is launched, and another thread may enter in between. So a writer enters again after its
 //! launch: later readers wait for that launch, and calls that are ordered on the CPU are ordered on the device. Concurrent calls have no
@@ -10,93 +10,93 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::device::machine::Queue;
+use crate::device::machine::StreamHandle;
 use crate::error::CudaError;
 use crate::lock::locked;
 
-/// The kind of access that a queue enters a block for.
+/// The kind of access that a stream enters a block for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// The queues that use a block.
+/// The streams that use a block.
 #[derive(Debug)]
 pub(crate) struct StreamUses {
-    /// The queue that may access the block without waiting, or [`SEVERAL`].
-    only: AtomicUsize,
-    several: Mutex<Several>,
+    /// The stream that may access the block without waiting, or [`SHARED`].
+    sole_stream: AtomicUsize,
+    shared: Mutex<SharedUses>,
 }
 
-/// The value of `only` if several queues use the block. No queue has this number.
-pub(crate) const SEVERAL: Queue = 0;
+/// The value of `sole_stream` if several streams use the block. No stream has this number.
+pub(crate) const SHARED: StreamHandle = 0;
 
 #[derive(Default, Debug)]
-struct Several {
-    /// The queue that wrote last.
-    writer: Queue,
-    /// The queue that wrote last, and the queues whose later work comes after that write.
-    after: Vec<Queue>,
-    /// All queues that ever entered, except the first.
-    others: Vec<Queue>,
+struct SharedUses {
+    /// The stream that wrote last.
+    writer: StreamHandle,
+    /// The stream that wrote last, and the streams whose later work comes after that write.
+    ordered_after_write: Vec<StreamHandle>,
+    /// All streams that ever entered, except the first.
+    others: Vec<StreamHandle>,
 }
 
 impl StreamUses {
-    /// Creates the uses of a block that was just allocated in a queue.
-    pub(crate) fn new(queue: Queue) -> Self {
-        Self { only: AtomicUsize::new(queue), several: Mutex::default() }
+    /// Creates the uses of a block that was just allocated in a stream.
+    pub(crate) fn new(stream: StreamHandle) -> Self {
+        Self { sole_stream: AtomicUsize::new(stream), shared: Mutex::default() }
     }
 
-    /// Whether a queue may access the block without waiting for other queues.
+    /// Whether a stream may access the block without waiting for other streams.
     #[inline]
-    pub(crate) fn is_only(&self, queue: Queue) -> bool {
-        self.only.load(Ordering::Acquire) == queue
+    pub(crate) fn is_sole_stream(&self, stream: StreamHandle) -> bool {
+        self.sole_stream.load(Ordering::Acquire) == stream
     }
 
-    /// Orders later work of a queue after the accesses that it must follow. `order` makes the device wait for the given queues.
+    /// Orders later work of a stream after the accesses that it must follow. `order` makes the device wait for the given streams.
     #[cold]
-    pub(crate) fn enter(
+    pub(crate) fn order_access(
         &self,
-        queue: Queue,
+        stream: StreamHandle,
         access: Access,
-        order: impl FnOnce(&[Queue]) -> Result<(), CudaError>,
+        order: impl FnOnce(&[StreamHandle]) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
-        let mut several = locked(&self.several);
-        let several = &mut *several;
-        let only = self.only.load(Ordering::Acquire);
-        if only == queue {
+        let mut shared = locked(&self.shared);
+        let shared = &mut *shared;
+        let sole_stream = self.sole_stream.load(Ordering::Acquire);
+        if sole_stream == stream {
             return Ok(());
         }
-        if only != SEVERAL {
-            (several.writer, several.after) = (only, vec![only]);
-            self.only.store(SEVERAL, Ordering::Release);
+        if sole_stream != SHARED {
+            (shared.writer, shared.ordered_after_write) = (sole_stream, vec![sole_stream]);
+            self.sole_stream.store(SHARED, Ordering::Release);
         }
-        let comes_after = several.after.contains(&queue);
-        if !several.others.contains(&queue) {
-            several.others.push(queue);
+        let is_ordered = shared.ordered_after_write.contains(&stream);
+        if !shared.others.contains(&stream) {
+            shared.others.push(stream);
         }
         match access {
-            Access::Read if comes_after => {}
+            Access::Read if is_ordered => {}
             Access::Read => {
-                order(&[several.writer])?;
-                several.after.push(queue);
+                order(&[shared.writer])?;
+                shared.ordered_after_write.push(stream);
             }
             Access::Write => {
-                several.after.retain(|after| *after != queue);
-                order(&several.after)?;
-                several.after.clear();
-                self.only.store(queue, Ordering::Release);
+                shared.ordered_after_write.retain(|after| *after != stream);
+                order(&shared.ordered_after_write)?;
+                shared.ordered_after_write.clear();
+                self.sole_stream.store(stream, Ordering::Release);
             }
         }
         Ok(())
     }
 
-    /// Takes the list of the queues that entered, without `queue`. Called when the block can no longer be entered.
-    pub(crate) fn others(&self, queue: Queue) -> Vec<Queue> {
-        let mut several = locked(&self.several);
-        several.others.retain(|other| *other != queue);
-        std::mem::take(&mut several.others)
+    /// Takes the list of the streams that entered, without `stream`. Called when the block can no longer be entered.
+    pub(crate) fn take_other_streams(&self, stream: StreamHandle) -> Vec<StreamHandle> {
+        let mut shared = locked(&self.shared);
+        shared.others.retain(|other| *other != stream);
+        std::mem::take(&mut shared.others)
     }
 }
 
@@ -104,15 +104,15 @@ impl StreamUses {
 mod tests {
     use super::*;
 
-    /// Returns the queues that a queue waits for when it enters.
-    fn waits(uses: &StreamUses, queue: Queue, access: Access) -> Vec<Queue> {
+    /// Returns the streams that a stream waits for when it enters.
+    fn waits(uses: &StreamUses, stream: StreamHandle, access: Access) -> Vec<StreamHandle> {
         let mut waited = Vec::new();
-        if !uses.is_only(queue) {
-            let follow = |queues: &[Queue]| {
-                waited.extend_from_slice(queues);
+        if !uses.is_sole_stream(stream) {
+            let follow = |streams: &[StreamHandle]| {
+                waited.extend_from_slice(streams);
                 Ok(())
             };
-            uses.enter(queue, access, follow).unwrap();
+            uses.order_access(stream, access, follow).unwrap();
         }
         waited
     }
@@ -120,7 +120,7 @@ mod tests {
     use Access::{Read, Write};
 
     #[test]
-    fn one_queue_waits_for_nothing() {
+    fn a_sole_stream_never_waits() {
         let uses = StreamUses::new(1);
         for access in [Read, Write, Read] {
             assert_eq!(waits(&uses, 1, access), []);
@@ -132,13 +132,13 @@ mod tests {
         let uses = StreamUses::new(1);
         assert_eq!(waits(&uses, 2, Read), [1]);
         assert_eq!(waits(&uses, 3, Read), [1]);
-        for queue in [1, 2, 3, 2, 1] {
-            assert_eq!(waits(&uses, queue, Read), []);
+        for stream in [1, 2, 3, 2, 1] {
+            assert_eq!(waits(&uses, stream, Read), []);
         }
     }
 
     #[test]
-    fn a_write_waits_for_all_readers_and_everybody_for_it() {
+    fn a_write_waits_for_all_readers_and_later_accesses_wait_for_it() {
         let uses = StreamUses::new(1);
         waits(&uses, 2, Read);
         waits(&uses, 3, Read);
@@ -146,16 +146,16 @@ mod tests {
         assert_eq!(waits(&uses, 2, Read), []);
         assert_eq!(waits(&uses, 1, Read), [2]);
         assert_eq!(waits(&uses, 3, Write), [2, 1]);
-        assert_eq!(uses.others(1), [2, 3]);
+        assert_eq!(uses.take_other_streams(1), [2, 3]);
     }
 
     #[test]
-    fn who_entered_while_a_write_was_launched_waits_for_it_the_next_time() {
+    fn a_stream_that_enters_during_a_launch_waits_at_its_next_access() {
         let uses = StreamUses::new(1);
-        // Queue 2 enters between the first `enter` of queue 1 and its launch.
+        // Stream 2 enters between the first `order_access` of stream 1 and its launch.
         assert_eq!(waits(&uses, 1, Write), []);
         assert_eq!(waits(&uses, 2, Read), [1]);
-        // Now queue 1 has launched its write, and enters again.
+        // Now stream 1 has launched its write, and enters again.
         assert_eq!(waits(&uses, 1, Write), [2]);
         assert_eq!(waits(&uses, 2, Read), [1]);
         assert_eq!(waits(&uses, 2, Read), []);

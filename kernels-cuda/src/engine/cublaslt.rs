@@ -13,9 +13,9 @@ use std::sync::{LazyLock, Mutex};
 use cudarc::cublaslt::sys;
 use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
 
-use crate::engine::gemm::{MatrixView, Operand, Task};
+use crate::engine::gemm::{MatrixView, Operand, ProductTask};
 use crate::error::CudaError;
-use crate::launch::{Launch, Place};
+use crate::launch::{DevicePointer, Launch};
 use crate::lock::locked;
 
 static TF32: AtomicBool = AtomicBool::new(false);
@@ -34,38 +34,42 @@ pub fn allow_tf32(allow: bool) {
 /// A matrix layout of the library: whether the matrix is transposed, and the strides between its rows and between items of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Layout {
-    turned: bool,
-    leading: i64,
-    item: i64,
+    is_transposed: bool,
+    leading_dimension: i64,
+    batch_stride: i64,
 }
 
 impl Layout {
     /// Returns the layout of a batch of matrices, or `None` if neither the rows nor the columns are adjacent in memory.
     fn of(view: &MatrixView) -> Option<Self> {
-        let ([_, rows, columns], [item, down, across]) = (view.sizes, view.steps);
+        let ([_, rows, columns], [item, down, across]) = (view.sizes, view.strides);
         // A stride does not matter for a single element, nor for a single line.
-        let lies = |step: i64, length: i64, next: i64, lines: i64| {
+        let leading_dimension_of = |step: i64, length: i64, next: i64, lines: i64| {
             ((step == 1 || length == 1) && (next >= length || lines == 1)).then_some(if lines == 1 {
                 length
             } else {
                 next
             })
         };
-        if let Some(leading) = lies(across, columns, down, rows) {
-            return Some(Self { turned: false, leading, item });
+        if let Some(leading_dimension) = leading_dimension_of(across, columns, down, rows) {
+            return Some(Self { is_transposed: false, leading_dimension, batch_stride: item });
         }
-        lies(down, rows, across, columns).map(|leading| Self { turned: true, leading, item })
+        leading_dimension_of(down, rows, across, columns).map(|leading_dimension| Self {
+            is_transposed: true,
+            leading_dimension,
+            batch_stride: item,
+        })
     }
 
     /// Returns the layout of a batch of matrices whose rows are adjacent in memory, or `None`.
-    fn straight(view: &MatrixView) -> Option<Self> {
-        Self::of(view).filter(|layout| !layout.turned)
+    fn row_major(view: &MatrixView) -> Option<Self> {
+        Self::of(view).filter(|layout| !layout.is_transposed)
     }
 }
 
 /// The operand that a product is added to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Added {
+enum AddedOperand {
     Nothing,
     /// One row, which is added to each row of the product.
     Row,
@@ -84,29 +88,29 @@ struct Problem {
     left: Layout,
     right: Layout,
     out: Layout,
-    added: Added,
+    added: AddedOperand,
     tf32: bool,
     /// The alignments of left, right, added and out in bytes.
     alignments: [u32; 4],
 }
 
 impl Problem {
-    fn of(task: &Task<'_>, tf32: bool) -> Option<Self> {
+    fn of(task: &ProductTask<'_>, tf32: bool) -> Option<Self> {
         let [items, rows, columns] = task.out.view.sizes;
         let dtype = task.out.tensor.dtype();
         if !matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16) || i32::try_from(items).is_err() {
             return None;
         }
         let added = match &task.added {
-            None => Added::Nothing,
+            None => AddedOperand::Nothing,
             Some((added, beta)) => {
-                let [item, down, across] = added.view.steps;
+                let [item, down, across] = added.view.strides;
                 let one = beta.to_f64() == Some(1.0);
                 if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
-                    Added::Row
+                    AddedOperand::Row
                 } else {
                     // An operand that is no such matrix is first copied into the result.
-                    Added::Matrix(Layout::straight(&added.view).or_else(|| Layout::straight(&task.out.view))?)
+                    AddedOperand::Matrix(Layout::row_major(&added.view).or_else(|| Layout::row_major(&task.out.view))?)
                 }
             }
         };
@@ -119,14 +123,14 @@ impl Problem {
             steps: task.left.view.sizes[2],
             left: Layout::of(&task.left.view)?,
             right: Layout::of(&task.right.view)?,
-            out: Layout::straight(&task.out.view)?,
+            out: Layout::row_major(&task.out.view)?,
             added,
             tf32: tf32 && dtype == DType::F32,
             alignments: [0; 4],
         })
     }
 
-    fn types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
+    fn library_types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
         use sys::cublasComputeType_t as compute;
         use sys::cudaDataType as data;
         match self.dtype {
@@ -141,7 +145,7 @@ impl Problem {
 
 /// The algorithm of a problem, and the library's descriptions, which are never destroyed.
 #[derive(Clone, Copy)]
-struct Prepared {
+struct PreparedProduct {
     product: usize,
     /// The layouts of right, left, added and out: the library's order.
     layouts: [usize; 4],
@@ -157,7 +161,7 @@ const WORKSPACE: usize = 32 << 20;
 struct Library {
     handles: HashMap<u8, usize>,
     /// The prepared problems. `None` if the library has no algorithm for a problem.
-    prepared: HashMap<Problem, Option<Prepared>>,
+    prepared: HashMap<Problem, Option<PreparedProduct>>,
 }
 
 static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
@@ -166,51 +170,56 @@ static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
 });
 
 /// Calls a function of the library. An error has the function's name.
-macro_rules! library {
+macro_rules! call_library {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
         // module, of the stated size; matrices are at the addresses of a task's operands, which `Layout` described.
         match unsafe { sys::$function($($argument),*) } {
             sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
-            status => Err(CudaError::Driver { call: stringify!($function), said: format!("{status:?}") }),
+            status => Err(CudaError::Driver { call: stringify!($function), message: format!("{status:?}") }),
         }
     }};
 }
 
 /// Sets an attribute of a library's description.
-macro_rules! set {
+macro_rules! set_attribute {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
-        library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
+        call_library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
     }};
 }
 
 /// Multiplies with the library. Returns false, and computes nothing, if there is no library or if it cannot compute the product.
-pub(crate) fn multiply(launch: Launch, task: &Task<'_>) -> Result<bool> {
+pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
     let Some(library) = (if launch.gpu.machine.has_libraries() { LIBRARY.as_ref() } else { None }) else {
         return Ok(false);
     };
-    if task.out.view.steps[2] != 1 && task.out.view.steps[1] == 1 {
-        return run(launch, library, &task.transposed());
+    if task.out.view.strides[2] != 1 && task.out.view.strides[1] == 1 {
+        return multiply_with(launch, library, &task.transposed());
     }
-    run(launch, library, task)
+    multiply_with(launch, library, task)
 }
 
-fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool> {
+fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
     let Some(mut problem) = Problem::of(task, TF32.load(Ordering::Relaxed)) else { return Ok(false) };
-    let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.place(operand.tensor));
+    let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
-    let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.place(added.tensor))?;
-    let lies_otherwise = |added: &Operand<'_>| Layout::straight(&added.view).is_none();
-    let elsewhere =
-        task.added.as_ref().filter(|(added, _)| matches!(problem.added, Added::Matrix(_)) && lies_otherwise(added));
-    if elsewhere.is_some() {
+    let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.pointer(added.tensor))?;
+    let is_not_row_major = |added: &Operand<'_>| Layout::row_major(&added.view).is_none();
+    let copied_operand = task
+        .added
+        .as_ref()
+        .filter(|(added, _)| matches!(problem.added, AddedOperand::Matrix(_)) && is_not_row_major(added));
+    if copied_operand.is_some() {
         added = out;
     }
     problem.device = launch.gpu.index;
     // A row is not read as a matrix, but by the epilogue that writes the result.
-    let (read, written) =
-        if problem.added == Added::Row { (out, alignment(out).min(alignment(added))) } else { (added, alignment(out)) };
+    let (read, written) = if problem.added == AddedOperand::Row {
+        (out, alignment(out).min(alignment(added)))
+    } else {
+        (added, alignment(out))
+    };
     problem.alignments = [alignment(left), alignment(right), alignment(read), written];
 
     let mut library = locked(library);
@@ -219,43 +228,43 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let known = library.prepared.get(&problem).copied();
     let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
     let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
-    if let Some((from, _)) = elsewhere {
-        crate::engine::transfer::write(&mut as_tensor(&task.out)?, &as_tensor(from)?)?;
+    if let Some((from, _)) = copied_operand {
+        crate::engine::transfer::copy_into(&mut as_tensor(&task.out)?, &as_tensor(from)?)?;
     }
     let product = prepared.product as sys::cublasLtMatmulDesc_t;
-    if problem.added == Added::Row {
+    if problem.added == AddedOperand::Row {
         let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
-        set!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
+        set_attribute!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
         added = out;
     }
     let beta = match (problem.added, &task.added) {
-        (Added::Matrix(_), Some((_, beta))) => *beta,
+        (AddedOperand::Matrix(_), Some((_, beta))) => *beta,
         _ => Scalar::Int(0),
     };
     let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
     let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
-    let pointer = |place: Place| place.address() as *mut c_void;
-    let multiplied = library!(cublasLtMatmul(
+    let pointer = |address: DevicePointer| address.address() as *mut c_void;
+    let multiplied = call_library!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
         product,
-        alpha.place(),
+        alpha.pointer(),
         pointer(right),
         layout(0),
         pointer(left),
         layout(1),
-        beta.place(),
+        beta.pointer(),
         pointer(added),
         layout(2),
         pointer(out),
         layout(3),
         &raw const prepared.algorithm,
-        pointer(launch.place(&workspace)?),
+        pointer(launch.pointer(&workspace)?),
         workspace.storage().size(),
-        launch.queue as sys::cudaStream_t,
+        launch.stream as sys::cudaStream_t,
     ));
     match multiplied {
         // The library may refuse the algorithm that it found for a problem.
-        Err(CudaError::Driver { said, .. }) if REFUSALS.contains(&said.as_str()) => {
+        Err(CudaError::Driver { message, .. }) if REFUSALS.contains(&message.as_str()) => {
             library.prepared.insert(problem, None);
             Ok(false)
         }
@@ -267,14 +276,14 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
 const REFUSALS: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
 /// Returns the alignment of an address in bytes, at most 256.
-fn alignment(place: Place) -> u32 {
-    1 << place.address().trailing_zeros().min(8)
+fn alignment(address: DevicePointer) -> u32 {
+    1 << address.address().trailing_zeros().min(8)
 }
 
 /// Returns an operand as a tensor: a batch of matrices.
 fn as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
     let (view, own) = (operand.view, operand.tensor.geometry());
-    let geometry = Geometry::strided(&view.sizes, &view.steps, own.offset());
+    let geometry = Geometry::strided(&view.sizes, &view.strides, own.offset());
     Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
 }
 
@@ -291,7 +300,7 @@ impl Factor {
         if dtype == DType::F64 { Self::Double(factor) } else { Self::Single(factor as f32) }
     }
 
-    fn place(&self) -> *const c_void {
+    fn pointer(&self) -> *const c_void {
         match self {
             Self::Single(factor) => (&raw const *factor).cast(),
             Self::Double(factor) => (&raw const *factor).cast(),
@@ -305,13 +314,13 @@ impl Library {
             return Ok(*handle);
         }
         let mut handle = std::ptr::null_mut();
-        library!(cublasLtCreate(&raw mut handle))?;
+        call_library!(cublasLtCreate(&raw mut handle))?;
         self.handles.insert(device, handle.addr());
         Ok(handle.addr())
     }
 
     /// Prepares a new problem and remembers the result.
-    fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<Prepared>, CudaError> {
+    fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<PreparedProduct>, CudaError> {
         let made = prepare(handle, &problem)?;
         self.prepared.insert(problem, made);
         Ok(made)
@@ -319,32 +328,42 @@ impl Library {
 }
 
 /// Describes a problem to the library and selects an algorithm. Returns `None` if there is none.
-fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaError> {
+fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
-    let (data, scale, compute) = problem.types();
+    let (data, scale, compute) = problem.library_types();
     let mut product = std::ptr::null_mut();
-    library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
+    call_library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
     // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
-    let turned = |layout: Layout| i32::from(layout.turned);
-    set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_TRANSA, turned(problem.right))?;
-    set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_TRANSB, turned(problem.left))?;
-    if problem.added == Added::Row {
+    let is_transposed = |layout: Layout| i32::from(layout.is_transposed);
+    set_attribute!(
+        cublasLtMatmulDescSetAttribute,
+        product,
+        of_product::CUBLASLT_MATMUL_DESC_TRANSA,
+        is_transposed(problem.right)
+    )?;
+    set_attribute!(
+        cublasLtMatmulDescSetAttribute,
+        product,
+        of_product::CUBLASLT_MATMUL_DESC_TRANSB,
+        is_transposed(problem.left)
+    )?;
+    if problem.added == AddedOperand::Row {
         let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
-        set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
+        set_attribute!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
     }
-    let added = if let Added::Matrix(layout) = problem.added { layout } else { problem.out };
+    let added = if let AddedOperand::Matrix(layout) = problem.added { layout } else { problem.out };
     let layouts = [
-        layout(data, problem.right, [problem.steps, problem.columns], problem.items)?,
-        layout(data, problem.left, [problem.rows, problem.steps], problem.items)?,
-        layout(data, added, [problem.rows, problem.columns], problem.items)?,
-        layout(data, problem.out, [problem.rows, problem.columns], problem.items)?,
+        create_layout(data, problem.right, [problem.steps, problem.columns], problem.items)?,
+        create_layout(data, problem.left, [problem.rows, problem.steps], problem.items)?,
+        create_layout(data, added, [problem.rows, problem.columns], problem.items)?,
+        create_layout(data, problem.out, [problem.rows, problem.columns], problem.items)?,
     ];
 
     let mut preference = std::ptr::null_mut();
-    library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
+    call_library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
     let workspace = preferred::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-    set!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
+    set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
     let [left, right, added, out] = problem.alignments;
     for (attribute, alignment) in [
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, right),
@@ -352,11 +371,11 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaErr
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, added),
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, out),
     ] {
-        set!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
+        set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
     }
     let [a, b, c, d] = layouts.map(|layout| layout as sys::cublasLtMatrixLayout_t);
     let (mut found, mut count) = (std::mem::MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed(), 0);
-    let asked = library!(cublasLtMatmulAlgoGetHeuristic(
+    let status = call_library!(cublasLtMatmulAlgoGetHeuristic(
         handle as sys::cublasLtHandle_t,
         product,
         a,
@@ -368,30 +387,35 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaErr
         found.as_mut_ptr(),
         &raw mut count,
     ));
-    library!(cublasLtMatmulPreferenceDestroy(preference))?;
-    if asked.is_err() || count < 1 {
+    call_library!(cublasLtMatmulPreferenceDestroy(preference))?;
+    if status.is_err() || count < 1 {
         return Ok(None);
     }
     // SAFETY: the library wrote a result.
     let found = unsafe { found.assume_init() };
     let workspace = i64::try_from(found.workspaceSize).unwrap_or(0);
-    let prepared = Prepared { product: product.addr(), layouts, algorithm: found.algo, workspace };
+    let prepared = PreparedProduct { product: product.addr(), layouts, algorithm: found.algo, workspace };
     Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
 }
 
 /// Creates the library's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
 /// rows and columns exchanged unless it is transposed.
-fn layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
+fn create_layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
     use sys::cublasLtMatrixLayoutAttribute_t as of_layout;
     let [rows, columns] = lines.map(i64::unsigned_abs);
-    let (down, across) = if layout.turned { (rows, columns) } else { (columns, rows) };
+    let (down, across) = if layout.is_transposed { (rows, columns) } else { (columns, rows) };
     let mut described = std::ptr::null_mut();
-    library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading))?;
+    call_library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading_dimension))?;
     if items > 1 {
         let count = i32::try_from(items).unwrap_or(i32::MAX);
-        set!(cublasLtMatrixLayoutSetAttribute, described, of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count)?;
+        set_attribute!(
+            cublasLtMatrixLayoutSetAttribute,
+            described,
+            of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+            count
+        )?;
         let offset = of_layout::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
-        set!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.item)?;
+        set_attribute!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.batch_stride)?;
     }
     Ok(described.addr())
 }
@@ -402,7 +426,7 @@ mod tests {
     use dispatch_runtime::Device;
 
     fn matrix_view(sizes: [i64; 3], steps: [i64; 3]) -> MatrixView {
-        MatrixView { sizes, steps }
+        MatrixView { sizes, strides: steps }
     }
 
     fn meta(sizes: &[i64], strides: &[i64]) -> Tensor {
@@ -411,8 +435,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_columns_are_told_by_their_steps() {
-        let found = |sizes, steps| Layout::of(&matrix_view(sizes, steps)).map(|layout| (layout.turned, layout.leading));
+    fn layouts_follow_from_strides() {
+        let found = |sizes, steps| {
+            Layout::of(&matrix_view(sizes, steps)).map(|layout| (layout.is_transposed, layout.leading_dimension))
+        };
         assert_eq!(found([1, 3, 4], [0, 4, 1]), Some((false, 4)));
         assert_eq!(found([1, 3, 4], [0, 10, 1]), Some((false, 10)));
         assert_eq!(found([1, 3, 4], [0, 1, 3]), Some((true, 3)));
@@ -423,11 +449,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_is_a_row_a_matrix_or_laid_out() {
+    fn added_operands_are_a_row_a_matrix_or_copied() {
         let (out, left, right) = (meta(&[2, 3], &[3, 1]), meta(&[2, 5], &[5, 1]), meta(&[5, 3], &[1, 5]));
         let of = |added: &Tensor, beta: i64| {
             let view = MatrixView::broadcast(added, &[2, 3]);
-            let task = Task {
+            let task = ProductTask {
                 out: Operand::of(&out),
                 left: Operand::of(&left),
                 right: Operand::of(&right),
@@ -437,12 +463,24 @@ mod tests {
             Problem::of(&task, false).unwrap()
         };
         let (row, matrix, column) = (meta(&[3], &[1]), meta(&[2, 3], &[6, 1]), meta(&[2, 1], &[1, 1]));
-        assert_eq!(of(&row, 1).added, Added::Row);
-        assert_eq!(of(&row, 2).added, Added::Matrix(Layout { turned: false, leading: 3, item: 0 }));
-        assert_eq!(of(&matrix, 1).added, Added::Matrix(Layout { turned: false, leading: 6, item: 0 }));
-        assert_eq!(of(&column, 1).added, Added::Matrix(Layout { turned: false, leading: 3, item: 0 }));
+        assert_eq!(of(&row, 1).added, AddedOperand::Row);
+        assert_eq!(
+            of(&row, 2).added,
+            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
+        );
+        assert_eq!(
+            of(&matrix, 1).added,
+            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 6, batch_stride: 0 })
+        );
+        assert_eq!(
+            of(&column, 1).added,
+            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
+        );
         let problem = of(&row, 1);
         assert_eq!((problem.rows, problem.columns, problem.steps), (2, 3, 5));
-        assert_eq!((problem.left.turned, problem.right.turned, problem.right.leading), (false, true, 5));
+        assert_eq!(
+            (problem.left.is_transposed, problem.right.is_transposed, problem.right.leading_dimension),
+            (false, true, 5)
+        );
     }
 }

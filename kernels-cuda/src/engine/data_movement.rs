@@ -3,74 +3,83 @@
 //! Both sides have the same sizes. Adjacent elements are copied as one word of up to sixteen bytes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::walk::{Divisor, Steps, steps};
+use crate::engine::walk::{Divisor, WalkDims, byte_strides};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch passes the strides of both tensors through the sizes of the walk.
     static DATA_MOVEMENT = unsafe { Kernel::new("data_movement", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
-        instances.all(&["moved", "joined", "turned"], WORDS);
+        instances.add_all(&["copy_words", "concatenate", "transpose"], WORD_DTYPES);
     }) };
 }
 
 /// The dtypes that stand for words of one, two, four, eight and sixteen bytes.
-pub(crate) const WORDS: &[DType] = &[DType::U8, DType::I16, DType::I32, DType::I64, DType::C128];
+pub(crate) const WORD_DTYPES: &[DType] = &[DType::U8, DType::I16, DType::I32, DType::I64, DType::C128];
 
 /// Returns the dtype of the smallest word of at least `bytes` bytes.
-pub(crate) fn word(bytes: usize) -> DType {
-    WORDS.iter().copied().find(|dtype| dtype.size() >= bytes).unwrap_or(DType::C128)
+pub(crate) fn word_of_size(bytes: usize) -> DType {
+    WORD_DTYPES.iter().copied().find(|dtype| dtype.size() >= bytes).unwrap_or(DType::C128)
 }
 
 /// One side of a copy: its address and its byte strides.
 #[derive(Clone)]
-pub(crate) struct Side {
-    pub(crate) at: Place,
-    pub(crate) steps: Dims,
+pub(crate) struct StridedPointer {
+    pub(crate) address: DevicePointer,
+    pub(crate) byte_strides: Dims,
 }
 
-impl Side {
+impl StridedPointer {
     /// Describes a tensor, broadcast to these sizes.
     pub(crate) fn of(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Self> {
-        Ok(Self { at: launch.place(tensor)?, steps: steps(tensor, sizes) })
+        Ok(Self { address: launch.pointer(tensor)?, byte_strides: byte_strides(tensor, sizes) })
     }
 }
 
 /// Copies elements of a dtype through these sizes. No two elements of `to` may have the same address.
-pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from: &Side) -> Result<()> {
+pub(crate) fn copy_strided(
+    launch: Launch,
+    dtype: DType,
+    sizes: &[i64],
+    to: &StridedPointer,
+    from: &StridedPointer,
+) -> Result<()> {
     if sizes.contains(&0) {
         return Ok(());
     }
-    let mut steps = Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]);
-    let word = word(steps.widen(dtype.size(), to.at.address() | from.at.address()));
-    for (walk, count, offsets) in steps.parts() {
-        let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk);
-        launch.cover(&DATA_MOVEMENT, "moved", &[word], count.into(), arguments)?;
+    let mut steps = WalkDims::new(sizes, &[to.byte_strides.clone(), from.byte_strides.clone()]);
+    let word = word_of_size(steps.merge_into_words(dtype.size(), to.address.address() | from.address.address()));
+    for (walk, count, offsets) in steps.split_for_32_bits() {
+        let arguments = (count, to.address.offset(offsets[0]), from.address.offset(offsets[1]), walk);
+        launch.cover(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
     }
     Ok(())
 }
 
 parameters! {
-    /// The kernels' `struct Turned`: the sizes and strides of a transposing copy.
-    struct Turned {
+    /// The kernels' `struct TransposeShape`: the sizes and strides of a transposing copy.
+    struct TransposeShape {
         rows: u32,
         columns: u32,
-        row: i64,
-        column: i64,
+        row_stride: i64,
+        column_stride: i64,
     }
 }
 
 /// The minimum number of elements for which a transposing copy uses tiles.
-const MANY: i64 = 1 << 14;
+const MIN_TRANSPOSE_ELEMENTS: i64 = 1 << 14;
 
 /// Copies a tensor to a result whose adjacent elements are in another dimension: a transposing copy. Returns false, and copies nothing, for
 /// any other copy.
-pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
-    if to.dtype() != from.dtype() || from.geometry().count() < MANY {
+pub(crate) fn transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
+    if to.dtype() != from.dtype() || from.geometry().count() < MIN_TRANSPOSE_ELEMENTS {
         return Ok(false);
     }
-    let (element, Steps(mut dims)) = (element_size(to), Steps::of(to, &[from]));
-    let of_neighbours = |side: usize| dims.iter().position(|(size, steps)| steps[side] == element && *size >= 16);
-    let (Some(rows), Some(columns)) = (of_neighbours(0), of_neighbours(1)) else { return Ok(false) };
+    let (element, WalkDims(mut dims)) = (element_size(to), WalkDims::of(to, &[from]));
+    let dim_of_adjacent_elements =
+        |side: usize| dims.iter().position(|(size, steps)| steps[side] == element && *size >= 16);
+    let (Some(rows), Some(columns)) = (dim_of_adjacent_elements(0), dim_of_adjacent_elements(1)) else {
+        return Ok(false);
+    };
     if rows == columns {
         return Ok(false);
     }
@@ -78,48 +87,48 @@ pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
     let (Ok(rows_of), Ok(columns_of)) = (u32::try_from(height), u32::try_from(width)) else { return Ok(false) };
     dims.remove(rows.max(columns));
     dims.remove(rows.min(columns));
-    let turned = Turned { rows: rows_of, columns: columns_of, row: down[1], column: across[0] };
+    let shape = TransposeShape { rows: rows_of, columns: columns_of, row_stride: down[1], column_stride: across[0] };
     let edge = if element <= 4 { 64 } else { 32 };
-    let [tiles, ..] = Grid::of(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
-    let (launch, word) = (Launch::on(to)?, word(to.dtype().size()));
-    let (to, from) = (launch.place(to)?, launch.place(from)?);
-    for (walk, items, offsets) in Steps(dims).parts() {
+    let [tiles, ..] = Grid::of_blocks(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
+    let (launch, word) = (Launch::on(to)?, word_of_size(to.dtype().size()));
+    let (to, from) = (launch.pointer(to)?, launch.pointer(from)?);
+    for (walk, items, offsets) in WalkDims(dims).split_for_32_bits() {
         let grid = Grid { blocks: [tiles, items.min(u16::MAX.into()), 1], ..Grid::new(tiles, 256) };
-        let arguments = (items, to.offset(offsets[0]), from.offset(offsets[1]), walk, turned);
-        launch.run(&DATA_MOVEMENT, "turned", &[word], grid, arguments)?;
+        let arguments = (items, to.offset(offsets[0]), from.offset(offsets[1]), walk, shape);
+        launch.run(&DATA_MOVEMENT, "transpose", &[word], grid, arguments)?;
     }
     Ok(true)
 }
 
-/// The maximum number of parts that one launch joins.
-const PARTS: usize = 64;
+/// The maximum number of tensors that one launch joins.
+const MAX_SOURCES: usize = 64;
 
 parameters! {
-    /// The kernels' `struct Part`: one of the joined tensors.
-    struct Part {
-        from: Place,
+    /// The kernels' `struct ConcatSource`: one of the joined tensors.
+    struct ConcatSource {
+        from: DevicePointer,
         pitch: i64,
         to: u64,
         width: Divisor,
     }
 }
 
-/// The kernels' `struct Parts`: the joined tensors of one launch.
+/// The kernels' `struct ConcatSources`: the joined tensors of one launch.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Parts([Part; PARTS]);
+struct ConcatSources([ConcatSource; MAX_SOURCES]);
 
-impl Parameter for Parts {}
+impl Parameter for ConcatSources {}
 
 /// A tensor as rows of contiguous bytes with a constant stride, the pitch. Sizes are in bytes.
-struct Rows {
-    at: Place,
+struct ByteRows {
+    address: DevicePointer,
     count: i64,
     pitch: i64,
     width: i64,
 }
 
-impl Rows {
+impl ByteRows {
     /// Views a tensor as rows that contain the dimensions from `dim` on. Returns `None` if the rows have gaps or are too large for 32-bit
     /// integers.
     fn of(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
@@ -139,47 +148,57 @@ impl Rows {
         if !(small && dense(dim..sizes.len(), 1) && dense(0..dim, outer)) {
             return Ok(None);
         }
-        Ok(Some(Self { at: launch.place(tensor)?, count, pitch: outer * element, width: width * element }))
+        Ok(Some(Self { address: launch.pointer(tensor)?, count, pitch: outer * element, width: width * element }))
     }
 }
 
 /// Concatenates tensors along a dimension of `out`, which they fill. Tensors that cannot be joined in one launch are copied one by one.
-pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> {
+pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Result<()> {
     let launch = Launch::on(out)?;
-    let whole = Rows::of(launch, out, dim)?;
+    let whole = ByteRows::of(launch, out, dim)?;
     let (mut together, mut all, mut next) = (Vec::new(), 0_u64, 0);
-    for part in parts {
+    for tensor in tensors {
         let start = next;
-        next += part.sizes()[dim];
-        if part.geometry().count() == 0 {
+        next += tensor.sizes()[dim];
+        if tensor.geometry().count() == 0 {
             continue;
         }
-        let rows = if part.dtype() == out.dtype() && whole.is_some() { Rows::of(launch, part, dim)? } else { None };
+        let rows =
+            if tensor.dtype() == out.dtype() && whole.is_some() { ByteRows::of(launch, tensor, dim)? } else { None };
         let Some(rows) = rows else {
             let at = i64::try_from(dim).unwrap_or(0);
-            write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
+            copy_into(&mut aten::narrow(out, at, start, tensor.sizes()[dim])?, tensor)?;
             continue;
         };
         let to = start.cast_unsigned() * out.strides()[dim].cast_unsigned() * out.dtype().size() as u64;
-        all |= rows.at.address() | (rows.pitch | rows.width).cast_unsigned() | to;
+        all |= rows.address.address() | (rows.pitch | rows.width).cast_unsigned() | to;
         together.push((rows, to));
     }
     let Some(whole) = whole else { return Ok(()) };
-    all |= whole.at.address() | whole.pitch.cast_unsigned();
+    all |= whole.address.address() | whole.pitch.cast_unsigned();
     let word = 1_i64 << all.trailing_zeros().min(4);
-    for some in together.chunks(PARTS) {
-        let mut parts = Parts([Part { from: Place::NULL, pitch: 0, to: 0, width: Divisor::new(1) }; PARTS]);
+    for some in together.chunks(MAX_SOURCES) {
+        let mut sources = ConcatSources(
+            [ConcatSource { from: DevicePointer::NULL, pitch: 0, to: 0, width: Divisor::new(1) }; MAX_SOURCES],
+        );
         let mut widest = 0;
-        for (part, (rows, to)) in parts.0.iter_mut().zip(some) {
+        for (source, (rows, to)) in sources.0.iter_mut().zip(some) {
             let width = Divisor::new(u32::try_from(rows.width / word).unwrap_or(u32::MAX));
-            *part = Part { from: rows.at, pitch: rows.pitch / word, to: to / word.cast_unsigned(), width };
+            *source =
+                ConcatSource { from: rows.address, pitch: rows.pitch / word, to: to / word.cast_unsigned(), width };
             widest = widest.max(rows.width / word * rows.count);
         }
         let blocks = Grid::cover(widest).blocks[0];
         let grid = Grid { blocks: [blocks, u32::try_from(some.len()).unwrap_or(0), 1], ..Grid::new(blocks, 256) };
         let rows = some.first().map_or(0, |(rows, _)| u32::try_from(rows.count).unwrap_or(0));
-        let dtype = self::word(usize::try_from(word).unwrap_or(1));
-        launch.run(&DATA_MOVEMENT, "joined", &[dtype], grid, (whole.at, whole.pitch / word, rows, parts))?;
+        let dtype = word_of_size(usize::try_from(word).unwrap_or(1));
+        launch.run(
+            &DATA_MOVEMENT,
+            "concatenate",
+            &[dtype],
+            grid,
+            (whole.address, whole.pitch / word, rows, sources),
+        )?;
     }
     Ok(())
 }

@@ -14,114 +14,114 @@ use dispatch_runtime::{
 
 use crate::compile::source::Instances;
 use crate::device::machine::Grid;
-use crate::engine::number::{encoded, is_single, narrowed, unsupported};
-use crate::engine::walk::Steps;
+use crate::engine::number::{encode_scalar, is_cpu_scalar, round_to_dtype, unsupported_dtype};
+use crate::engine::walk::WalkDims;
 use crate::error::CudaError;
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place, Writing};
+use crate::launch::{DevicePointer, Launch, Parameter, WriteGuard};
 
 /// The kernel of an elementwise operator, and its properties.
 pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, among the results of [`Loops::class`].
-    pub(crate) computes: &'static [DType],
-    pub(crate) marks: &'static [Mark],
+    /// The types that it computes in, among the results of [`Loops::compute_dtype`].
+    pub(crate) compute_dtypes: &'static [DType],
+    pub(crate) marks: &'static [OperandMark],
 }
 
 /// A property of an operand, by the operand's index.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum OperandMark {
     /// The operand is boolean; the other operands may have any dtype.
-    Truth(usize),
+    Boolean(usize),
     /// The operand is a divisor: for integers, zero is an error.
     Divisor(usize),
     /// If the operand is a CPU scalar, it is not rounded to half precision, as in PyTorch's kernels for the same operators. Other scalars
     /// are rounded to the dtype that the operands promote to.
-    Keeps(usize),
+    Unrounded(usize),
 }
 
 /// The maximum number of operands, and of scalars.
-const NUMBERS: usize = 4;
+const MAX_ARGUMENTS: usize = 4;
 /// The number of elements of a thread in the strided loop.
-const SCATTERED: u32 = 4;
+const ELEMENTS_PER_THREAD: u32 = 4;
 
 /// The kernels' `struct Operands`: the addresses, scalar values and dtypes of a call's operands.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Operands<const N: usize> {
-    at: [Place; N],
-    single: [u64; N],
-    singles: u32,
+    addresses: [DevicePointer; N],
+    scalars: [u64; N],
+    single_elements: u32,
     dtypes: [u8; N],
-    common: u8,
+    promoted: u8,
 }
 
 impl<const N: usize> Parameter for Operands<N> {}
 
-/// The kernels' `struct Numbers`: a call's scalar arguments.
+/// The kernels' `struct Scalars`: a call's scalar arguments.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Numbers([u64; NUMBERS]);
+struct Scalars([u64; MAX_ARGUMENTS]);
 
-impl Parameter for Numbers {}
+impl Parameter for Scalars {}
 
 /// The loops of an operator with the scalar arguments of a call.
-pub(crate) struct Bound {
+pub(crate) struct BoundLoops {
     loops: &'static Loops,
-    numbers: [Scalar; NUMBERS],
+    scalars: [Scalar; MAX_ARGUMENTS],
 }
 
 /// Computes an operator's result into a fresh tensor.
-pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &Bound) -> Result<Tensor> {
-    Rule::of::<O>().fresh(bound, inputs)
+pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
+    CallRule::of::<O>().fresh(bound, inputs)
 }
 
 /// Computes loops into a fresh tensor, with a given type promotion instead of the operator's.
-pub(crate) fn part<O: Operation, const N: usize>(
+pub(crate) fn intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     inputs: [&Tensor; N],
-    numbers: &[Scalar],
+    scalars: &[Scalar],
 ) -> Result<Tensor> {
-    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
+    CallRule { dtype, names: operand_names::<O>(), form: O::operator() }.fresh(&loops.with(scalars), inputs)
 }
 
 /// Computes loops into `out`, with a given type promotion instead of the operator's.
-pub(crate) fn part_into<O: Operation, const N: usize>(
+pub(crate) fn intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     out: &mut Tensor,
     inputs: [&Tensor; N],
-    numbers: &[Scalar],
+    scalars: &[Scalar],
 ) -> Result<()> {
-    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), "out", out, inputs)
+    CallRule { dtype, names: operand_names::<O>(), form: O::operator() }.into(&loops.with(scalars), "out", out, inputs)
 }
 
 /// Computes an operator's result into the caller's tensor.
 pub(crate) fn into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
-    bound: &Bound,
+    bound: &BoundLoops,
 ) -> Result<()> {
-    Rule::of::<O>().into(bound, name, out, inputs)
+    CallRule::of::<O>().into(bound, name, out, inputs)
 }
 
 /// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
 pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
-    bound: &Bound,
+    bound: &BoundLoops,
 ) -> Result<()> {
-    let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
+    let rule = CallRule { form: F::operator(), ..CallRule::of::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.compute_dtype(&inputs);
     rule.spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit_output("self", this)?;
-    rule.written(bound, "self", this, inputs, computed)
+    rule.checked_run(bound, "self", this, inputs, computed)
 }
 
 #[derive(Clone, Copy)]
-struct Rule {
+struct CallRule {
     dtype: Promotion,
     /// The names of the operands, for errors.
     names: &'static [&'static str],
@@ -129,15 +129,15 @@ struct Rule {
     form: &'static Operator,
 }
 
-impl Rule {
+impl CallRule {
     fn of<O: Operation>() -> Self {
-        Self { dtype: const { promotion::<O>() }, names: names::<O>(), form: O::operator() }
+        Self { dtype: const { promotion::<O>() }, names: operand_names::<O>(), form: O::operator() }
     }
 
-    fn fresh<const N: usize>(self, bound: &Bound, inputs: [&Tensor; N]) -> Result<Tensor> {
+    fn fresh<const N: usize>(self, bound: &BoundLoops, inputs: [&Tensor; N]) -> Result<Tensor> {
         let computed = self.dtype.compute_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(computed);
-        let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
+        let on = inputs.iter().find(|input| !is_cpu_scalar(input)).unwrap_or(&inputs[0]);
         let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
         self.run(bound, &mut out, inputs, computed)?;
         Ok(out)
@@ -145,7 +145,7 @@ impl Rule {
 
     fn into<const N: usize>(
         self,
-        bound: &Bound,
+        bound: &BoundLoops,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
@@ -154,20 +154,20 @@ impl Rule {
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
         self.spec(&inputs, self.dtype.result_dtype_from(computed))?.fit_output(name, &mut fitted)?;
-        self.written(bound, name, &mut fitted, inputs, computed)?;
+        self.checked_run(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
     }
 
-    fn written<const N: usize>(
+    fn checked_run<const N: usize>(
         self,
-        bound: &Bound,
+        bound: &BoundLoops,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
     ) -> Result<()> {
-        let _writing = check_written(self.names, name, out, &inputs)?;
+        let _writing = begin_checked_write(self.names, name, out, &inputs)?;
         self.run(bound, out, inputs, computed)
     }
 
@@ -180,56 +180,57 @@ impl Rule {
 
     fn run<const N: usize>(
         self,
-        Bound { loops, numbers }: &Bound,
+        BoundLoops { loops, scalars }: &BoundLoops,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
     ) -> Result<()> {
-        let Some(class) = loops.class(computed) else {
-            return Err(unsupported(self.form, "self", computed, loops.computes));
+        let Some(class) = loops.compute_dtype(computed) else {
+            return Err(unsupported_dtype(self.form, "self", computed, loops.compute_dtypes));
         };
         if out.geometry().count() == 0 {
             return Ok(());
         }
         for mark in loops.marks {
-            if let Mark::Divisor(k) = *mark
+            if let OperandMark::Divisor(k) = *mark
                 && !class.is_floating()
             {
-                divisor::check(inputs[k], computed)?;
+                divisor::check_divisor(inputs[k], computed)?;
             }
         }
         let launch = Launch::on(out)?;
         let operands = Operands::of(launch, self.names, &inputs, loops, class, computed)?;
-        let mut given = Numbers([0; NUMBERS]);
-        for (slot, number) in given.0.iter_mut().zip(numbers) {
-            *slot = encoded(*number, class);
+        let mut scalar_bits = Scalars([0; MAX_ARGUMENTS]);
+        for (slot, scalar) in scalar_bits.0.iter_mut().zip(scalars) {
+            *slot = encode_scalar(*scalar, class);
         }
-        let (kernel, to) = (&loops.kernel, launch.place(out)?);
+        let (kernel, to) = (&loops.kernel, launch.pointer(out)?);
         let uniform = out.dtype() == self.dtype.result_dtype_from(computed) && loops.is_uniform(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance(class, computed, out.dtype());
         let instance = &instance[..N + 2];
         let pack = 16 / instance[1..].iter().map(|dtype| dtype.size()).max().unwrap_or(1);
-        if (uniform || converts) && to.is_aligned_to(16) && operands.are_packed(out, &inputs) {
+        if (uniform || converts) && to.is_aligned_to(16) && operands.can_use_packs(out, &inputs) {
             let count = out.geometry().count();
             let grid = Grid::cover(count.unsigned_abs().div_ceil(pack as u64).cast_signed());
-            return Ok(launch.run(kernel, "packed", instance, grid, (count, to, operands, given))?);
+            return Ok(launch.run(kernel, "contiguous", instance, grid, (count, to, operands, scalar_bits))?);
         }
-        let (mut steps, alike) = (Steps::of(out, &inputs), uniform && is_common(computed));
+        let (mut steps, alike) = (WalkDims::of(out, &inputs), uniform && has_strided_loop(computed));
         let in_packs = alike
-            && steps.pack(
+            && steps.divide_into_packs(
                 pack,
-                std::iter::once((to, instance[1])).chain(operands.at.into_iter().zip(instance[2..].iter().copied())),
+                std::iter::once((to, instance[1]))
+                    .chain(operands.addresses.into_iter().zip(instance[2..].iter().copied())),
             );
-        for (walk, count, offsets) in steps.parts() {
+        for (walk, count, offsets) in steps.split_for_32_bits() {
             let (to, operands) = (to.offset(offsets[0]), operands.offset(&offsets[1..]));
             if alike {
-                let grid = Grid::cover(if in_packs { count } else { count.div_ceil(SCATTERED) }.into());
-                launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk, in_packs))?;
+                let grid = Grid::cover(if in_packs { count } else { count.div_ceil(ELEMENTS_PER_THREAD) }.into());
+                launch.run(kernel, "strided", instance, grid, (count, to, operands, scalar_bits, walk, in_packs))?;
             } else {
                 let (grid, dtype) = (Grid::cover(count.into()), out.dtype() as i32);
-                launch.run(kernel, "mixed", &[class], grid, (count, to, operands, given, walk, dtype))?;
+                launch.run(kernel, "mixed_dtypes", &[class], grid, (count, to, operands, scalar_bits, walk, dtype))?;
             }
         }
         Ok(())
@@ -245,29 +246,31 @@ impl<const N: usize> Operands<N> {
         class: DType,
         computed: DType,
     ) -> Result<Self> {
-        let common = computed as u8;
-        let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N], common };
+        let promoted = computed as u8;
+        let mut operands =
+            Self { addresses: [DevicePointer::NULL; N], scalars: [0; N], single_elements: 0, dtypes: [0; N], promoted };
         for (k, input) in inputs.iter().enumerate() {
             operands.dtypes[k] = input.dtype() as u8;
-            if is_single(input) {
-                let number = input.to_scalar()?;
-                let is_kept = computed.is_floating() && loops.marks.contains(&Mark::Keeps(k));
-                operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
-                operands.singles |= 1 << k;
+            if is_cpu_scalar(input) {
+                let scalar = input.to_scalar()?;
+                let is_kept = computed.is_floating() && loops.marks.contains(&OperandMark::Unrounded(k));
+                operands.scalars[k] =
+                    encode_scalar(if is_kept { scalar } else { round_to_dtype(scalar, computed) }, class);
+                operands.single_elements |= 1 << k;
             } else {
-                operands.at[k] = placed(launch, names.get(k).copied().unwrap_or_default(), input)?;
-                operands.singles |= u32::from(input.geometry().count() == 1) << k;
+                operands.addresses[k] = operand_pointer(launch, names.get(k).copied().unwrap_or_default(), input)?;
+                operands.single_elements |= u32::from(input.geometry().count() == 1) << k;
             }
         }
         Ok(operands)
     }
 
-    fn is_single(&self, k: usize) -> bool {
-        self.singles >> k & 1 == 1
+    fn is_cpu_scalar(&self, k: usize) -> bool {
+        self.single_elements >> k & 1 == 1
     }
 
     /// Whether all operands are scalars, or have the layout of the result, which is dense, and are aligned to sixteen bytes.
-    fn are_packed(&self, out: &Tensor, inputs: &[&Tensor; N]) -> bool {
+    fn can_use_packs(&self, out: &Tensor, inputs: &[&Tensor; N]) -> bool {
         out.geometry().is_dense()
             && inputs.iter().enumerate().all(|(k, input)| {
                 let alike = || {
@@ -275,14 +278,14 @@ impl<const N: usize> Operands<N> {
                     own.same_sizes(others)
                         && (own.strides() == others.strides() || own.is_contiguous() && others.is_contiguous())
                 };
-                self.is_single(k) || (self.at[k].is_aligned_to(16) && alike())
+                self.is_cpu_scalar(k) || (self.addresses[k].is_aligned_to(16) && alike())
             })
     }
 
     fn offset(mut self, offsets: &[u64]) -> Self {
-        for (place, offset) in self.at.iter_mut().zip(offsets) {
-            if *place != Place::NULL {
-                *place = place.offset(*offset);
+        for (address, offset) in self.addresses.iter_mut().zip(offsets) {
+            if *address != DevicePointer::NULL {
+                *address = address.offset(*offset);
             }
         }
         self
@@ -290,16 +293,18 @@ impl<const N: usize> Operands<N> {
 }
 
 /// Returns the address of an operand. An error names the operand.
-fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
-    launch.place(input).map_err(|error| match error {
-        CudaError::Elsewhere { found, expected } => BadArgument::new(name, Problem::Device { found, expected }).into(),
+fn operand_pointer(launch: Launch, name: &'static str, input: &Tensor) -> Result<DevicePointer> {
+    launch.pointer(input).map_err(|error| match error {
+        CudaError::WrongDevice { found, expected } => {
+            BadArgument::new(name, Problem::Device { found, expected }).into()
+        }
         other => other.into(),
     })
 }
 
 /// Copies the elements of `from` into `to`, which is not empty, and converts them.
-pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+pub(crate) fn convert_into(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
+    CallRule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
         &copy.with(&[]),
         to,
         [from],
@@ -309,12 +314,12 @@ pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) 
 
 /// Checks that a tensor may be written by a call that reads the inputs, and begins the write. Returns an error if the tensor overlaps
 /// itself, or partially overlaps an input.
-pub(crate) fn check_written(
+pub(crate) fn begin_checked_write(
     names: &[&'static str],
     name: &'static str,
     out: &Tensor,
     inputs: &[&Tensor],
-) -> Result<Writing> {
+) -> Result<WriteGuard> {
     if out.overlaps_itself() {
         return Err(BadArgument::new(name, Problem::SelfOverlap).into());
     }
@@ -324,44 +329,44 @@ pub(crate) fn check_written(
             return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
     }
-    Ok(Launch::on(out)?.writing(out)?)
+    Ok(Launch::on(out)?.begin_write(out)?)
 }
 
 impl Loops {
     /// Binds the loops to the scalar arguments of a call, at most four.
-    pub(crate) fn with(&'static self, numbers: &[Scalar]) -> Bound {
-        let mut given = [Scalar::Int(0); NUMBERS];
-        given.iter_mut().zip(numbers).for_each(|(given, number)| *given = *number);
-        Bound { loops: self, numbers: given }
+    pub(crate) fn with(&'static self, scalars: &[Scalar]) -> BoundLoops {
+        let mut given = [Scalar::Int(0); MAX_ARGUMENTS];
+        given.iter_mut().zip(scalars).for_each(|(given, scalar)| *given = *scalar);
+        BoundLoops { loops: self, scalars: given }
     }
 
     /// Returns the type that a dtype is computed in, or `None` if there are no loops for it.
-    pub(crate) fn class(&self, computed: DType) -> Option<DType> {
+    pub(crate) fn compute_dtype(&self, computed: DType) -> Option<DType> {
         let class = match computed {
             DType::F16 | DType::BF16 | DType::F32 => DType::F32,
             DType::F64 => DType::F64,
             DType::C64 | DType::C128 => return None,
             DType::I64 => DType::I64,
-            _ if self.computes.contains(&DType::I32) => DType::I32,
+            _ if self.compute_dtypes.contains(&DType::I32) => DType::I32,
             _ => DType::I64,
         };
-        self.computes.contains(&class).then_some(class)
+        self.compute_dtypes.contains(&class).then_some(class)
     }
 
     /// Whether all operands have the computed dtype, apart from boolean operands and CPU scalars.
     fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
-            let expected = if self.marks.contains(&Mark::Truth(k)) { DType::Bool } else { computed };
-            input.dtype() == expected || is_single(input)
+            let expected = if self.marks.contains(&OperandMark::Boolean(k)) { DType::Bool } else { computed };
+            input.dtype() == expected || is_cpu_scalar(input)
         })
     }
 
     /// Returns the dtypes of an instance: the computed type, the result and the operands.
-    fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
-        let mut dtypes = [computed; NUMBERS + 3];
+    fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; MAX_ARGUMENTS + 3] {
+        let mut dtypes = [computed; MAX_ARGUMENTS + 3];
         (dtypes[0], dtypes[1]) = (class, out);
         for mark in self.marks {
-            if let Mark::Truth(truth) = *mark {
+            if let OperandMark::Boolean(truth) = *mark {
                 dtypes[truth + 2] = DType::Bool;
             }
         }
@@ -370,27 +375,27 @@ impl Loops {
 
     /// Adds all instances of the loops, for an operator with so many operands and this promotion.
     pub(crate) fn instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
-        for computed in DTYPES {
+        for computed in REAL_DTYPES {
             let floating_only = dtype == Promotion::Float && !computed.is_floating();
-            if let Some(class) = self.class(computed).filter(|_| !floating_only) {
+            if let Some(class) = self.compute_dtype(computed).filter(|_| !floating_only) {
                 let list = self.instance(class, computed, dtype.result_dtype_from(computed));
-                instances.one("packed", &list[..operands + 2]);
-                if is_common(computed) {
-                    instances.one("strided", &list[..operands + 2]);
+                instances.add("contiguous", &list[..operands + 2]);
+                if has_strided_loop(computed) {
+                    instances.add("strided", &list[..operands + 2]);
                 }
             }
         }
-        instances.each("mixed", self.computes);
+        instances.add_each("mixed_dtypes", self.compute_dtypes);
     }
 }
 
 /// Whether the strided loop has an instance for a dtype.
-pub(crate) fn is_common(dtype: DType) -> bool {
+pub(crate) fn has_strided_loop(dtype: DType) -> bool {
     dtype.is_floating() || dtype.size() >= 4
 }
 
 /// The real dtypes, for which there are loops.
-pub(crate) const DTYPES: [DType; 10] = [
+pub(crate) const REAL_DTYPES: [DType; 10] = [
     DType::F32,
     DType::F64,
     DType::F16,
@@ -407,12 +412,12 @@ pub(crate) const DTYPES: [DType; 10] = [
 pub(crate) const fn promotion<O: Operation>() -> Promotion {
     match O::SHAPE {
         Some(ShapeWord::Pointwise { dtype, .. }) => dtype,
-        _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
+        _ => panic!("an elementwise kernel needs an operator with `shape = pointwise`"),
     }
 }
 
 /// Returns the names of an operator's operands, for errors.
-pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
+pub(crate) const fn operand_names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
@@ -430,7 +435,7 @@ pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
 }
 
 /// Returns the real dtypes of a list.
-pub(crate) const fn real<const N: usize>(dtypes: &[DType]) -> [DType; N] {
+pub(crate) const fn real_dtypes<const N: usize>(dtypes: &[DType]) -> [DType; N] {
     let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
     while i < dtypes.len() {
         if is_real(dtypes[i]) {

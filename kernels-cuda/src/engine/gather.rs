@@ -6,24 +6,24 @@
 
 use smallvec::SmallVec;
 
-use crate::engine::data_movement::{Side, WORDS, word};
-use crate::engine::number::encoded;
-use crate::engine::walk::{Part, Steps, steps};
+use crate::engine::data_movement::{StridedPointer, WORD_DTYPES, word_of_size};
+use crate::engine::number::encode_scalar;
+use crate::engine::walk::{WalkDims, WalkPart, byte_strides};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side and list comes with its strides through the sizes of the walk. Indices are checked where they are read.
     static GATHER = unsafe { Kernel::new("gather", include_str!("../../kernels/engine/gather.cu"), |instances| {
-        instances.all(&["gathered", "put"], WORDS);
-        instances.one("places", &[]);
-        instances.all(&["reduced", "shared_among"], COMPUTED);
+        instances.add_all(&["gather", "scatter"], WORD_DTYPES);
+        instances.add("index_offsets", &[]);
+        instances.add_all(&["scatter_reduce", "divide_by_counts"], COMBINE_DTYPES);
     }) };
 }
 
-const COMPUTED: &[DType] = &[DType::F32, DType::F64, DType::I32, DType::I64];
+const COMBINE_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::I32, DType::I64];
 
 /// Returns the type that elements of a dtype are combined in.
-pub(crate) fn computed_in(dtype: DType) -> DType {
+pub(crate) fn combine_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F32 | DType::F16 | DType::BF16 => DType::F32,
         DType::F64 | DType::I64 | DType::C64 | DType::C128 => dtype,
@@ -42,7 +42,7 @@ pub(crate) use site;
 
 /// Indices into a dimension of size `size`, whose elements are `step` bytes apart.
 #[derive(Clone)]
-pub(crate) struct List {
+pub(crate) struct IndexList {
     index: Tensor,
     /// The index tensor's strides through the sizes of the walk, in bytes.
     steps: Dims,
@@ -50,10 +50,10 @@ pub(crate) struct List {
     step: i64,
 }
 
-impl List {
+impl IndexList {
     /// Creates a list from an index tensor, broadcast to the sizes of the walk.
     pub(crate) fn of(index: &Tensor, sizes: &[i64], (size, step): (i64, i64)) -> Self {
-        Self { index: index.clone(), steps: steps(index, sizes), size, step }
+        Self { index: index.clone(), steps: byte_strides(index, sizes), size, step }
     }
 
     /// Creates a list from a one-dimensional index, which runs along one dimension of the walk.
@@ -67,164 +67,180 @@ impl List {
 }
 
 /// The index lists of a call, whether negative indices wrap, and the argument for errors.
-pub(crate) struct Lists {
-    pub(crate) all: SmallVec<[List; MOST]>,
-    pub(crate) wraps: bool,
+pub(crate) struct IndexLists {
+    pub(crate) all: SmallVec<[IndexList; MAX_LISTS]>,
+    pub(crate) wraps_negative: bool,
     pub(crate) site: Site,
 }
 
-const MOST: usize = 4;
+const MAX_LISTS: usize = 4;
 
 parameters! {
-    /// The kernels' `struct Lists`: up to four lists of indices.
-    struct Given {
-        at: [Place; MOST],
-        sizes: [i64; MOST],
-        steps: [i64; MOST],
+    /// The kernels' `struct IndexLists`: up to four lists of indices.
+    struct IndexListsParameter {
+        addresses: [DevicePointer; MAX_LISTS],
+        sizes: [i64; MAX_LISTS],
+        strides: [i64; MAX_LISTS],
         count: u32,
-        narrow: u32,
-        wraps: bool,
+        is_32_bit: u32,
+        wraps_negative: bool,
         site: Site,
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
-impl Given {
+impl IndexListsParameter {
     fn offset(mut self, offsets: &[u64]) -> Self {
-        self.at.iter_mut().zip(&offsets[2..]).for_each(|(at, offset)| *at = at.offset(*offset));
+        self.addresses.iter_mut().zip(&offsets[2..]).for_each(|(address, offset)| *address = address.offset(*offset));
         self
     }
 }
 
-impl Lists {
-    pub(crate) fn one(list: List, wraps: bool, site: Site) -> Self {
-        Self { all: SmallVec::from_elem(list, 1), wraps, site }
+impl IndexLists {
+    pub(crate) fn single(list: IndexList, wraps_negative: bool, site: Site) -> Self {
+        Self { all: SmallVec::from_elem(list, 1), wraps_negative, site }
     }
 
-    fn given(&self, launch: Launch) -> Result<Given> {
-        let (count, fault) = (u32::try_from(self.all.len()).unwrap_or(0), launch.faults());
-        let (wraps, site) = (self.wraps, self.site);
-        let mut given =
-            Given { at: [Place::NULL; MOST], sizes: [0; MOST], steps: [0; MOST], count, narrow: 0, wraps, site, fault };
+    fn parameter(&self, launch: Launch) -> Result<IndexListsParameter> {
+        let (count, fault) = (u32::try_from(self.all.len()).unwrap_or(0), launch.fault_record());
+        let (wraps_negative, site) = (self.wraps_negative, self.site);
+        let mut parameter = IndexListsParameter {
+            addresses: [DevicePointer::NULL; MAX_LISTS],
+            sizes: [0; MAX_LISTS],
+            strides: [0; MAX_LISTS],
+            count,
+            is_32_bit: 0,
+            wraps_negative,
+            site,
+            fault,
+        };
         for (k, list) in self.all.iter().enumerate() {
-            given.at[k] = launch.place(&list.index)?;
-            given.narrow |= u32::from(list.index.dtype() == DType::I32) << k;
-            (given.sizes[k], given.steps[k]) = (list.size, list.step);
+            parameter.addresses[k] = launch.pointer(&list.index)?;
+            parameter.is_32_bit |= u32::from(list.index.dtype() == DType::I32) << k;
+            (parameter.sizes[k], parameter.strides[k]) = (list.size, list.step);
         }
-        Ok(given)
+        Ok(parameter)
     }
 
-    /// Reduces the lists to at most [`MOST`]: several lists are combined into one list of byte offsets.
-    fn few(mut self, launch: Launch, sizes: &[i64]) -> Result<Self> {
-        while self.all.len() > MOST {
-            let all: SmallVec<_> = self.all.drain(..MOST).collect();
-            let some = Self { all, wraps: self.wraps, site: self.site };
-            self.all.push(List::of(&some.places(launch, sizes, 0)?, sizes, (i64::MAX, 1)));
+    /// Reduces the lists to at most [`MAX_LISTS`]: several lists are combined into one list of byte offsets.
+    fn merge_lists(mut self, launch: Launch, sizes: &[i64]) -> Result<Self> {
+        while self.all.len() > MAX_LISTS {
+            let all: SmallVec<_> = self.all.drain(..MAX_LISTS).collect();
+            let some = Self { all, wraps_negative: self.wraps_negative, site: self.site };
+            self.all.push(IndexList::of(&some.byte_offsets(launch, sizes, 0)?, sizes, (i64::MAX, 1)));
         }
         Ok(self)
     }
 
     /// Returns the byte offset for each index, or `otherwise` if the index is out of range.
-    pub(crate) fn places(self, launch: Launch, sizes: &[i64], otherwise: i64) -> Result<Tensor> {
-        let lists = self.few(launch, sizes)?;
+    pub(crate) fn byte_offsets(self, launch: Launch, sizes: &[i64], otherwise: i64) -> Result<Tensor> {
+        let lists = self.merge_lists(launch, sizes)?;
         let out = Spec::contiguous(DType::I64, sizes).on(launch.device())?;
         if sizes.contains(&0) {
             return Ok(out);
         }
-        let (to, given) = (Side::of(launch, &out, sizes)?, lists.given(launch)?);
-        for (walk, count, offsets) in lists.steps(sizes, &to.steps, &to.steps).parts() {
-            let arguments = (count, to.at.offset(offsets[0]), walk, given.offset(&offsets), otherwise);
-            launch.cover(&GATHER, "places", &[], count.into(), arguments)?;
+        let (to, parameter) = (StridedPointer::of(launch, &out, sizes)?, lists.parameter(launch)?);
+        for (walk, count, offsets) in lists.walk_dims(sizes, &to.byte_strides, &to.byte_strides).split_for_32_bits() {
+            let arguments = (count, to.address.offset(offsets[0]), walk, parameter.offset(&offsets), otherwise);
+            launch.cover(&GATHER, "index_offsets", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
 
-    fn steps(&self, sizes: &[i64], first: &Dims, second: &Dims) -> Steps {
+    fn walk_dims(&self, sizes: &[i64], first: &Dims, second: &Dims) -> WalkDims {
         let all: SmallVec<[Dims; 6]> =
             [first, second].into_iter().chain(self.all.iter().map(|list| &list.steps)).cloned().collect();
-        Steps::new(sizes, &all)
+        WalkDims::new(sizes, &all)
     }
 
     /// Calls `run` for each part of a walk through these sizes. Adjacent elements are moved as one word.
-    fn walk(
+    fn for_each_part(
         self,
         launch: Launch,
         element: usize,
         sizes: &[i64],
-        [to, from]: [&Side; 2],
-        run: impl Fn(DType, Part, [Place; 2], Given) -> Result<()>,
+        [to, from]: [&StridedPointer; 2],
+        run: impl Fn(DType, WalkPart, [DevicePointer; 2], IndexListsParameter) -> Result<()>,
     ) -> Result<()> {
         if sizes.contains(&0) {
             return Ok(());
         }
-        let lists = self.few(launch, sizes)?;
-        let given = lists.given(launch)?;
-        let mut steps = lists.steps(sizes, &to.steps, &from.steps);
-        let picked = lists.all.iter().fold(0, |all, list| all | list.step.unsigned_abs());
-        let word = word(steps.widen(element, to.at.address() | from.at.address() | picked));
-        for part in steps.parts() {
-            let from = if from.at == Place::NULL { from.at } else { from.at.offset(part.2[1]) };
-            let (to, given) = (to.at.offset(part.2[0]), given.offset(&part.2));
-            run(word, part, [to, from], given)?;
+        let lists = self.merge_lists(launch, sizes)?;
+        let parameter = lists.parameter(launch)?;
+        let mut steps = lists.walk_dims(sizes, &to.byte_strides, &from.byte_strides);
+        let list_strides = lists.all.iter().fold(0, |all, list| all | list.step.unsigned_abs());
+        let word =
+            word_of_size(steps.merge_into_words(element, to.address.address() | from.address.address() | list_strides));
+        for part in steps.split_for_32_bits() {
+            let from = if from.address == DevicePointer::NULL { from.address } else { from.address.offset(part.2[1]) };
+            let (to, parameter) = (to.address.offset(part.2[0]), parameter.offset(&part.2));
+            run(word, part, [to, from], parameter)?;
         }
         Ok(())
     }
 }
 
 /// Fills `to` with the elements of `from` at the indexed positions. `from` has stride 0 in the dimensions of the indices.
-pub(crate) fn gathered(
+pub(crate) fn gather(
     launch: Launch,
     dtype: DType,
     sizes: &[i64],
-    to: &Side,
-    from: &Side,
-    lists: Lists,
+    to: &StridedPointer,
+    from: &StridedPointer,
+    lists: IndexLists,
 ) -> Result<()> {
-    lists.walk(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        launch.cover(&GATHER, "gathered", &[word], count.into(), (count, to, from, walk, lists))
+    lists.for_each_part(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
+        launch.cover(&GATHER, "gather", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
 /// The source of a scatter: elements or a scalar.
-pub(crate) enum Source {
-    Elements(Side),
-    Number(Scalar),
+pub(crate) enum ScatterSource {
+    Elements(StridedPointer),
+    Scalar(Scalar),
 }
 
-impl Source {
-    fn side(&self, rank: usize) -> Side {
+impl ScatterSource {
+    fn side(&self, rank: usize) -> StridedPointer {
         match self {
             Self::Elements(side) => side.clone(),
-            Self::Number(_) => Side { at: Place::NULL, steps: Dims::from_elem(0, rank) },
+            Self::Scalar(_) => StridedPointer { address: DevicePointer::NULL, byte_strides: Dims::from_elem(0, rank) },
         }
     }
 }
 
 /// Writes elements or a scalar to the indexed positions of `to`.
-pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source: &Source, lists: Lists) -> Result<()> {
-    let number = if let Source::Number(number) = source { stored(*number, dtype) } else { 0 };
-    lists.walk(
+pub(crate) fn scatter(
+    launch: Launch,
+    dtype: DType,
+    sizes: &[i64],
+    to: &StridedPointer,
+    source: &ScatterSource,
+    lists: IndexLists,
+) -> Result<()> {
+    let number = if let ScatterSource::Scalar(number) = source { scalar_bits(*number, dtype) } else { 0 };
+    lists.for_each_part(
         launch,
         dtype.size(),
         sizes,
         [to, &source.side(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            launch.cover(&GATHER, "put", &[word], count.into(), arguments)
+            launch.cover(&GATHER, "scatter", &[word], count.into(), arguments)
         },
     )
 }
 
 /// Returns the bits of a scalar as an element of a dtype.
-fn stored(number: Scalar, dtype: DType) -> u64 {
+fn scalar_bits(number: Scalar, dtype: DType) -> u64 {
     use dispatch_runtime::{bf16, f16};
-    let real = || f64::from_bits(encoded(number, DType::F64));
+    let real = || f64::from_bits(encode_scalar(number, DType::F64));
     match dtype {
         DType::F16 => f16::from_f64(real()).to_bits().into(),
         DType::BF16 => bf16::from_f64(real()).to_bits().into(),
-        DType::F32 | DType::F64 => encoded(number, dtype),
+        DType::F32 | DType::F64 => encode_scalar(number, dtype),
         DType::Bool => u64::from(real() != 0.0),
-        _ => encoded(number, DType::I64),
+        _ => encode_scalar(number, DType::I64),
     }
 }
 
@@ -233,31 +249,31 @@ fn stored(number: Scalar, dtype: DType) -> u64 {
 pub(crate) enum Combine {
     Sum,
     Product,
-    Greatest,
-    Least,
+    Max,
+    Min,
 }
 
 /// Combines elements with those at the indexed positions of `to`, whose dtype is `computed`.
-pub(crate) fn combined(
+pub(crate) fn scatter_reduce(
     launch: Launch,
     [computed, dtype]: [DType; 2],
     sizes: &[i64],
-    to: &Side,
-    source: &Source,
-    lists: Lists,
-    how: Combine,
+    to: &StridedPointer,
+    source: &ScatterSource,
+    lists: IndexLists,
+    operation: Combine,
 ) -> Result<()> {
-    let number = if let Source::Number(number) = source { encoded(*number, computed) } else { 0 };
-    // With the widest element size, `walk` does not combine elements into words.
+    let number = if let ScatterSource::Scalar(number) = source { encode_scalar(*number, computed) } else { 0 };
+    // With the widest element size, `for_each_part` does not merge elements into words.
     let from = source.side(sizes.len());
-    lists.walk(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
-        let arguments = (count, to, from, walk, lists, number, dtype as i32, how as i32);
-        launch.cover(&GATHER, "reduced", &[computed], count.into(), arguments)
+    lists.for_each_part(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
+        let arguments = (count, to, from, walk, lists, number, dtype as i32, operation as i32);
+        launch.cover(&GATHER, "scatter_reduce", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums elementwise by counts of the same layout.
-pub(crate) fn share(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
+pub(crate) fn divide_by_counts(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    launch.cover(&GATHER, "shared_among", &[sums.dtype()], count, (count, sums, counts))
+    launch.cover(&GATHER, "divide_by_counts", &[sums.dtype()], count, (count, sums, counts))
 }

@@ -7,18 +7,18 @@
 use dispatch_runtime::broadcast_strides;
 
 use crate::engine::cublaslt;
-use crate::engine::number::encoded;
+use crate::engine::number::encode_scalar;
 use crate::prelude::*;
 
 /// The dtypes whose products are accumulated in single precision.
-const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
     // SAFETY: each operand comes with the strides of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
     static GEMM = unsafe { Kernel::new("gemm", include_str!("../../kernels/engine/gemm.cu"), |instances| {
-        instances.each("product_128", &SINGLE);
-        instances.all(&["product_64", "gather", "row_by_row", "column_by_column"], &NUMBERS);
+        instances.add_each("tiled_product_128", &SINGLE_PRECISION_DTYPES);
+        instances.add_all(&["tiled_product_64", "sum_portions", "matrix_vector_by_rows", "matrix_vector_by_columns"], &NUMERIC_DTYPES);
     }) };
 }
 
@@ -26,7 +26,7 @@ kernel! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MatrixView {
     pub(crate) sizes: [i64; 3],
-    pub(crate) steps: [i64; 3],
+    pub(crate) strides: [i64; 3],
 }
 
 impl MatrixView {
@@ -37,21 +37,21 @@ impl MatrixView {
 
     /// Views a tensor, broadcast to these sizes, as a batch of matrices.
     pub(crate) fn broadcast(tensor: &Tensor, sizes: &[i64]) -> Self {
-        let steps = broadcast_strides(tensor.geometry(), sizes);
-        match (sizes, &steps[..]) {
+        let strides = broadcast_strides(tensor.geometry(), sizes);
+        match (sizes, &strides[..]) {
             (&[items, rows, columns], &[next, down, across]) => {
-                Self { sizes: [items, rows, columns], steps: [next, down, across] }
+                Self { sizes: [items, rows, columns], strides: [next, down, across] }
             }
-            (&[rows, columns], &[down, across]) => Self { sizes: [1, rows, columns], steps: [0, down, across] },
-            (&[rows], &[down]) => Self { sizes: [1, rows, 1], steps: [0, down, 0] },
-            _ => Self { sizes: [1; 3], steps: [0; 3] },
+            (&[rows, columns], &[down, across]) => Self { sizes: [1, rows, columns], strides: [0, down, across] },
+            (&[rows], &[down]) => Self { sizes: [1, rows, 1], strides: [0, down, 0] },
+            _ => Self { sizes: [1; 3], strides: [0; 3] },
         }
     }
 
     #[must_use]
     pub(crate) fn transposed(self) -> Self {
-        let ([items, rows, columns], [next, down, across]) = (self.sizes, self.steps);
-        Self { sizes: [items, columns, rows], steps: [next, across, down] }
+        let ([items, rows, columns], [next, down, across]) = (self.sizes, self.strides);
+        Self { sizes: [items, columns, rows], strides: [next, across, down] }
     }
 }
 
@@ -74,7 +74,7 @@ impl<'a> Operand<'a> {
 }
 
 /// The operands of a matrix product. All have the dtype of `out`, and matching numbers of items, rows and columns.
-pub(crate) struct Task<'a> {
+pub(crate) struct ProductTask<'a> {
     pub(crate) out: Operand<'a>,
     pub(crate) left: Operand<'a>,
     pub(crate) right: Operand<'a>,
@@ -83,7 +83,7 @@ pub(crate) struct Task<'a> {
     pub(crate) added: Option<(Operand<'a>, Scalar)>,
 }
 
-impl Task<'_> {
+impl ProductTask<'_> {
     /// Returns the task of the transposed product.
     pub(crate) fn transposed(&self) -> Self {
         Self {
@@ -97,10 +97,10 @@ impl Task<'_> {
 }
 
 parameters! {
-    /// The kernels' `struct Matrices`: the address and the strides of a batch of matrices.
-    struct Matrices {
-        at: Place,
-        steps: [i64; 3],
+    /// The kernels' `struct MatrixBatch`: the address and the strides of a batch of matrices.
+    struct MatrixBatch {
+        address: DevicePointer,
+        strides: [i64; 3],
     }
 
     /// The kernels' `struct Product`: the operands and sizes of a product.
@@ -108,20 +108,21 @@ parameters! {
         items: i64,
         rows: i64,
         columns: i64,
+        /// The size of the inner dimension.
         steps: i64,
-        left: Matrices,
-        right: Matrices,
-        added: Matrices,
-        out: Matrices,
+        left: MatrixBatch,
+        right: MatrixBatch,
+        added: MatrixBatch,
+        out: MatrixBatch,
         alpha: u64,
         beta: u64,
-        parts: Place,
+        parts: DevicePointer,
         portions: u32,
     }
 }
 
 /// Returns the type that products of a dtype are accumulated in.
-fn summed(dtype: DType) -> DType {
+fn sum_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F64 | DType::I64 => dtype,
         dtype if dtype.is_floating() => DType::F32,
@@ -130,7 +131,7 @@ fn summed(dtype: DType) -> DType {
 }
 
 /// Computes a matrix product into `task.out`.
-pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
+pub(crate) fn multiply(task: &ProductTask<'_>) -> Result<()> {
     let ([items, rows, columns], [.., steps]) = (task.out.view.sizes, task.left.view.sizes);
     if items == 0 || rows == 0 || columns == 0 {
         return Ok(());
@@ -143,7 +144,7 @@ pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
     if columns > 1 && steps > 0 && cublaslt::multiply(launch, task)? {
         return Ok(());
     }
-    tiled(launch, task)
+    multiply_with_kernels(launch, task)
 }
 
 /// The division of a product among blocks: the kernel's template, the number of blocks for each portion, and the number of portions of the
@@ -156,19 +157,20 @@ struct Division {
 }
 
 impl Division {
-    fn new(task: &Task<'_>, multiprocessors: i64) -> Self {
+    fn new(task: &ProductTask<'_>, multiprocessors: i64) -> Self {
         let ([items, rows, columns], left) = (task.out.view.sizes, &task.left.view);
         let steps = left.sizes[2];
         let (template, blocks, least) = if columns == 1 {
-            if left.steps[1] == 1 && left.steps[2] != 1 && rows > 1 {
-                ("column_by_column", items * ((rows - 1) / 32 + 1), 128)
+            if left.strides[1] == 1 && left.strides[2] != 1 && rows > 1 {
+                ("matrix_vector_by_columns", items * ((rows - 1) / 32 + 1), 128)
             } else {
-                ("row_by_row", (items * rows - 1) / 8 + 1, 4096)
+                ("matrix_vector_by_rows", (items * rows - 1) / 8 + 1, 4096)
             }
         } else {
             let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
-            let large = SINGLE.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
-            if large { ("product_128", tiles(128), 512) } else { ("product_64", tiles(64), 256) }
+            let large =
+                SINGLE_PRECISION_DTYPES.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
+            if large { ("tiled_product_128", tiles(128), 512) } else { ("tiled_product_64", tiles(64), 256) }
         };
         // If there are too few blocks for the device, the inner dimension is split among several blocks.
         let busy = if columns == 1 { blocks } else { blocks * items };
@@ -177,16 +179,19 @@ impl Division {
     }
 }
 
-fn tiled(launch: Launch, task: &Task<'_>) -> Result<()> {
+fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
     let ([items, rows, columns], dtype) = (task.out.view.sizes, task.out.tensor.dtype());
     let matrices = |operand: &Operand<'_>| {
-        Ok::<_, crate::CudaError>(Matrices { at: launch.place(operand.tensor)?, steps: operand.view.steps })
+        Ok::<_, crate::CudaError>(MatrixBatch {
+            address: launch.pointer(operand.tensor)?,
+            strides: operand.view.strides,
+        })
     };
     let division = Division::new(task, launch.multiprocessors().into());
-    let class = summed(dtype);
+    let class = sum_dtype(dtype);
     let parts = Spec::contiguous(class, &[division.portions, items, rows, columns]);
     let parts = if division.portions > 1 { Some(parts.on(launch.device())?) } else { None };
-    let nothing = Matrices { at: Place::NULL, steps: [0; 3] };
+    let nothing = MatrixBatch { address: DevicePointer::NULL, strides: [0; 3] };
     let portions = u32::try_from(division.portions).unwrap_or(1);
     let product = Product {
         items,
@@ -197,17 +202,17 @@ fn tiled(launch: Launch, task: &Task<'_>) -> Result<()> {
         right: matrices(&task.right)?,
         added: task.added.as_ref().map_or(Ok(nothing), |(added, _)| matrices(added))?,
         out: matrices(&task.out)?,
-        alpha: encoded(task.alpha, class),
-        beta: task.added.as_ref().map_or(0, |(_, beta)| encoded(*beta, class)),
-        parts: launch.place_or_null(parts.as_ref())?,
+        alpha: encode_scalar(task.alpha, class),
+        beta: task.added.as_ref().map_or(0, |(_, beta)| encode_scalar(*beta, class)),
+        parts: launch.pointer_or_null(parts.as_ref())?,
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
-    let [blocks, ..] = Grid::of(division.blocks.unsigned_abs(), 256).blocks;
-    let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared: 0 };
+    let [blocks, ..] = Grid::of_blocks(division.blocks.unsigned_abs(), 256).blocks;
+    let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared_memory: 0 };
     launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {
-        launch.cover(&GEMM, "gather", &[dtype], items * rows * columns, (product,))?;
+        launch.cover(&GEMM, "sum_portions", &[dtype], items * rows * columns, (product,))?;
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 use dispatch_runtime::{DType, Device, Error, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
 
 /// Whether a tensor is a zero-dimensional CPU tensor, whose value any device can use as a scalar.
-pub(crate) fn is_single(tensor: &Tensor) -> bool {
+pub(crate) fn is_cpu_scalar(tensor: &Tensor) -> bool {
     tensor.geometry().rank() == 0 && tensor.device().key() == Device::CPU.key()
 }
 
 /// Rounds a scalar to a real dtype: integers wrap, fractions round to the nearest value.
 #[expect(clippy::cast_possible_truncation, reason = "integers wrap")]
-pub(crate) fn narrowed(number: Scalar, dtype: DType) -> Scalar {
+pub(crate) fn round_to_dtype(number: Scalar, dtype: DType) -> Scalar {
     let real = |round: fn(f64) -> f64| number.to_f64().map_or(number, |number| Scalar::Float(round(number)));
     match (dtype, number) {
         (DType::F16, _) => real(|number| f16::from_f32(number as f32).to_f64()),
@@ -24,7 +24,7 @@ pub(crate) fn narrowed(number: Scalar, dtype: DType) -> Scalar {
 
 /// Returns the bits of a scalar in the type that elements are computed in: F32, F64, I32 or I64.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "numbers convert as elements do")]
-pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
+pub(crate) fn encode_scalar(number: Scalar, class: DType) -> u64 {
     let real = match number {
         Scalar::Int(value) => value as f64,
         Scalar::Complex(value) => value.re,
@@ -43,10 +43,10 @@ pub(crate) fn encoded(number: Scalar, class: DType) -> u64 {
 }
 
 /// The floating dtypes.
-pub(crate) const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
+pub(crate) const FLOATING_DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
 /// The dtypes of numbers: floating and integral ones, without bool.
-pub(crate) const NUMBERS: [DType; 9] =
+pub(crate) const NUMERIC_DTYPES: [DType; 9] =
     [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8];
 
 /// Returns [`ErrorKind::UnsupportedDType`] if an operator has no kernel for a dtype.
@@ -56,12 +56,12 @@ pub(crate) fn check_dtype(
     dtype: DType,
     supported: &'static [DType],
 ) -> Result<()> {
-    if supported.contains(&dtype) { Ok(()) } else { Err(unsupported(operator, argument, dtype, supported)) }
+    if supported.contains(&dtype) { Ok(()) } else { Err(unsupported_dtype(operator, argument, dtype, supported)) }
 }
 
 /// Creates the error of an unsupported dtype.
 #[cold]
-pub(crate) fn unsupported(
+pub(crate) fn unsupported_dtype(
     operator: &Operator,
     argument: &'static str,
     dtype: DType,

@@ -6,7 +6,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: the counts are contiguous, `count` of them, and `starts` has one for each tile.
     static PREFIX_SUM = unsafe { Kernel::new("prefix_sum", include_str!("../../kernels/engine/prefix_sum.cu"), |instances| {
-        instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
+        instances.add_all(&["sum_tiles", "prefix_sums"], &[DType::I32, DType::I64]);
     }) };
 }
 
@@ -17,31 +17,31 @@ const TILE: i64 = 2048;
 pub(crate) fn exclusive_sum(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
     if counts.geometry().count() == 0 {
-        write(&mut total, &Tensor::number(0.into()))?;
+        copy_into(&mut total, &Tensor::number(0.into()))?;
     }
-    prefix(launch, counts, Some(&total))?;
+    prefix_sums(launch, counts, Some(&total))?;
     Ok(total)
 }
 
-fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()> {
+fn prefix_sums(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()> {
     let (count, dtype) = (counts.geometry().count(), [counts.dtype()]);
     let tiles = (count.cast_unsigned()).div_ceil(TILE.unsigned_abs());
-    let grid = Grid::of(tiles, 256);
+    let grid = Grid::of_blocks(tiles, 256);
     let mut starts = None;
     if tiles > 1 {
         let sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
-        launch.run(&PREFIX_SUM, "sums", &dtype, grid, (count, counts, &sums))?;
-        prefix(launch, &sums, None)?;
+        launch.run(&PREFIX_SUM, "sum_tiles", &dtype, grid, (count, counts, &sums))?;
+        prefix_sums(launch, &sums, None)?;
         starts = Some(sums);
     }
-    Ok(launch.run(&PREFIX_SUM, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
+    Ok(launch.run(&PREFIX_SUM, "prefix_sums", &dtype, grid, (count, counts, starts.as_ref(), total))?)
 }
 
 /// Copies an integer from the device to the CPU, and waits for it.
-pub(crate) fn read_back(launch: Launch, number: &Tensor) -> Result<i64> {
+pub(crate) fn read_integer(launch: Launch, number: &Tensor) -> Result<i64> {
     let mut bytes = [0; 8];
     let size = number.dtype().size();
-    launch.copy_out(launch.place(number)?, &mut bytes[..size])?;
+    launch.copy_out(launch.pointer(number)?, &mut bytes[..size])?;
     Ok(if size == 8 {
         i64::from_ne_bytes(bytes)
     } else {
@@ -54,22 +54,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_many_tiles_become_places() {
-        let answer = crate::emulate().then_some(()).ok_or("there is no C++ compiler to emulate a device with");
+    fn prefix_sums_of_many_tiles_equal_a_serial_sum() {
+        let answer = crate::emulate().then_some(()).ok_or("there is no C++ compiler to emulate a device");
         let Some(()) = test_tools::tool_or_skip(test_tools::Tool::Emulator, answer) else { return };
-        let device = crate::device::gpu::cuda(0);
+        let device = crate::device::gpu::cuda_device(0);
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
-            write(&mut on, &Tensor::from_slice(&counts)).unwrap();
+            copy_into(&mut on, &Tensor::from_slice(&counts)).unwrap();
             let launch = Launch::on(&on).unwrap();
-            let total = read_back(launch, &exclusive_sum(launch, &on).unwrap()).unwrap();
+            let total = read_integer(launch, &exclusive_sum(launch, &on).unwrap()).unwrap();
             assert_eq!(total, counts.iter().sum::<i64>());
             let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();
             aten::copy_(&mut host, &on, false).unwrap();
             let mut before = 0;
-            for (place, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {
-                assert_eq!(place, before);
+            for (sum, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {
+                assert_eq!(sum, before);
                 before += count;
             }
         }

@@ -6,33 +6,33 @@
 //! bits.
 
 use crate::compile::source::Instances;
-use crate::engine::elementwise::DTYPES;
-use crate::engine::number::unsupported;
-use crate::engine::walk::{Dims as Nested, Part, Steps};
+use crate::engine::elementwise::REAL_DTYPES;
+use crate::engine::number::unsupported_dtype;
+use crate::engine::walk::{WalkDimList, WalkDims, WalkPart};
 use crate::prelude::*;
 
 /// The kernel of a reduction, and its properties.
 pub(crate) struct Fold {
     pub(crate) kernel: Kernel,
     /// The types that it computes in, among F32, F64 and I64.
-    pub(crate) computes: &'static [DType],
+    pub(crate) compute_dtypes: &'static [DType],
     /// Whether the fold uses the elements' indices, as `argmax` does.
-    pub(crate) ordered: bool,
+    pub(crate) uses_indices: bool,
 }
 
 const THREADS: u32 = 256;
 /// The number of columns that a thread reduces.
-const WIDTH: u64 = 4;
+const COLUMNS_PER_THREAD: u64 = 4;
 /// The maximum size of a partial total, in values of the computed type.
-const TOTAL: usize = 4;
+const MAX_TOTAL_VALUES: usize = 4;
 
 parameters! {
-    /// The kernels' `struct Cut`: the division of a reduction among threads and blocks.
+    /// The kernels' `struct ReductionShape`: the division of a reduction among threads and blocks.
     #[derive(Default)]
-    struct Cut {
-        given: [f64; 2],
+    struct ReductionShape {
+        scalars: [f64; 2],
         /// The index of this launch's first result.
-        first: u64,
+        first_result: u64,
         /// The number of elements of a line, or of everything that is reduced; and the number of elements of a part.
         length: u64,
         chunk: u64,
@@ -45,15 +45,15 @@ parameters! {
         parts: u32,
         first_part: u32,
         /// The distance from a column's result to the next column's, in results.
-        along: u32,
+        column_stride: u32,
         dtypes: [i32; 2],
-        bytes: [u32; 2],
+        element_sizes: [u32; 2],
     }
 
-    /// The kernels' `struct Target`: the addresses of the results and of the partial totals.
-    struct Target {
-        results: [Place; 2],
-        partials: Place,
+    /// The kernels' `struct ReductionTarget`: the addresses of the results and of the partial totals.
+    struct ReductionTarget {
+        results: [DevicePointer; 2],
+        partials: DevicePointer,
     }
 }
 
@@ -67,23 +67,23 @@ enum ElementLayout {
 
 impl Fold {
     pub(crate) fn instances(&self, instances: &mut Instances) {
-        for dtype in DTYPES {
-            if let Some(class) = self.class(dtype) {
-                for layout in ["rows", "columns", "strided"] {
-                    instances.one(layout, &[class, dtype]);
+        for dtype in REAL_DTYPES {
+            if let Some(class) = self.compute_dtype(dtype) {
+                for layout in ["reduce_rows", "reduce_columns", "reduce_strided"] {
+                    instances.add(layout, &[class, dtype]);
                 }
             }
         }
-        instances.each("merged", self.computes);
+        instances.add_each("merge_partials", self.compute_dtypes);
     }
 
-    fn class(&self, dtype: DType) -> Option<DType> {
-        class(dtype).filter(|class| self.computes.contains(class))
+    fn compute_dtype(&self, dtype: DType) -> Option<DType> {
+        compute_dtype(dtype).filter(|class| self.compute_dtypes.contains(class))
     }
 }
 
 /// Returns the type that elements of a dtype are reduced in, or `None` for complex dtypes.
-pub(crate) fn class(dtype: DType) -> Option<DType> {
+pub(crate) fn compute_dtype(dtype: DType) -> Option<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 => Some(DType::F32),
         DType::F64 => Some(DType::F64),
@@ -92,75 +92,81 @@ pub(crate) fn class(dtype: DType) -> Option<DType> {
     }
 }
 
-/// Reduces the dimensions that are `gone` into one or two fresh tensors, whose elements are those of the kept dimensions. It computes in
-/// the class of `computed`. `given` are scalars that the fold's expressions use.
-pub(crate) fn folded<O: Operation>(
+/// Reduces the dimensions that `reduced_dims` marks into one or two fresh tensors, whose elements are those of the kept dimensions. It computes in
+/// the compute dtype of `computed`. `scalars` are values that the fold's expressions use.
+pub(crate) fn reduce<O: Operation>(
     fold: &'static Fold,
     this: &Tensor,
-    gone: &[bool],
+    reduced_dims: &[bool],
     computed: DType,
-    given: [f64; 2],
+    scalars: [f64; 2],
     outs: &[&Tensor],
 ) -> Result<()> {
-    let Some(wanted) = fold.class(computed) else {
-        return Err(unsupported(O::operator(), "self", computed, fold.computes));
+    let Some(wanted) = fold.compute_dtype(computed) else {
+        return Err(unsupported_dtype(O::operator(), "self", computed, fold.compute_dtypes));
     };
     let results = outs.first().map_or(0, |out| out.geometry().count());
     if results == 0 {
         return Ok(());
     }
-    let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
+    let this = if compute_dtype(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
     // An index counts elements in logical order, so several reduced dimensions must be contiguous.
-    let several = gone.iter().filter(|gone| **gone).count() > 1;
-    let this = if fold.ordered && several { contiguous(&this, this.dtype())? } else { this };
-    let (kept, reduced) = dims(&this, gone);
+    let several = reduced_dims.iter().filter(|is_reduced| **is_reduced).count() > 1;
+    let this = if fold.uses_indices && several { contiguous(&this, this.dtype())? } else { this };
+    let (kept, reduced) = split_dims(&this, reduced_dims);
     let launch = Launch::on(&this)?;
-    let mut target = Target { results: [Place::NULL; 2], partials: Place::NULL };
-    let mut cut = Cut { given, ..Cut::default() };
+    let mut target = ReductionTarget { results: [DevicePointer::NULL; 2], partials: DevicePointer::NULL };
+    let mut shape = ReductionShape { scalars, ..ReductionShape::default() };
     for (k, out) in outs.iter().enumerate().take(2) {
-        target.results[k] = launch.place(out)?;
-        cut.dtypes[k] = out.dtype() as i32;
-        cut.bytes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
+        target.results[k] = launch.pointer(out)?;
+        shape.dtypes[k] = out.dtype() as i32;
+        shape.element_sizes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
     }
-    let passes = Passes::of(launch, launch.place(&this)?, this.dtype().size() as u64, kept, reduced);
-    passes.run(fold, [wanted, this.dtype()], cut, target, results)
+    let passes = ReductionPasses::of(launch, launch.pointer(&this)?, this.dtype().size() as u64, kept, reduced);
+    passes.run(fold, [wanted, this.dtype()], shape, target, results)
 }
 
 /// Returns the kept dimensions, with the strides of the elements and of the results' indices, and the reduced dimensions.
-fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
+fn split_dims(this: &Tensor, reduced_dims: &[bool]) -> (WalkDims, WalkDims) {
     let element = element_size(this);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
-    for (dim, &gone) in gone.iter().enumerate() {
-        sizes[usize::from(gone)].push(this.sizes()[dim]);
-        strides[usize::from(gone)].push(this.strides()[dim].saturating_mul(element));
+    for (dim, &is_reduced) in reduced_dims.iter().enumerate() {
+        sizes[usize::from(is_reduced)].push(this.sizes()[dim]);
+        strides[usize::from(is_reduced)].push(this.strides()[dim].saturating_mul(element));
     }
     let mut numbers = Dims::from_elem(1, sizes[0].len());
     for dim in (1..numbers.len()).rev() {
         numbers[dim - 1] = numbers[dim] * sizes[0][dim].max(1);
     }
     let [kept, reduced] = strides;
-    (Steps::new(&sizes[0], &[kept, numbers]), Steps::new(&sizes[1], &[reduced]))
+    (WalkDims::new(&sizes[0], &[kept, numbers]), WalkDims::new(&sizes[1], &[reduced]))
 }
 
 /// The launches of a reduction.
-struct Passes {
+struct ReductionPasses {
     launch: Launch,
-    from: Place,
+    from: DevicePointer,
     layout: ElementLayout,
-    kept: smallvec::SmallVec<[Part; 1]>,
+    kept: smallvec::SmallVec<[WalkPart; 1]>,
     /// The reduced lines for [`ElementLayout::Rows`], or else all reduced elements.
-    reduced: smallvec::SmallVec<[Part; 1]>,
+    reduced: smallvec::SmallVec<[WalkPart; 1]>,
     /// The number of elements of a line.
     length: u64,
     lanes: u32,
-    along: u32,
+    column_stride: u32,
     /// The number of parts that a result should have, and the minimum number of elements of a part.
-    wanted: u64,
-    least: u64,
+    target_parts: u64,
+    min_part: u64,
 }
 
-impl Passes {
-    fn of(launch: Launch, from: Place, element: u64, Steps(mut kept): Steps, Steps(mut reduced): Steps) -> Self {
+impl ReductionPasses {
+    fn of(
+        launch: Launch,
+        from: DevicePointer,
+        element: u64,
+        WalkDims(mut kept): WalkDims,
+        WalkDims(mut reduced): WalkDims,
+    ) -> Self {
         let results: u64 = kept.iter().map(|(size, _)| size).product();
         let count: u64 = reduced.iter().map(|(size, _)| size).product();
         let (inner, step) = reduced.first().map_or((1, i64::MAX), |(size, steps)| (*size, steps[0]));
@@ -168,12 +174,15 @@ impl Passes {
         let threads = u64::from(launch.multiprocessors()) * 2048;
         let layout = if is_step(step) && inner > 0 && (reduced.len() == 1 || inner >= 32) {
             ElementLayout::Rows
-        } else if count > 0 && from.is_aligned_to(WIDTH * element) && Self::has_columns(&kept, &reduced, element) {
+        } else if count > 0
+            && from.is_aligned_to(COLUMNS_PER_THREAD * element)
+            && Self::has_columns(&kept, &reduced, element)
+        {
             ElementLayout::Columns
         } else {
             ElementLayout::Strided
         };
-        let (mut length, mut along, lanes) = (
+        let (mut length, mut column_stride, lanes) = (
             count,
             0,
             match layout {
@@ -197,7 +206,7 @@ impl Passes {
                 }
             },
         );
-        let (blocks, least) = match layout {
+        let (blocks, min_part) = match layout {
             ElementLayout::Rows => {
                 reduced.remove(0);
                 length = inner;
@@ -205,38 +214,38 @@ impl Passes {
             }
             ElementLayout::Columns => {
                 let (size, steps) = &mut kept[0];
-                along = u32::try_from(steps[1]).unwrap_or(0);
-                *size /= WIDTH;
+                column_stride = u32::try_from(steps[1]).unwrap_or(0);
+                *size /= COLUMNS_PER_THREAD;
                 for step in steps.iter_mut() {
-                    *step *= WIDTH.cast_signed();
+                    *step *= COLUMNS_PER_THREAD.cast_signed();
                 }
-                (results / (32 * WIDTH), 64)
+                (results / (32 * COLUMNS_PER_THREAD), 64)
             }
             ElementLayout::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
         };
-        let wanted = threads / 512 / blocks.max(1);
-        let reduced = if count == 0 { Steps::new(&[], &[]) } else { Steps(reduced) };
+        let target_parts = threads / 512 / blocks.max(1);
+        let reduced = if count == 0 { WalkDims::new(&[], &[]) } else { WalkDims(reduced) };
         Self {
             launch,
             from,
             layout,
-            kept: Steps(kept).parts(),
-            reduced: reduced.parts(),
+            kept: WalkDims(kept).split_for_32_bits(),
+            reduced: reduced.split_for_32_bits(),
             length,
             lanes,
-            along,
-            wanted,
-            least,
+            column_stride,
+            target_parts,
+            min_part,
         }
     }
 
-    /// Whether a thread can load [`WIDTH`] adjacent columns at once.
-    fn has_columns(kept: &Nested, reduced: &Nested, element: u64) -> bool {
-        let pack = (WIDTH * element).cast_signed();
+    /// Whether a thread can load [`COLUMNS_PER_THREAD`] adjacent columns at once.
+    fn has_columns(kept: &WalkDimList, reduced: &WalkDimList, element: u64) -> bool {
+        let pack = (COLUMNS_PER_THREAD * element).cast_signed();
         match kept.split_first() {
             Some(((size, steps), others)) => {
                 steps[0] == element.cast_signed()
-                    && size % WIDTH == 0
+                    && size % COLUMNS_PER_THREAD == 0
                     && *size >= 32
                     && others.iter().chain(reduced).all(|(_, steps)| steps[0] % pack == 0)
             }
@@ -246,12 +255,19 @@ impl Passes {
 
     /// Returns the number of elements of a part, and the number of parts, of `length` elements.
     fn chunks(&self, length: u64) -> (u64, u32) {
-        let pieces = self.wanted.min(length / self.least).clamp(1, 1 << 16);
-        let chunk = length.div_ceil(pieces).next_multiple_of(self.least).max(1);
+        let pieces = self.target_parts.min(length / self.min_part).clamp(1, 1 << 16);
+        let chunk = length.div_ceil(pieces).next_multiple_of(self.min_part).max(1);
         (chunk, u32::try_from(length.div_ceil(chunk)).unwrap_or(1).max(1))
     }
 
-    fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, results: i64) -> Result<()> {
+    fn run(
+        &self,
+        fold: &'static Fold,
+        dtypes: [DType; 2],
+        shape: ReductionShape,
+        target: ReductionTarget,
+        results: i64,
+    ) -> Result<()> {
         let by_line = self.layout == ElementLayout::Rows;
         // The parts of a line, or of the elements that one launch reduces.
         let pieces =
@@ -261,21 +277,21 @@ impl Passes {
         let partials = if all == 1 {
             None
         } else {
-            let bytes = i64::try_from(TOTAL * dtypes[0].size()).unwrap_or(i64::MAX);
+            let bytes = i64::try_from(MAX_TOTAL_VALUES * dtypes[0].size()).unwrap_or(i64::MAX);
             Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * bytes]).on(self.launch.device())?)
         };
         let mut target = target;
         if let Some(partials) = &partials {
-            target.partials = self.launch.place(partials)?;
+            target.partials = self.launch.pointer(partials)?;
         }
         let mut first_part = 0;
-        for (gone, count, skipped) in &self.reduced {
+        for (reduced, count, skipped) in &self.reduced {
             let (chunk, chunks) = pieces(*count);
             let length = if by_line { self.length } else { self.length.min((*count).into()) };
             for (kept, results, offsets) in &self.kept {
-                let (first, parts) = (offsets[1], all);
-                let cut = Cut {
-                    first,
+                let (first_result, parts) = (offsets[1], all);
+                let shape = ReductionShape {
+                    first_result,
                     length,
                     chunk,
                     results: *results,
@@ -283,8 +299,8 @@ impl Passes {
                     chunks,
                     parts,
                     first_part,
-                    along: self.along,
-                    ..cut
+                    column_stride: self.column_stride,
+                    ..shape
                 };
                 let blocks = if self.layout == ElementLayout::Columns {
                     results.div_ceil(32)
@@ -294,27 +310,27 @@ impl Passes {
                 let grid = Grid::new(blocks * shares(*count), THREADS);
                 let from = self.from.offset(offsets[0] + skipped[0]);
                 let name = match self.layout {
-                    ElementLayout::Rows => "rows",
-                    ElementLayout::Columns => "columns",
-                    ElementLayout::Strided => "strided",
+                    ElementLayout::Rows => "reduce_rows",
+                    ElementLayout::Columns => "reduce_columns",
+                    ElementLayout::Strided => "reduce_strided",
                 };
-                self.launch.run(&fold.kernel, name, &dtypes, grid, (from, target, *kept, *gone, cut))?;
+                self.launch.run(&fold.kernel, name, &dtypes, grid, (from, target, *kept, *reduced, shape))?;
             }
             first_part += shares(*count);
         }
         if all > 1 {
             let results = u32::try_from(results).unwrap_or(u32::MAX);
             let lanes = if all < 64 { all.next_power_of_two().min(32) } else { THREADS };
-            let cut = Cut { length: all.into(), results, lanes, parts: 1, ..cut };
+            let shape = ReductionShape { length: all.into(), results, lanes, parts: 1, ..shape };
             let grid = Grid::new(results.div_ceil(THREADS / lanes), THREADS);
-            self.launch.run(&fold.kernel, "merged", &dtypes[..1], grid, (target.partials, target, cut))?;
+            self.launch.run(&fold.kernel, "merge_partials", &dtypes[..1], grid, (target.partials, target, shape))?;
         }
         Ok(())
     }
 }
 
 /// Declares the folds of reductions, in C++: the computed types, the type of a total, the first total, how `x`, an element with the index
-/// `at`, is added to `total`, how totals `a` and `b` are joined, and the results. The expressions can use `given` and `C`, the type that
+/// `at`, is added to `total`, how totals `a` and `b` are joined, and the results. The expressions can use `scalars` and `C`, the type that
 /// elements are converted to.
 ///
 /// # Safety
@@ -330,7 +346,7 @@ macro_rules! fold {
                     $kernel,
                     concat!(
                         "#include \"folds.cuh\"\ntemplate <class C> struct Fold {\n    typedef ", $total,
-                        " Total;\n    C given[2];\n    __device__ __forceinline__ Total begin() const { return ", $begin,
+                        " Total;\n    C scalars[2];\n    __device__ __forceinline__ Total initial() const { return ", $begin,
                         "; }\n    __device__ __forceinline__ Total add(Total total, C x, i64 at) const { return ", $add,
                         "; }\n    __device__ __forceinline__ Total join(Total a, Total b) const { return ", $join,
                         "; }\n    __device__ __forceinline__ auto first(Total total) const { return ", $first,
@@ -340,8 +356,8 @@ macro_rules! fold {
                     |instances| $name.instances(instances),
                 )
             },
-            computes: &[$(dispatch_runtime::DType::$ty),+],
-            ordered: $ordered,
+            compute_dtypes: &[$(dispatch_runtime::DType::$ty),+],
+            uses_indices: $ordered,
         };
         $crate::register_kernel!($name.kernel);
     )*};
@@ -354,20 +370,20 @@ macro_rules! reductions {
     ([first] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[out])
+            reduce::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[out])
         }
     };
     ([both] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &ReductionDims, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[first, second])
+            reduce::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[first, second])
         }
     };
     ([second] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
             let first = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-            folded::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[&first, out])
+            reduce::<aten::$name>(&$fold, this, &plan.is_reduced, this.dtype(), [0.0; 2], &[&first, out])
         }
     };
 }

@@ -8,9 +8,9 @@ use dispatch_runtime::{
 };
 
 use crate::device::pinned_memory;
-use crate::engine::data_movement::turned;
-use crate::engine::elementwise::{DTYPES, Loops, is_common, transferred};
-use crate::engine::number::is_single;
+use crate::engine::data_movement::transpose_copy;
+use crate::engine::elementwise::{Loops, REAL_DTYPES, convert_into, has_strided_loop};
+use crate::engine::number::is_cpu_scalar;
 use crate::engine::walk::element_size;
 use crate::graph;
 use crate::kernel::Kernel;
@@ -23,43 +23,45 @@ pub(crate) static COPY: Loops = Loops {
             "copy",
             "#include \"functions.cuh\"
 struct Operator {
-    enum { OPERANDS = 1, NUMBERS = 0 };
+    enum { OPERANDS = 1, SCALARS = 0 };
     template <class O, class C> static __device__ __forceinline__ C of(C x) { return x; }
 };
 #include \"elementwise.cuh\"
 ",
             |instances| {
-                for (class, dtype) in DTYPES.iter().filter_map(|&dtype| Some((COPY.class(dtype)?, dtype))) {
-                    instances.one("packed", &[class, dtype, dtype]);
-                    if is_common(dtype) {
-                        instances.one("strided", &[class, dtype, dtype]);
+                for (class, dtype) in REAL_DTYPES.iter().filter_map(|&dtype| Some((COPY.compute_dtype(dtype)?, dtype)))
+                {
+                    instances.add("contiguous", &[class, dtype, dtype]);
+                    if has_strided_loop(dtype) {
+                        instances.add("strided", &[class, dtype, dtype]);
                     }
-                    for other in
-                        DTYPES.into_iter().filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
+                    for other in REAL_DTYPES
+                        .into_iter()
+                        .filter(|other| *other != dtype && other.is_floating() && dtype.is_floating())
                     {
-                        instances.one("packed", &[class, other, dtype]);
+                        instances.add("contiguous", &[class, other, dtype]);
                     }
                 }
-                instances.each("mixed", COPY.computes);
+                instances.add_each("mixed_dtypes", COPY.compute_dtypes);
             },
         )
     },
-    computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
+    compute_dtypes: &[DType::F32, DType::F64, DType::I32, DType::I64],
     marks: &[],
 };
 crate::register_kernel!(COPY.kernel);
 
 /// Copies elements from any device into a CUDA tensor, and converts them.
-pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
+pub(crate) fn copy_into(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(to, from, false)
 }
 
 /// Copies elements from the same device, or a CPU scalar, into a CUDA tensor, and converts them.
-fn converted(to: &mut Tensor, from: &Tensor) -> Result<()> {
-    if !is_single(from) && turned(to, from)? {
+fn convert_on_device(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    if !is_cpu_scalar(from) && transpose_copy(to, from)? {
         return Ok(());
     }
-    transferred(&COPY, to, from)
+    convert_into(&COPY, to, from)
 }
 
 /// Copies elements from any device into a CUDA tensor, and converts them. With `non_blocking`, a copy from pinned memory does not wait.
@@ -68,31 +70,31 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
         return Ok(());
     }
     let there = Device::CPU.key();
-    if is_single(from) || from.device() == to.device() {
-        converted(to, from)
+    if is_cpu_scalar(from) || from.device() == to.device() {
+        convert_on_device(to, from)
     } else if from.device().key() == there {
         let from = aten::contiguous(from, MemoryFormat::Contiguous)?;
-        let same_place =
+        let same_layout =
             to.dtype() == from.dtype() && to.geometry().is_contiguous() && to.geometry().same_sizes(from.geometry());
-        if same_place {
+        if same_layout {
             return upload(to, &from, non_blocking);
         }
-        let mut beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
-        upload(&mut beside, &from, non_blocking)?;
-        converted(to, &beside)
+        let mut staged = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
+        upload(&mut staged, &from, non_blocking)?;
+        convert_on_device(to, &staged)
     } else {
         // A storage is copied from its first byte.
         let begins = from.geometry().offset() == 0;
         let from = if begins { contiguous(from, from.dtype())? } else { contiguous_copy(from, from.dtype())? };
-        let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
-        to.device().memory_backend()?.copy_between(from.storage(), beside.storage())?;
-        converted(to, &beside)
+        let staged = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
+        to.device().memory_backend()?.copy_between(from.storage(), staged.storage())?;
+        convert_on_device(to, &staged)
     }
 }
 
 /// Returns a contiguous tensor with the same elements in a dtype: the tensor itself if it is one already.
 pub(crate) fn contiguous(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
-    if tensor.dtype() == dtype && tensor.geometry().is_contiguous() && !is_single(tensor) {
+    if tensor.dtype() == dtype && tensor.geometry().is_contiguous() && !is_cpu_scalar(tensor) {
         return Ok(tensor.clone());
     }
     contiguous_copy(tensor, dtype)
@@ -104,17 +106,17 @@ pub(crate) fn to_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
         return Ok(tensor.clone());
     }
     let mut there = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(device)?;
-    write(&mut there, tensor)?;
+    copy_into(&mut there, tensor)?;
     Ok(there)
 }
 
 /// Returns a contiguous tensor of a dtype: `tensor` broadcast to the sizes of `like`. A CPU scalar is moved to the device of `like`.
 pub(crate) fn broadcast_contiguous(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
-    if !is_single(tensor) {
+    if !is_cpu_scalar(tensor) {
         return contiguous(&aten::expand(tensor, like.sizes(), false)?, dtype);
     }
     let mut all = Spec::contiguous(dtype, like.sizes()).on(like.device())?;
-    write(&mut all, tensor)?;
+    copy_into(&mut all, tensor)?;
     Ok(all)
 }
 
@@ -122,14 +124,14 @@ pub(crate) fn broadcast_contiguous(tensor: &Tensor, like: &Tensor, dtype: DType)
 pub(crate) fn contiguous_copy(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;
     if copy.geometry().count() > 0 {
-        converted(&mut copy, tensor)?;
+        convert_on_device(&mut copy, tensor)?;
     }
     Ok(copy)
 }
 
 /// Computes a result into a contiguous tensor of a dtype: into `out` itself if it is one, or else into a fresh one, which is then converted
 /// into `out`.
-pub(crate) fn computed_contiguous(
+pub(crate) fn compute_contiguous(
     out: &mut Tensor,
     dtype: DType,
     compute: impl FnOnce(&mut Tensor) -> Result<()>,
@@ -137,41 +139,41 @@ pub(crate) fn computed_contiguous(
     if out.dtype() == dtype && out.geometry().is_contiguous() {
         return compute(out);
     }
-    let mut row = Spec::contiguous(dtype, out.sizes()).on(out.device())?;
-    compute(&mut row)?;
-    write(out, &row)
+    let mut contiguous = Spec::contiguous(dtype, out.sizes()).on(out.device())?;
+    compute(&mut contiguous)?;
+    copy_into(out, &contiguous)
 }
 
 /// Copies a CPU tensor to a CUDA tensor. Both are contiguous and have the same dtype.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;
-    let (gpu, place) = (launch.gpu, launch.place(to)?.address());
+    let (gpu, address) = (launch.gpu, launch.pointer(to)?.address());
     if !is_asynchronous(from, non_blocking) {
-        return Ok(gpu.copy_in(&bytes(from)?.read::<u8>()?, place, launch.queue)?);
+        return Ok(gpu.copy_in(&as_bytes(from)?.read::<u8>()?, address, launch.stream)?);
     }
     let held = from.storage().hold_for_reading()?;
     let (start, size) = host_range(from, &held)?;
-    gpu.machine.copy_in(start, place, size, launch.queue)?;
-    Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
+    gpu.machine.copy_in(start, address, size, launch.stream)?;
+    Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
 /// Copies a CUDA tensor to a CPU tensor, and converts it. With `non_blocking`, a copy to pinned memory does not wait.
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = contiguous(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
-    let place = launch.place(&from)?;
+    let pointer = launch.pointer(&from)?;
     if !to.geometry().is_contiguous() || !same_sizes {
         let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;
-        launch.copy_out(place, &mut bytes(&host)?.write::<u8>()?)?;
+        launch.copy_out(pointer, &mut as_bytes(&host)?.write::<u8>()?)?;
         return aten::copy_(to, &host, non_blocking);
     }
     if !is_asynchronous(to, non_blocking) {
-        return Ok(launch.copy_out(place, &mut bytes(to)?.write::<u8>()?)?);
+        return Ok(launch.copy_out(pointer, &mut as_bytes(to)?.write::<u8>()?)?);
     }
     let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
     let (start, size) = host_range(to, &held)?;
-    gpu.machine.copy_out(place.address(), start, size, launch.queue)?;
-    Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
+    gpu.machine.copy_out(pointer.address(), start, size, launch.stream)?;
+    Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
 /// Whether a copy to or from a contiguous CPU tensor can be asynchronous: the tensor is pinned, and nothing is recorded.
@@ -191,7 +193,7 @@ fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usiz
 }
 
 /// Returns the elements of a contiguous CPU tensor as a tensor of bytes.
-fn bytes(tensor: &Tensor) -> Result<Tensor> {
+fn as_bytes(tensor: &Tensor) -> Result<Tensor> {
     let size = element_size(tensor);
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
     let storage: Storage = tensor.storage().clone();

@@ -5,22 +5,22 @@ use smallvec::SmallVec;
 
 use crate::prelude::*;
 
-const RANK: usize = 8;
-const OPERANDS: usize = 6;
+const MAX_RANK: usize = 8;
+const MAX_OPERANDS: usize = 6;
 
 parameters! {
     /// The kernels' `struct Walk`: the sizes, and each operand's byte strides.
     #[derive(Debug)]
     pub(crate) struct Walk {
         rank: u32,
-        sizes: [Divisor; RANK],
-        steps: [[i32; OPERANDS]; RANK],
+        sizes: [Divisor; MAX_RANK],
+        strides: [[i32; MAX_OPERANDS]; MAX_RANK],
     }
 
     /// The kernels' `struct Divisor`: an integer division as a multiplication and a shift.
     #[derive(Default, Debug)]
     pub(crate) struct Divisor {
-        by: u32,
+        value: u32,
         factor: u32,
         shift: u32,
     }
@@ -33,18 +33,18 @@ impl Divisor {
         let by = if by == 0 { 1 } else { by };
         let shift = if by == 1 { 0 } else { (by - 1).ilog2() + 1 };
         let factor = ((1_u64 << 32) * ((1_u64 << shift) - by as u64) / by as u64 + 1) as u32;
-        Self { by, factor, shift }
+        Self { value: by, factor, shift }
     }
 }
 
 /// A part of a walk that 32-bit integers can index: the walk, its number of elements, and each operand's byte offset.
-pub(crate) type Part = (Walk, u32, [u64; OPERANDS]);
+pub(crate) type WalkPart = (Walk, u32, [u64; MAX_OPERANDS]);
 
 /// The dimensions of a walk, innermost first, with sizes and each operand's byte stride. Dimensions that all operands step through
 /// contiguously are merged.
-pub(crate) struct Steps(pub(crate) Dims);
+pub(crate) struct WalkDims(pub(crate) WalkDimList);
 
-pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
+pub(crate) type WalkDimList = SmallVec<[(u64, [i64; MAX_OPERANDS]); MAX_RANK]>;
 
 /// Returns the size of a tensor's elements in bytes.
 pub(crate) fn element_size(tensor: &Tensor) -> i64 {
@@ -52,36 +52,36 @@ pub(crate) fn element_size(tensor: &Tensor) -> i64 {
 }
 
 /// Returns the byte strides of a tensor that is broadcast to these sizes.
-pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
+pub(crate) fn byte_strides(tensor: &Tensor, sizes: &[i64]) -> Dims {
     let mut steps = broadcast_strides(tensor.geometry(), sizes);
     steps.iter_mut().for_each(|step| *step = step.saturating_mul(element_size(tensor)));
     steps
 }
 
-impl Steps {
+impl WalkDims {
     /// Creates the dimensions of a walk over the elements of `out`, to which the inputs broadcast.
     pub(crate) fn of(out: &Tensor, inputs: &[&Tensor]) -> Self {
         let sizes = out.sizes();
-        let all: SmallVec<[_; OPERANDS]> =
-            std::iter::once(&out).chain(inputs).map(|tensor| steps(tensor, sizes)).collect();
+        let all: SmallVec<[_; MAX_OPERANDS]> =
+            std::iter::once(&out).chain(inputs).map(|tensor| byte_strides(tensor, sizes)).collect();
         Self::new(sizes, &all)
     }
 
     /// Creates the dimensions of a walk from the operands' byte strides through these sizes.
-    pub(crate) fn new(sizes: &[i64], operands: &[dispatch_runtime::Dims]) -> Self {
-        let mut dims = Dims::new();
+    pub(crate) fn new(sizes: &[i64], operands: &[Dims]) -> Self {
+        let mut dims = WalkDimList::new();
         for dim in dims_by_stride(sizes, operands.iter().map(|steps| (&steps[..], 1))) {
             let size = sizes[dim].unsigned_abs();
             if size == 1 {
                 continue;
             }
-            let mut steps = [0; OPERANDS];
+            let mut steps = [0; MAX_OPERANDS];
             for (step, operand) in steps.iter_mut().zip(operands) {
                 *step = operand[dim];
             }
             match dims.last_mut() {
                 Some((inner, inner_steps))
-                    if (0..OPERANDS).all(|k| inner_steps[k].saturating_mul(inner.cast_signed()) == steps[k]) =>
+                    if (0..MAX_OPERANDS).all(|k| inner_steps[k].saturating_mul(inner.cast_signed()) == steps[k]) =>
                 {
                     *inner *= size;
                 }
@@ -92,15 +92,16 @@ impl Steps {
     }
 
     /// Merges adjacent elements of the first two operands into words, if possible, and returns the size of a word in bytes. An element has
-    /// `element` bytes. A word's size divides `places`, the bitwise or of addresses and other offsets.
-    pub(crate) fn widen(&mut self, element: usize, places: u64) -> usize {
+    /// `element` bytes. A word's size divides `addresses`, the bitwise or of addresses and other offsets.
+    pub(crate) fn merge_into_words(&mut self, element: usize, addresses: u64) -> usize {
         let Some(((size, inner), outer)) = self.0.split_first_mut() else { return element };
         let own = element as u64;
-        if inner[..2].iter().any(|step| step.unsigned_abs() != own || *step < 0) || inner[2..] != [0; OPERANDS - 2] {
+        if inner[..2].iter().any(|step| step.unsigned_abs() != own || *step < 0) || inner[2..] != [0; MAX_OPERANDS - 2]
+        {
             return element;
         }
         let bytes = *size * own;
-        let all = outer.iter().fold(bytes | places, |all, (_, steps)| all | (steps[0] | steps[1]).unsigned_abs());
+        let all = outer.iter().fold(bytes | addresses, |all, (_, steps)| all | (steps[0] | steps[1]).unsigned_abs());
         let word = (1 << all.trailing_zeros().min(4)).max(own);
         (*size, inner[0], inner[1]) = (bytes / word, word.cast_signed(), word.cast_signed());
         usize::try_from(word).unwrap_or(element)
@@ -108,13 +109,17 @@ impl Steps {
 
     /// Divides the innermost dimension into packs of `pack` elements, if possible, and returns whether it did. It is possible if each
     /// operand's elements are adjacent there and aligned for packs, or if its stride is 0; the first operand's elements must be adjacent.
-    pub(crate) fn pack(&mut self, pack: usize, operands: impl Iterator<Item = (Place, DType)>) -> bool {
+    pub(crate) fn divide_into_packs(
+        &mut self,
+        pack: usize,
+        operands: impl Iterator<Item = (DevicePointer, DType)>,
+    ) -> bool {
         let pack = pack as u64;
         let Some(((size, inner), outer)) = self.0.split_first_mut() else { return false };
-        let fits = |(k, (place, dtype)): (usize, (Place, DType))| {
+        let fits = |(k, (pointer, dtype)): (usize, (DevicePointer, DType))| {
             let (element, bytes) = (dtype.size() as u64, dtype.size() as u64 * pack);
             let aligned =
-                place.is_aligned_to(bytes) && outer.iter().all(|(_, steps)| steps[k].unsigned_abs() % bytes == 0);
+                pointer.is_aligned_to(bytes) && outer.iter().all(|(_, steps)| steps[k].unsigned_abs() % bytes == 0);
             inner[k] == 0 && k > 0 || inner[k] == element.cast_signed() && aligned
         };
         let packed = *size % pack == 0 && operands.enumerate().all(fits);
@@ -128,39 +133,39 @@ impl Steps {
     }
 
     /// Returns the walk as parts that 32-bit integers can index.
-    pub(crate) fn parts(mut self) -> SmallVec<[Part; 1]> {
+    pub(crate) fn split_for_32_bits(mut self) -> SmallVec<[WalkPart; 1]> {
         let mut parts = SmallVec::new();
-        split(&mut self.0, [0; OPERANDS], &mut parts);
+        split(&mut self.0, [0; MAX_OPERANDS], &mut parts);
         parts
     }
 }
 
 /// Splits a walk along its outermost dimension until 32-bit integers can index each part.
-fn split(dims: &mut Dims, offsets: [u64; OPERANDS], parts: &mut SmallVec<[Part; 1]>) {
+fn split(dims: &mut WalkDimList, offsets: [u64; MAX_OPERANDS], parts: &mut SmallVec<[WalkPart; 1]>) {
     let count: u64 = dims.iter().map(|(size, _)| size).product();
     let reach =
         |k: usize| dims.iter().map(|(size, steps)| (size - 1).saturating_mul(steps[k].unsigned_abs())).sum::<u64>();
     let limit = u64::from(i32::MAX.unsigned_abs());
-    let small = dims.len() <= RANK && count <= limit && (0..OPERANDS).all(|k| reach(k) <= limit);
+    let small = dims.len() <= MAX_RANK && count <= limit && (0..MAX_OPERANDS).all(|k| reach(k) <= limit);
     if small {
-        let mut walk = Walk { rank: 0, sizes: [Divisor::default(); RANK], steps: [[0; OPERANDS]; RANK] };
+        let mut walk = Walk { rank: 0, sizes: [Divisor::default(); MAX_RANK], strides: [[0; MAX_OPERANDS]; MAX_RANK] };
         for (at, (size, steps)) in dims.iter().enumerate() {
             walk.rank += 1;
             walk.sizes[at] = Divisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
-            walk.steps[at] = steps.map(|step| i32::try_from(step).unwrap_or(0));
+            walk.strides[at] = steps.map(|step| i32::try_from(step).unwrap_or(0));
         }
         parts.push((walk, u32::try_from(count).unwrap_or(0), offsets));
         return;
     }
     let Some((size, steps)) = dims.pop() else { return };
-    let further = |offsets: [u64; OPERANDS], by: u64| {
+    let further = |offsets: [u64; MAX_OPERANDS], by: u64| {
         let mut moved = offsets;
         for (offset, step) in moved.iter_mut().zip(steps) {
             *offset = offset.wrapping_add(step.cast_unsigned().wrapping_mul(by));
         }
         moved
     };
-    if size <= 2 || dims.len() >= RANK {
+    if size <= 2 || dims.len() >= MAX_RANK {
         for at in 0..size {
             split(dims, further(offsets, at), parts);
         }
@@ -180,7 +185,7 @@ mod tests {
     use dispatch_runtime::{Device, Geometry, Spec};
 
     #[test]
-    fn a_divisor_divides() {
+    fn a_divisor_divides_as_integer_division() {
         for by in [1_u32, 2, 3, 5, 7, 10, 127, 128, 641, 65_535, 65_536, 1_000_003, i32::MAX as u32] {
             let divisor = Divisor::new(by);
             for x in [0, 1, by - 1, by, by + 1, 2 * (by / 2) + 1, 12_345_678, i32::MAX as u32] {
@@ -192,44 +197,46 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_all_walk_as_one_become_one() {
+    fn dimensions_contiguous_for_all_operands_are_merged() {
         let meta = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(Device::META).unwrap();
         let (out, row) = (meta(&[4, 5, 6]), meta(&[6]));
-        let dims = |tensors: [&Tensor; 2]| Steps::new(&[4, 5, 6], &tensors.map(|tensor| steps(tensor, &[4, 5, 6]))).0;
+        let dims = |tensors: [&Tensor; 2]| {
+            WalkDims::new(&[4, 5, 6], &tensors.map(|tensor| byte_strides(tensor, &[4, 5, 6]))).0
+        };
         assert_eq!(dims([&out, &out])[..], [(120, [4, 4, 0, 0, 0, 0])]);
         assert_eq!(dims([&out, &row])[..], [(6, [4, 4, 0, 0, 0, 0]), (20, [24, 0, 0, 0, 0, 0])]);
     }
 
     #[test]
-    fn elements_go_in_words_where_all_places_allow_it() {
-        let steps = |row: i64| Steps::new(&[6, 8], &[smallvec::smallvec![16, 2], smallvec::smallvec![row, 2]]);
-        assert_eq!(steps(16).widen(2, 0), 16);
-        assert_eq!(steps(20).widen(2, 0), 4);
-        assert_eq!(steps(16).widen(2, 24), 8);
-        assert_eq!(steps(-16).widen(2, 32), 16);
+    fn elements_are_merged_into_the_largest_aligned_words() {
+        let steps = |row: i64| WalkDims::new(&[6, 8], &[smallvec::smallvec![16, 2], smallvec::smallvec![row, 2]]);
+        assert_eq!(steps(16).merge_into_words(2, 0), 16);
+        assert_eq!(steps(20).merge_into_words(2, 0), 4);
+        assert_eq!(steps(16).merge_into_words(2, 24), 8);
+        assert_eq!(steps(-16).merge_into_words(2, 32), 16);
     }
 
     #[test]
-    fn elements_go_in_packs_where_every_operand_has_neighbours_or_stays() {
-        let place = |at: u64| Place::NULL.offset(at);
+    fn packs_need_adjacent_elements_or_stride_zero() {
+        let pointer = |at: u64| DevicePointer::NULL.offset(at);
         let packed = |row: i64, column: i64, at: u64| {
-            let operands: [dispatch_runtime::Dims; 3] =
+            let operands: [Dims; 3] =
                 [smallvec::smallvec![32, 4], smallvec::smallvec![row, 4], smallvec::smallvec![4, column]];
-            let mut steps = Steps::new(&[6, 8], &operands);
-            let operands = [(place(256), DType::F32), (place(at), DType::F32), (place(4), DType::F32)];
-            steps.pack(4, operands.into_iter()).then(|| steps.0[0])
+            let mut steps = WalkDims::new(&[6, 8], &operands);
+            let operands = [(pointer(256), DType::F32), (pointer(at), DType::F32), (pointer(4), DType::F32)];
+            steps.divide_into_packs(4, operands.into_iter()).then(|| steps.0[0])
         };
         assert_eq!(packed(0, 0, 512), Some((2, [16, 16, 0, 0, 0, 0])));
         assert_eq!(packed(48, 0, 512), Some((2, [16, 16, 0, 0, 0, 0])));
         assert_eq!(packed(40, 0, 512), None, "rows that are not aligned");
-        assert_eq!(packed(0, 0, 520), None, "a place that is not aligned");
+        assert_eq!(packed(0, 0, 520), None, "an address that is not aligned");
         assert_eq!(packed(0, 8, 512), None, "steps over elements");
     }
 
     #[test]
-    fn what_is_large_is_walked_in_parts_that_cover_it() {
+    fn a_large_walk_is_split_into_parts_that_cover_it() {
         let out = Spec::contiguous(DType::F32, &[3, 1 << 31]).on(Device::META).unwrap();
-        let parts = Steps::of(&out, &[&out]).parts();
+        let parts = WalkDims::of(&out, &[&out]).split_for_32_bits();
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|(_, count, _)| u64::from(*count)).sum::<u64>(), 3 << 31);
         let mut next = 0;
@@ -240,12 +247,12 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_dimensions_can_be_walked() {
+    fn a_walk_may_have_more_dimensions_than_the_kernels() {
         let sizes = [2; 12];
         let strides: Vec<i64> = (0..12).map(|dim| 3_i64.pow(dim)).collect();
         let geometry = Geometry::strided(&sizes, &strides, 0).unwrap();
         let out = Spec { dtype: DType::U8, geometry }.on(Device::META).unwrap();
-        let parts = Steps::of(&out, &[]).parts();
+        let parts = WalkDims::of(&out, &[]).split_for_32_bits();
         assert_eq!(parts.iter().map(|(_, count, _)| *count).sum::<u32>(), 1 << 12);
         assert!(parts.iter().all(|(walk, ..)| walk.rank <= 8));
     }

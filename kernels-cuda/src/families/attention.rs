@@ -14,14 +14,14 @@ use crate::prelude::*;
 use flash::Flash;
 
 kernel! {
-    // SAFETY: each side comes with the strides of its own tensor, whose sizes `aten` checked, and a thread stays inside of the sizes in
-    // `Task`.
+    // SAFETY: each operand comes with the strides of its own tensor, whose sizes `aten` checked, and a thread stays inside of the sizes in
+    // `AttentionTask`.
     static ATTENTION = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
-        instances.each("met", &[DType::F32, DType::F64]);
+        instances.add_each("output_dot_gradient", &[DType::F32, DType::F64]);
         for width in WIDTHS {
             let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
-            for name in [width.attend, width.to_queries, width.to_keys] {
-                instances.each(name, dtypes);
+            for name in [width.forward, width.query_gradients, width.key_value_gradients] {
+                instances.add_each(name, dtypes);
             }
         }
     }) };
@@ -31,15 +31,30 @@ kernel! {
 #[derive(Clone, Copy)]
 struct Width {
     columns: i64,
-    attend: &'static str,
-    to_queries: &'static str,
-    to_keys: &'static str,
+    forward: &'static str,
+    query_gradients: &'static str,
+    key_value_gradients: &'static str,
 }
 
 const WIDTHS: [Width; 3] = [
-    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64" },
-    Width { columns: 128, attend: "attend_128", to_queries: "to_queries_128", to_keys: "to_keys_128" },
-    Width { columns: 256, attend: "attend_256", to_queries: "to_queries_256", to_keys: "to_keys_256" },
+    Width {
+        columns: 64,
+        forward: "attention_64",
+        query_gradients: "query_gradients_64",
+        key_value_gradients: "key_value_gradients_64",
+    },
+    Width {
+        columns: 128,
+        forward: "attention_128",
+        query_gradients: "query_gradients_128",
+        key_value_gradients: "key_value_gradients_128",
+    },
+    Width {
+        columns: 256,
+        forward: "attention_256",
+        query_gradients: "query_gradients_256",
+        key_value_gradients: "key_value_gradients_256",
+    },
 ];
 
 /// The maximum number of columns in double precision.
@@ -60,14 +75,14 @@ impl Width {
 
 /// The shared memory of a block: tiles of `rows` rows, `sides` of them for operands and `products` of them for scores.
 #[derive(Clone, Copy)]
-struct Tiles {
+struct BlockTiles {
     rows: u32,
     bytes: u32,
     sides: u32,
     products: u32,
 }
 
-impl Tiles {
+impl BlockTiles {
     fn new(dtype: DType, small: bool, sides: u32, products: u32) -> Self {
         let (rows, bytes) = match dtype {
             DType::F64 => (32, 8),
@@ -83,7 +98,7 @@ impl Tiles {
     }
 
     /// Returns the shared memory of a block in bytes, for rows of `columns` elements.
-    fn shared(self, columns: u32) -> u32 {
+    fn shared_memory(self, columns: u32) -> u32 {
         let vector = 16 / self.bytes;
         let pitch = columns.next_multiple_of(self.lanes()) + vector;
         self.rows * self.bytes * (self.sides * pitch + self.products * (self.rows + vector))
@@ -91,46 +106,47 @@ impl Tiles {
 }
 
 /// Returns the type that products of elements are computed in.
-fn computed(dtype: DType) -> DType {
+fn compute_dtype(dtype: DType) -> DType {
     if dtype == DType::F64 { dtype } else { DType::F32 }
 }
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
-fn choice(_: ...) -> i64 {
+fn fused_sdp_choice(_: ...) -> i64 {
     let fits = AttentionPlan::supports(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
-            let tiles = [Tiles::new(query.dtype(), false, 2, 1), Tiles::new(query.dtype(), width.is_small(), 3, 2)];
-            let plain = || tiles.iter().map(|tiles| tiles.shared(columns)).max().unwrap_or(0);
-            let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
-            Launch::on(query).is_ok_and(|launch| needed <= launch.shared())
+            let tiles =
+                [BlockTiles::new(query.dtype(), false, 2, 1), BlockTiles::new(query.dtype(), width.is_small(), 3, 2)];
+            let plain = || tiles.iter().map(|tiles| tiles.shared_memory(columns)).max().unwrap_or(0);
+            let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared_memory());
+            Launch::on(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
     if fits { AttentionPlan::BLOCKED } else { AttentionPlan::COMPOSED }
 }
 
 parameters! {
-    /// The kernels' `struct Side`: the address and strides of an operand.
+    /// The kernels' `struct StridedRows`: the address and strides of an operand.
     #[derive(Default)]
-    struct Side {
-        at: Place,
-        steps: [i64; 4],
+    struct StridedRows {
+        address: DevicePointer,
+        strides: [i64; 4],
     }
 }
 
 parameters! {
-    /// The kernels' `struct Task`: the operands and sizes of an attention call.
+    /// The kernels' `struct AttentionTask`: the operands and sizes of an attention call.
     #[derive(Default)]
-    pub(crate) struct Task {
-        query: Side,
-        key: Side,
-        value: Side,
-        mask: Side,
-        out: Side,
-        grad: Side,
-        gradients: [Side; 3],
-        logs: Side,
-        meets: Side,
+    pub(crate) struct AttentionTask {
+        query: StridedRows,
+        key: StridedRows,
+        value: StridedRows,
+        mask: StridedRows,
+        out: StridedRows,
+        grad: StridedRows,
+        gradients: [StridedRows; 3],
+        logsumexps: StridedRows,
+        output_dots: StridedRows,
         items: u32,
         pub(crate) heads: u32,
         pub(crate) groups: u32,
@@ -146,15 +162,15 @@ parameters! {
 
 /// Returns the address and the strides of a tensor that is broadcast to these sizes: item, head, row and column. A tensor of three
 /// dimensions has no columns.
-fn side(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Side> {
-    let mut steps = [0; 4];
-    for (step, stride) in steps.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
-        *step = stride;
+fn strided_rows(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<StridedRows> {
+    let mut strides = [0; 4];
+    for (stride, own) in strides.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
+        *stride = own;
     }
-    Ok(Side { at: launch.place(tensor)?, steps })
+    Ok(StridedRows { address: launch.pointer(tensor)?, strides })
 }
 
-impl Task {
+impl AttentionTask {
     fn new(
         launch: Launch,
         query: &Tensor,
@@ -164,14 +180,14 @@ impl Task {
         mask: Option<&Tensor>,
         scale: f64,
     ) -> Result<Self> {
-        let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
+        let own = |tensor: &Tensor| strided_rows(launch, tensor, tensor.sizes());
         let size = |tensor: &Tensor, dim: usize| u32::try_from(tensor.sizes()[dim]).unwrap_or(u32::MAX >> 1);
         let products = [query.sizes()[0], query.sizes()[1], query.sizes()[2], key.sizes()[2]];
         Ok(Self {
             query: own(query)?,
             key: own(key)?,
             value: own(value)?,
-            mask: mask.map_or(Ok(Side::default()), |mask| side(launch, mask, &products))?,
+            mask: mask.map_or(Ok(StridedRows::default()), |mask| strided_rows(launch, mask, &products))?,
             items: size(query, 0),
             heads: size(query, 1),
             groups: size(key, 1),
@@ -186,14 +202,15 @@ impl Task {
         })
     }
 
-    fn grid(&self, tiles: Tiles, sides: [u32; 2]) -> Grid {
-        self.grid_of(sides, tiles.rows, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
+    fn grid(&self, tiles: BlockTiles, sides: [u32; 2]) -> Grid {
+        self.row_tile_grid(sides, tiles.rows, tiles.lanes() * tiles.lanes())
+            .with_shared_memory(tiles.shared_memory(self.width))
     }
 
     /// Returns a grid with a block of `threads` threads for each tile of `rows` rows of each head.
-    pub(crate) fn grid_of(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
+    pub(crate) fn row_tile_grid(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
         let lines = u64::from(heads).saturating_mul(self.items.into());
-        Grid::of(lines.saturating_mul(count.div_ceil(rows).into()), threads)
+        Grid::of_blocks(lines.saturating_mul(count.div_ceil(rows).into()), threads)
     }
 }
 
@@ -201,14 +218,14 @@ impl Task {
 fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let width = Width::of(query)?;
     let launch = Launch::on(output)?;
-    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
-    task.out = side(launch, output, output.sizes())?;
-    task.logs = side(launch, sums, sums.sizes())?;
+    let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
+    task.out = strided_rows(launch, output, output.sizes())?;
+    task.logsumexps = strided_rows(launch, sums, sums.sizes())?;
     if let Some(flash) = Flash::of(query) {
-        return Ok(flash.attend(launch, &task)?);
+        return Ok(flash.forward(launch, &task)?);
     }
-    let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
-    Ok(launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?)
+    let grid = task.grid(BlockTiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
+    Ok(launch.run(&ATTENTION, width.forward, &[compute_dtype(query.dtype())], grid, (task,))?)
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
@@ -219,21 +236,28 @@ fn attention_backward(
 ) -> Result<()> {
     let (width, dtype) = (Width::of(query)?, query.dtype());
     let launch = Launch::on(query)?;
-    let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
-    let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
-    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
-    (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
+    let output_dots = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
+    let own = |tensor: &Tensor| strided_rows(launch, tensor, tensor.sizes());
+    let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
+    (task.out, task.grad, task.logsumexps, task.output_dots) =
+        (own(out)?, own(grad_out)?, own(logsumexp)?, own(&output_dots)?);
     task.gradients = [own(grad_query)?, own(grad_key)?, own(grad_value)?];
     let queries = logsumexp.geometry().count().unsigned_abs();
-    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
+    launch.run(
+        &ATTENTION,
+        "output_dot_gradient",
+        &[compute_dtype(dtype)],
+        Grid::of_blocks(queries.div_ceil(8), 256),
+        (task,),
+    )?;
     if let Some(flash) = Flash::of(query) {
-        return Ok(flash.gradients(launch, &task)?);
+        return Ok(flash.backward(launch, &task)?);
     }
-    let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
+    let tiles = |products: u32| BlockTiles::new(dtype, width.is_small(), 3, products);
     let grid = task.grid(tiles(1), [task.rows, task.heads]);
-    launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
+    launch.run(&ATTENTION, width.query_gradients, &[compute_dtype(dtype)], grid, (task,))?;
     let grid = task.grid(tiles(2), [task.keys, task.groups]);
-    Ok(launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?)
+    Ok(launch.run(&ATTENTION, width.key_value_gradients, &[compute_dtype(dtype)], grid, (task,))?)
 }
 
 #[cfg(test)]
@@ -241,15 +265,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_block_shares_is_what_the_devices_that_kernels_are_compiled_for_have() {
+    fn blocks_fit_into_the_shared_memory_of_supported_devices() {
         for dtype in [DType::F32, DType::F64] {
             for width in WIDTHS.iter().filter(|width| dtype == DType::F32 || width.columns <= WIDEST_DOUBLE) {
                 let columns = u32::try_from(width.columns).unwrap();
-                for tiles in [Tiles::new(dtype, false, 2, 1), Tiles::new(dtype, width.is_small(), 3, 2)] {
-                    assert!(tiles.shared(columns) <= 163 << 10, "{dtype}, {columns} columns");
+                for tiles in [BlockTiles::new(dtype, false, 2, 1), BlockTiles::new(dtype, width.is_small(), 3, 2)] {
+                    assert!(tiles.shared_memory(columns) <= 163 << 10, "{dtype}, {columns} columns");
                 }
             }
         }
-        assert_eq!(Tiles::new(DType::F32, false, 2, 1).shared(64), 64 * 4 * (2 * 68 + 68));
+        assert_eq!(BlockTiles::new(DType::F32, false, 2, 1).shared_memory(64), 64 * 4 * (2 * 68 + 68));
     }
 }

@@ -12,6 +12,6 @@ use crate::prelude::*;
 
 /// Writes the mean or the sum of losses to `out`.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn reduced(out: &Tensor, losses: &Tensor, reduction: Reduction) -> Result<()> {
+fn reduce_losses(out: &Tensor, losses: &Tensor, reduction: Reduction) -> Result<()> {
     sum_into(out, losses, if reduction == Reduction::Mean { losses.geometry().count() as f64 } else { 1.0 })
 }

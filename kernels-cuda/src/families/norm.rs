@@ -10,56 +10,60 @@ mod layer;
 mod lines;
 mod softmax;
 
-use crate::engine::reduce::class;
+use crate::engine::reduce::compute_dtype;
 use crate::engine::walk::Divisor;
 use crate::families::norm::lines::Lines;
-use crate::families::norm::softmax::PAIRS;
+use crate::families::norm::softmax::DTYPE_PAIRS;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: the launches in this module and its submodules pass packed tensors, with as many statistics as lines and as many parameters
     // as channels.
     static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../../kernels/norm/normalization.cu"), |instances| {
-        for (of, parameters) in PAIRS {
-            for template in ["lines", "lines_backward"] {
-                instances.one(template, &[of, parameters]);
+        for (of, parameters) in DTYPE_PAIRS {
+            for template in ["normalize_lines", "normalize_lines_backward"] {
+                instances.add(template, &[of, parameters]);
             }
         }
-        instances.all(&["planes", "columns", "channels"], &FLOATING);
-        instances.all(&["parameters", "statistics"], &[DType::F32, DType::F64]);
+        instances.add_all(&["sum_plane_gradients", "sum_column_gradients", "apply_channels"], &FLOATING_DTYPES);
+        instances.add_all(&["parameter_gradients", "batch_statistics"], &[DType::F32, DType::F64]);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Vector`: the address, stride and dtype of a vector.
-    struct Vector {
-        at: Place,
-        step: i64,
+    /// The kernels' `struct StridedVector`: the address, stride and dtype of a vector.
+    struct StridedVector {
+        address: DevicePointer,
+        stride: i64,
         dtype: i32,
     }
 }
 
-impl Vector {
-    const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
+impl StridedVector {
+    const NONE: Self = Self { address: DevicePointer::NULL, stride: 0, dtype: 0 };
 
-    /// Describes a tensor that has one dimension or is contiguous. Returns [`Vector::NONE`] for `None` and for an empty tensor.
+    /// Describes a tensor that has one dimension or is contiguous. Returns [`StridedVector::NONE`] for `None` and for an empty tensor.
     fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
         let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
         let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
-        Ok(Self { at: launch.place(tensor)?, step: stride * element_size(tensor), dtype: tensor.dtype() as i32 })
+        Ok(Self {
+            address: launch.pointer(tensor)?,
+            stride: stride * element_size(tensor),
+            dtype: tensor.dtype() as i32,
+        })
     }
 }
 
 parameters! {
-    /// The kernels' `struct Slots`: the map from an element of a line to its parameter.
-    struct Slots {
+    /// The kernels' `struct ParameterMap`: the map from an element of a line to its parameter.
+    struct ParameterMap {
         groups: u32,
         each: u32,
         area: Divisor,
     }
 }
 
-impl Slots {
+impl ParameterMap {
     fn new([groups, each, area]: [i64; 3]) -> Self {
         let [groups, each, area] = [groups, each, area].map(|size| u32::try_from(size).unwrap_or(u32::MAX >> 1));
         Self { groups: groups.max(1), each, area: Divisor::new(area) }
@@ -67,33 +71,33 @@ impl Slots {
 }
 
 /// Returns the parameters in a dtype that kernels can read, and that dtype: the input's, or single precision for half-precision inputs.
-fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
+fn readable_parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
     let of = input.dtype();
     let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
-    let dtype = if PAIRS.contains(&(of, wanted)) { wanted } else { class(of).unwrap_or(of) };
+    let dtype = if DTYPE_PAIRS.contains(&(of, wanted)) { wanted } else { compute_dtype(of).unwrap_or(of) };
     let [weight, bias] = given.map(|tensor| tensor.map(|tensor| contiguous(tensor, dtype)).transpose());
     Ok((dtype, [weight?, bias?]))
 }
 
 /// Normalises lines of an input and computes their statistics. There are as many lines as means.
-fn forward(
+fn normalize_lines(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     given: [Option<&Tensor>; 2],
     eps: f64,
-    slots: [i64; 3],
+    map: [i64; 3],
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
-    let (dtype, [weight, bias]) = parameters(input, given)?;
+    let (dtype, [weight, bias]) = readable_parameters(input, given)?;
     let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
-    let (weight, bias) = (launch.place_or_null(weight.as_ref())?, launch.place_or_null(bias.as_ref())?);
-    let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
-    let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
-    computed_contiguous(out, out.dtype(), |out| {
-        let to = launch.place(out)?;
+    let (weight, bias) = (launch.pointer_or_null(weight.as_ref())?, launch.pointer_or_null(bias.as_ref())?);
+    let (from, length) = (launch.pointer(&input)?, input.geometry().count() / count.max(1));
+    let statistics = (StridedVector::of(launch, Some(mean))?, StridedVector::of(launch, Some(rstd))?);
+    compute_contiguous(out, out.dtype(), |out| {
+        let to = launch.pointer(out)?;
         let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
-        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
-        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid_at_once(launch), arguments)?)
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, ParameterMap::new(map));
+        Ok(launch.run(&NORMALIZATION, "normalize_lines", &[of, dtype], lines.looping_grid(launch), arguments)?)
     })
 }
 
@@ -115,58 +119,58 @@ impl BackwardInputs {
         })
     }
 
-    fn places(&self, launch: Launch) -> Result<(Place, Place)> {
-        Ok((launch.place(&self.grad)?, launch.place(&self.input)?))
+    fn pointers(&self, launch: Launch) -> Result<(DevicePointer, DevicePointer)> {
+        Ok((launch.pointer(&self.grad)?, launch.pointer(&self.input)?))
     }
 
-    fn statistics(&self, launch: Launch) -> Result<(Vector, Vector)> {
-        Ok((Vector::of(launch, Some(&self.mean))?, Vector::of(launch, Some(&self.rstd))?))
+    fn statistics(&self, launch: Launch) -> Result<(StridedVector, StridedVector)> {
+        Ok((StridedVector::of(launch, Some(&self.mean))?, StridedVector::of(launch, Some(&self.rstd))?))
     }
 
     /// Computes the gradient of an input whose lines are normalised.
-    fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
+    fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, map: [i64; 3]) -> Result<()> {
         let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
-        let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
-        let ((grad, from), weight) = (self.places(launch)?, launch.place_or_null(weight.as_ref())?);
+        let (dtype, [weight, _]) = readable_parameters(&self.input, [weight, None])?;
+        let ((grad, from), weight) = (self.pointers(launch)?, launch.pointer_or_null(weight.as_ref())?);
         let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
-        computed_contiguous(out, out.dtype(), |out| {
-            let to = launch.place(out)?;
+        compute_contiguous(out, out.dtype(), |out| {
+            let to = launch.pointer(out)?;
             let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
-            let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
-            Ok(launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?)
+            let arguments = (grad, from, to, weight, mean, rstd, lines, ParameterMap::new(map));
+            Ok(launch.run(&NORMALIZATION, "normalize_lines_backward", &[of, dtype], lines.grid(), arguments)?)
         })
     }
 
     /// Sums the gradients over each of `[images, channels, area]` planes. `together` channels share one of `statistics` statistics.
-    fn planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<Slopes> {
+    fn sum_planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<GradientSums> {
         let launch = Launch::on(&self.input)?;
         let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
         let mut pieces = 1;
         while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
             pieces *= 2;
         }
-        let slopes = Slopes::new(&self.input, images, channels, pieces)?;
-        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
+        let gradient_sums = GradientSums::new(&self.input, images, channels, pieces)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.pointers(launch)?);
         let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
         let (mean, rstd) = self.statistics(launch)?;
         let [together, statistics] =
             [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
-        let arguments = (grad, from, &slopes.sums, mean, rstd, lines, together, statistics);
-        launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
-        Ok(slopes)
+        let arguments = (grad, from, &gradient_sums.sums, mean, rstd, lines, together, statistics);
+        launch.run(&NORMALIZATION, "sum_plane_gradients", &[of], lines.grid(), arguments)?;
+        Ok(gradient_sums)
     }
 
     /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
-    fn columns(&self, count: i64, columns: i64, by_column: bool) -> Result<Slopes> {
+    fn sum_columns(&self, count: i64, columns: i64, by_column: bool) -> Result<GradientSums> {
         let launch = Launch::on(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
         let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
         let parts = wanted.min(count.unsigned_abs() / 64).max(1);
         let chunk = count.unsigned_abs().div_ceil(parts);
-        let slopes = Slopes::new(&self.input, parts.cast_signed(), columns, 1)?;
-        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
-        let aligned = |place: Place| place.is_aligned_to(4 * of.size() as u64);
-        let rows = Rows {
+        let gradient_sums = GradientSums::new(&self.input, parts.cast_signed(), columns, 1)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.pointers(launch)?);
+        let aligned = |address: DevicePointer| address.is_aligned_to(4 * of.size() as u64);
+        let shape = ColumnSumShape {
             count,
             chunk: chunk.cast_signed(),
             columns: u32::try_from(columns).unwrap_or(u32::MAX),
@@ -174,15 +178,21 @@ impl BackwardInputs {
             by_column: by_column.into(),
         };
         let (mean, rstd) = self.statistics(launch)?;
-        let blocks = Grid::of(blocks * parts, 256);
-        launch.run(&NORMALIZATION, "columns", &[of], blocks, (grad, from, &slopes.sums, mean, rstd, rows))?;
-        Ok(slopes)
+        let blocks = Grid::of_blocks(blocks * parts, 256);
+        launch.run(
+            &NORMALIZATION,
+            "sum_column_gradients",
+            &[of],
+            blocks,
+            (grad, from, &gradient_sums.sums, mean, rstd, shape),
+        )?;
+        Ok(gradient_sums)
     }
 }
 
 parameters! {
-    /// The kernels' `struct Rows`: the rows and columns whose gradients are summed.
-    struct Rows {
+    /// The kernels' `struct ColumnSumShape`: the rows and columns whose gradients are summed.
+    struct ColumnSumShape {
         count: i64,
         chunk: i64,
         columns: u32,
@@ -192,40 +202,53 @@ parameters! {
 }
 
 /// Partial sums for channels: of gradients times normalised inputs, and of gradients.
-struct Slopes {
+struct GradientSums {
     sums: Tensor,
     parts: i64,
     channels: i64,
     pieces: i64,
 }
 
-impl Slopes {
+impl GradientSums {
     fn new(input: &Tensor, parts: i64, channels: i64, pieces: i64) -> Result<Self> {
-        let dtype = class(input.dtype()).unwrap_or(DType::F32);
+        let dtype = compute_dtype(input.dtype()).unwrap_or(DType::F32);
         let sums = Spec::contiguous(dtype, &[parts * channels * pieces, 2]).on(input.device())?;
         Ok(Self { sums, parts, channels, pieces })
     }
 
-    /// Adds the partial sums up to the gradients of weight and bias. With `become_of`, also computes the channels' coefficients for the
+    /// Adds the partial sums up to the gradients of weight and bias. With `with_coefficients`, also computes the channels' coefficients for the
     /// input's gradient.
-    fn total(
+    fn parameter_gradients(
         &self,
         out: [&Tensor; 2],
-        become_of: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
+        with_coefficients: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
     ) -> Result<()> {
         let launch = Launch::on(&self.sums)?;
-        let [of_weight, of_bias] = [Vector::of(launch, Some(out[0]))?, Vector::of(launch, Some(out[1]))?];
-        let (mut place, mut known, mut by, mut count) = (Place::NULL, (Vector::NONE, Vector::NONE), Vector::NONE, 1.0);
-        if let Some((becomes, statistics, weight, elements)) = become_of {
-            place = launch.place(becomes)?;
+        let [of_weight, of_bias] = [StridedVector::of(launch, Some(out[0]))?, StridedVector::of(launch, Some(out[1]))?];
+        let (mut coefficients_address, mut known, mut by, mut count) =
+            (DevicePointer::NULL, (StridedVector::NONE, StridedVector::NONE), StridedVector::NONE, 1.0);
+        if let Some((coefficients, statistics, weight, elements)) = with_coefficients {
+            coefficients_address = launch.pointer(coefficients)?;
             known = statistics.statistics(launch)?;
-            by = Vector::of(launch, weight)?;
+            by = StridedVector::of(launch, weight)?;
             count = elements;
         }
         let [channels, parts, pieces] =
             [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let arguments = (&self.sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
+        let arguments = (
+            &self.sums,
+            of_weight,
+            of_bias,
+            coefficients_address,
+            known.0,
+            known.1,
+            by,
+            channels,
+            parts,
+            pieces,
+            count,
+        );
         let grid = Grid::new(channels.div_ceil(32), 256);
-        Ok(launch.run(&NORMALIZATION, "parameters", &[self.sums.dtype()], grid, arguments)?)
+        Ok(launch.run(&NORMALIZATION, "parameter_gradients", &[self.sums.dtype()], grid, arguments)?)
     }
 }

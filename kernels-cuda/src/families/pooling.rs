@@ -13,14 +13,14 @@ kernel! {
     // SAFETY: each side comes with its own sizes and strides, and `aten` checked them. Indices that are elements are checked where they are
     // read.
     static POOLING = unsafe { Kernel::new("pooling", include_str!("../../kernels/pooling/pooling.cu"), |instances| {
-        instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
-        instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
+        instances.add_all(&["max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"], &NUMERIC_DTYPES);
+        instances.add_all(&["fractional_max_pool", "max_pool_backward_outside"], &FLOATING_DTYPES);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Parts`: the windows and the divisor of averages.
-    struct Parts {
+    /// The kernels' `struct PoolWindows`: the windows and the divisor of averages.
+    struct PoolWindows {
         window: Window,
         divisor: i64,
         kind: u32,
@@ -30,38 +30,38 @@ parameters! {
 
 /// The kind of windows. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
-enum Kind {
+enum WindowKind {
     Windows,
     Adaptive,
     Random,
 }
 
-impl Parts {
-    fn new(window: &aten::Window, kind: Kind) -> Self {
+impl PoolWindows {
+    fn new(window: &aten::Window, kind: WindowKind) -> Self {
         let window = Window::of(window);
         Self { window, divisor: 0, kind: kind as u32, counts_padding: 1 }
     }
 
-    fn of_window(window: &aten::Window) -> Self {
-        Self::new(window, Kind::Windows)
+    fn regular(window: &aten::Window) -> Self {
+        Self::new(window, WindowKind::Windows)
     }
 
     fn adaptive(rank: usize) -> Self {
-        Self::side_by_side(&[1; 3][..rank], Kind::Adaptive)
+        Self::without_stride(&[1; 3][..rank], WindowKind::Adaptive)
     }
 
-    fn random(windows: &FractionalPoolPlan) -> Self {
-        Self::side_by_side(&windows.kernel, Kind::Random)
+    fn random(random_windows: &FractionalPoolPlan) -> Self {
+        Self::without_stride(&random_windows.kernel, WindowKind::Random)
     }
 
-    fn side_by_side(kernel: &[i64], kind: Kind) -> Self {
+    fn without_stride(kernel: &[i64], kind: WindowKind) -> Self {
         let each = |number: i64| Dims::from_elem(number, kernel.len());
         let window =
             aten::Window { kernel: Dims::from_slice(kernel), stride: each(1), padding: each(0), dilation: each(1) };
         Self::new(&window, kind)
     }
 
-    fn counting(self, padding: bool, divisor: Option<i64>) -> Self {
+    fn with_divisor(self, padding: bool, divisor: Option<i64>) -> Self {
         Self { counts_padding: padding.into(), divisor: divisor.unwrap_or(0), ..self }
     }
 }
@@ -71,52 +71,52 @@ macro_rules! pools {
        $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
         #[op_impl(aten::$max, CUDA)]
         fn $max(plan: &aten::Window, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            check_dtype(aten::$max::operator(), "self", this.dtype(), &NUMBERS)?;
-            largest($rank, this, out, Parts::of_window(plan))
+            check_dtype(aten::$max::operator(), "self", this.dtype(), &NUMERIC_DTYPES)?;
+            max_pool($rank, this, out, PoolWindows::regular(plan))
         }
 
         #[op_impl(aten::$max_backward, CUDA)]
         fn $max_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
-            check_dtype(aten::$max_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
+            check_dtype(aten::$max_backward::operator(), "grad_output", out.dtype(), &NUMERIC_DTYPES)?;
             let site = site!(concat!("aten::", stringify!($max_backward)), "indices");
-            to_largest($rank, grad_output, out, indices, Parts::of_window(plan), site)
+            max_pool_backward($rank, grad_output, out, indices, PoolWindows::regular(plan), site)
         }
 
         #[op_impl(aten::$avg, CUDA)]
         fn $avg(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
-            check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
-            pooled("average", $rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+            check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMERIC_DTYPES)?;
+            average("avg_pool", $rank, this, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$avg_backward, CUDA)]
         fn $avg_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
-            check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
-            pooled("to_all", $rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+            check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMERIC_DTYPES)?;
+            average("avg_pool_backward", $rank, grad_output, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$adaptive, CUDA)]
         fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
-            check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING)?;
-            pooled("average", $rank, this, out, Parts::adaptive($rank))
+            check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
+            average("avg_pool", $rank, this, out, PoolWindows::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_backward, CUDA)]
         fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
-            check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
-            pooled("to_all", $rank, grad_output, out, Parts::adaptive($rank))
+            check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING_DTYPES)?;
+            average("avg_pool_backward", $rank, grad_output, out, PoolWindows::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max, CUDA)]
         fn $adaptive_max(_plan: &(), out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            check_dtype(aten::$adaptive_max::operator(), "self", this.dtype(), &FLOATING)?;
-            largest($rank, this, out, Parts::adaptive($rank))
+            check_dtype(aten::$adaptive_max::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
+            max_pool($rank, this, out, PoolWindows::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max_backward, CUDA)]
         fn $adaptive_max_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
-            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", out.dtype(), &FLOATING_DTYPES)?;
             let site = site!(concat!("aten::", stringify!($adaptive_max_backward)), "indices");
-            to_largest($rank, grad_output, out, indices, Parts::adaptive($rank), site)
+            max_pool_backward($rank, grad_output, out, indices, PoolWindows::adaptive($rank), site)
         }
     )*};
 }
@@ -132,15 +132,15 @@ macro_rules! fractional_pools {
     ($($rank:literal $pool:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$pool, CUDA)]
         fn $pool(plan: &FractionalPoolPlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
-            check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
-            largest_at_random(this, random_samples, out, plan)
+            check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
+            fractional_max_pool(this, random_samples, out, plan)
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(plan: &FractionalPoolPlan, out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
-            check_dtype(aten::$backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            check_dtype(aten::$backward::operator(), "grad_output", out.dtype(), &FLOATING_DTYPES)?;
             let site = site!(concat!("aten::", stringify!($backward)), "indices");
-            to_largest($rank, grad_output, out, indices, Parts::random(plan), site)
+            max_pool_backward($rank, grad_output, out, indices, PoolWindows::random(plan), site)
         }
     )*};
 }
@@ -150,51 +150,52 @@ fractional_pools! {
     3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
-fn largest(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], parts: Parts) -> Result<()> {
+fn max_pool(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], windows: PoolWindows) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, out, found, this, images.0, images.1, parts);
-    launch.cover(&POOLING, "largest", &[this.dtype()], count, arguments)
+    let arguments = (count, out, found, this, images.0, images.1, windows);
+    launch.cover(&POOLING, "max_pool", &[this.dtype()], count, arguments)
 }
 
-fn largest_at_random(
+fn fractional_max_pool(
     this: &Tensor,
     samples: &Tensor,
     [out, found]: [&mut Tensor; 2],
-    windows: &FractionalPoolPlan,
+    random_windows: &FractionalPoolPlan,
 ) -> Result<()> {
-    let rank = windows.kernel.len();
+    let rank = random_windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, out, found, this, images.0, images.1, Parts::random(windows), &samples, rank as u64);
-    launch.cover(&POOLING, "largest_at_random", &[this.dtype()], count, arguments)
+    let arguments =
+        (count, out, found, this, images.0, images.1, PoolWindows::random(random_windows), &samples, rank as u64);
+    launch.cover(&POOLING, "fractional_max_pool", &[this.dtype()], count, arguments)
 }
 
-fn to_largest(
+fn max_pool_backward(
     rank: usize,
     grad_output: &Tensor,
     out: &Tensor,
     indices: &Tensor,
-    parts: Parts,
+    windows: PoolWindows,
     site: Site,
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
-    let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts);
-    launch.cover(&POOLING, "to_largest", &[out.dtype()], count, arguments)?;
+    let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, windows);
+    launch.cover(&POOLING, "max_pool_backward", &[out.dtype()], count, arguments)?;
     if out.dtype().is_floating() {
         let count = grad_output.geometry().count();
-        let faults = launch.faults();
-        let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts, faults, site);
-        launch.cover(&POOLING, "to_elsewhere", &[out.dtype()], count, arguments)?;
+        let faults = launch.fault_record();
+        let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, windows, faults, site);
+        launch.cover(&POOLING, "max_pool_backward_outside", &[out.dtype()], count, arguments)?;
     }
     Ok(())
 }
 
-fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
+fn average(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, windows: PoolWindows) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, out, this, images.0, images.1, parts);
+    let arguments = (count, out, this, images.0, images.1, windows);
     launch.cover(&POOLING, template, &[out.dtype()], count, arguments)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// The resources that a kernel needs.
+/// The resources that a kernel uses.
 #[derive(Default, Debug)]
-pub(crate) struct Needs {
+pub(crate) struct ResourceUse {
     /// The maximum number of threads of a block, if the kernel declares one.
     pub(crate) threads: Option<u32>,
     /// The number of registers of a thread.
@@ -24,18 +24,18 @@ const PARAMETERS: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
 
 /// The format of an attribute whose value has an explicit size. Others have two bytes.
-const SIZED: u8 = 0x04;
+const HAS_SIZE: u8 = 0x04;
 
 /// Returns the kernels of a cubin by name, or `None` if the file is no valid cubin.
-pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, Needs>> {
+pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, ResourceUse>> {
     let sections = sections(cubin)?;
     let mut all = BTreeMap::new();
     for section in &sections {
         if let Some(name) = section.name.strip_prefix(".text.") {
-            all.entry(name.to_owned()).or_insert_with(Needs::default);
+            all.entry(name.to_owned()).or_insert_with(ResourceUse::default);
         }
     }
-    let functions = functions(cubin, &sections)?;
+    let symbols = symbol_names(cubin, &sections)?;
     for section in &sections {
         if let Some(kernel) = section.name.strip_prefix(".nv.shared.").and_then(|name| all.get_mut(name)) {
             kernel.shared = section.size;
@@ -43,7 +43,9 @@ pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, Needs>> {
         if let Some(kernel) = section.name.strip_prefix(".nv.info.").and_then(|name| all.get_mut(name)) {
             for (attribute, value) in attributes(section.content(cubin)?) {
                 match attribute {
-                    MAX_THREADS => kernel.threads = Some(number(value, 0)? * number(value, 4)? * number(value, 8)?),
+                    MAX_THREADS => {
+                        kernel.threads = Some(read_u32(value, 0)? * read_u32(value, 4)? * read_u32(value, 8)?)
+                    }
                     PARAMETERS => kernel.parameters = u16::from_le_bytes(*value.first_chunk()?).into(),
                     _ => {}
                 }
@@ -52,9 +54,9 @@ pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, Needs>> {
         if section.name == ".nv.info" {
             for (attribute, value) in attributes(section.content(cubin)?) {
                 if let STACK | REGISTERS = attribute
-                    && let Some(kernel) = all.get_mut(functions.get(number(value, 0)? as usize)?)
+                    && let Some(kernel) = all.get_mut(symbols.get(read_u32(value, 0)? as usize)?)
                 {
-                    *(if attribute == STACK { &mut kernel.local } else { &mut kernel.registers }) = number(value, 4)?;
+                    *(if attribute == STACK { &mut kernel.local } else { &mut kernel.registers }) = read_u32(value, 4)?;
                 }
             }
         }
@@ -78,50 +80,50 @@ fn sections(file: &[u8]) -> Option<Vec<Section>> {
     if !file.starts_with(b"\x7fELF") {
         return None;
     }
-    let table = usize::try_from(long(file, 0x28)?).ok()?;
+    let table = usize::try_from(read_u64(file, 0x28)?).ok()?;
     let [count, of_names] =
         [0x3c, 0x3e].map(|at| file.get(at..at + 2).map(|two| usize::from(two[0]) | usize::from(two[1]) << 8));
     let header = |at: usize| file.get(table + 64 * at..table + 64 * (at + 1));
-    let names = usize::try_from(long(header(of_names?)?, 24)?).ok()?;
+    let names = usize::try_from(read_u64(header(of_names?)?, 24)?).ok()?;
     let section = |at: usize| {
         let header = header(at)?;
-        let name = text(file, names + number(header, 0)? as usize)?;
-        Some(Section { name, start: long(header, 24)?, size: long(header, 32)? })
+        let name = read_text(file, names + read_u32(header, 0)? as usize)?;
+        Some(Section { name, start: read_u64(header, 24)?, size: read_u64(header, 32)? })
     };
     (0..count?).map(section).collect()
 }
 
 /// Returns the names of all symbols. Attributes refer to functions by their index.
-fn functions(file: &[u8], sections: &[Section]) -> Option<Vec<String>> {
+fn symbol_names(file: &[u8], sections: &[Section]) -> Option<Vec<String>> {
     let of = |name: &str| sections.iter().find(|section| section.name == name);
     let names = usize::try_from(of(".strtab")?.start).ok()?;
     of(".symtab")?
         .content(file)?
         .chunks_exact(24)
-        .map(|symbol| text(file, names + number(symbol, 0)? as usize))
+        .map(|symbol| read_text(file, names + read_u32(symbol, 0)? as usize))
         .collect()
 }
 
 fn attributes(mut list: &[u8]) -> Vec<(u8, &[u8])> {
     let mut all = Vec::new();
     while let [format, attribute, low, high, rest @ ..] = list {
-        let size = if *format == SIZED { usize::from(*low) | usize::from(*high) << 8 } else { 0 };
+        let size = if *format == HAS_SIZE { usize::from(*low) | usize::from(*high) << 8 } else { 0 };
         let Some((value, next)) = rest.split_at_checked(size) else { break };
-        all.push((*attribute, if *format == SIZED { value } else { &list[2..4] }));
+        all.push((*attribute, if *format == HAS_SIZE { value } else { &list[2..4] }));
         list = next;
     }
     all
 }
 
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|four| u32::from_le_bytes(*four))
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
+fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
-fn text(file: &[u8], at: usize) -> Option<String> {
+fn read_text(file: &[u8], at: usize) -> Option<String> {
     let bytes = file.get(at..)?.split(|byte| *byte == 0).next()?;
     String::from_utf8(bytes.to_vec()).ok()
 }

@@ -3,22 +3,22 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::error_bound::{Nudged, assert_close, elements, farthest, unit};
-use crate::{Backwards, free_device, to};
+use crate::error_bound::{Nudged, assert_close, elements, max_distance, unit_roundoff};
+use crate::{ReverseOrder, free_device, to};
 
 /// The memory layout of an attention operand.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     /// Contiguous: heads are outside of rows.
-    Nested,
+    HeadsOutside,
     /// Rows are outside of heads, as a projection returns them.
-    Beside,
+    RowsOutside,
     /// Every second column of a larger tensor.
-    Apart,
+    StridedColumns,
 }
 
 /// Returns random numbers between -1 and 1, with these sizes and in this layout.
-fn part(seed: u64, sizes: [i64; 4], dtype: DType, layout: Layout) -> Tensor {
+fn random_tensor(seed: u64, sizes: [i64; 4], dtype: DType, layout: Layout) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut number = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -26,20 +26,20 @@ fn part(seed: u64, sizes: [i64; 4], dtype: DType, layout: Layout) -> Tensor {
     };
     let [items, heads, rows, width] = sizes;
     let held = match layout {
-        Layout::Nested => sizes,
-        Layout::Beside => [items, rows, heads, width],
-        Layout::Apart => [items, heads, rows, width * 2],
+        Layout::HeadsOutside => sizes,
+        Layout::RowsOutside => [items, rows, heads, width],
+        Layout::StridedColumns => [items, heads, rows, width * 2],
     };
     let count = held.iter().product::<i64>();
     let all = Tensor::from_vec((0..count).map(|_| number()).collect::<Vec<f32>>(), &held).unwrap();
     aten::to_dtype(&all, dtype, false, true, None).unwrap()
 }
 
-fn viewed(all: &Tensor, layout: Layout) -> Tensor {
+fn heads_view(all: &Tensor, layout: Layout) -> Tensor {
     match layout {
-        Layout::Nested => all.clone(),
-        Layout::Beside => aten::transpose_int(all, 1, 2).unwrap(),
-        Layout::Apart => aten::slice(all, 3, None, None, 2).unwrap(),
+        Layout::HeadsOutside => all.clone(),
+        Layout::RowsOutside => aten::transpose_int(all, 1, 2).unwrap(),
+        Layout::StridedColumns => aten::slice(all, 3, None, None, 2).unwrap(),
     }
 }
 
@@ -56,27 +56,27 @@ struct Case {
 
 /// Checks attention and its gradients, on a device, against double precision.
 pub(crate) fn assert_attention(
-    what: &str,
-    [query, key, value, slopes]: [&Tensor; 4],
+    case: &str,
+    [query, key, value, grad_output]: [&Tensor; 4],
     mask: Option<&Tensor>,
     is_causal: bool,
     scale: Option<f64>,
 ) {
     let is_half = matches!(query.dtype(), DType::F16 | DType::BF16);
     // In half precision, weights are rounded before they are multiplied by values. The logsumexp is in single precision.
-    let forward = if is_half { Nudged::Each(&[Some(2), None]) } else { Nudged::All };
+    let forward = if is_half { Nudged::ForEachResult(&[Some(2), None]) } else { Nudged::All };
     let mut arguments = vec![query, key, value];
     arguments.extend(mask);
-    let found = assert_close(what, &arguments, forward, |x| {
+    let found = assert_close(case, &arguments, forward, |x| {
         let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
         let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, is_causal, x.get(3), scale)?;
         Ok(vec![out, sums])
     });
     // Rounded numbers are multiplied by the key for the query's gradient, by the query for the key's, and by the cotangent for the value's.
-    let backward = if is_half { Nudged::Each(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
-    let mut arguments = vec![query, key, value, &found[0], &found[1], slopes];
+    let backward = if is_half { Nudged::ForEachResult(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
+    let mut arguments = vec![query, key, value, &found[0], &found[1], grad_output];
     arguments.extend(mask);
-    assert_close(&format!("gradients, {what}"), &arguments, backward, |x| {
+    assert_close(&format!("gradients, {case}"), &arguments, backward, |x| {
         let gradients = aten::_scaled_dot_product_flash_attention_for_cpu_backward;
         let (of_query, of_key, of_value) =
             gradients(&x[5], &x[0], &x[1], &x[2], &x[3], &x[4], 0.0, is_causal, x.get(6), scale)?;
@@ -85,48 +85,58 @@ pub(crate) fn assert_attention(
 }
 
 #[test]
-fn attention_of_halves_is_that_of_doubles() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn half_precision_attention_equals_double_precision() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let (f16, bf16, f32) = (DType::F16, DType::BF16, DType::F32);
-    let plain =
-        |dtype, sizes, is_causal| Case { dtype, sizes, is_causal, mask: None, scale: None, layout: Layout::Nested };
+    let plain = |dtype, sizes, is_causal| Case {
+        dtype,
+        sizes,
+        is_causal,
+        mask: None,
+        scale: None,
+        layout: Layout::HeadsOutside,
+    };
     let cases = [
         plain(bf16, [1, 2, 1, 129, 65, 64], false),
         plain(f16, [2, 1, 1, 130, 193, 64], true),
-        Case { layout: Layout::Beside, ..plain(bf16, [1, 4, 2, 97, 131, 80], true) },
-        Case { layout: Layout::Apart, ..plain(f16, [2, 2, 2, 33, 47, 128], false) },
+        Case { layout: Layout::RowsOutside, ..plain(bf16, [1, 4, 2, 97, 131, 80], true) },
+        Case { layout: Layout::StridedColumns, ..plain(f16, [2, 2, 2, 33, 47, 128], false) },
         Case { mask: Some((bf16, [1, 1, 77, 90])), ..plain(bf16, [2, 2, 1, 77, 90, 128], false) },
         Case { mask: Some((f32, [2, 2, 70, 1])), ..plain(f16, [2, 2, 2, 70, 100, 33], true) },
-        Case { scale: Some(-0.3), layout: Layout::Beside, ..plain(f16, [1, 2, 2, 40, 70, 24], false) },
+        Case { scale: Some(-0.3), layout: Layout::RowsOutside, ..plain(f16, [1, 2, 2, 40, 70, 24], false) },
         Case { scale: Some(0.0), ..plain(bf16, [1, 1, 1, 3, 5, 7], false) },
         plain(bf16, [3, 5, 5, 1, 1, 8], true),
         plain(f16, [1, 1, 1, 200, 20, 96], true),
     ];
     for (number, case) in cases.into_iter().enumerate() {
-        let _order = Backwards::on(number % 2 == 1);
+        let _order = ReverseOrder::on(number % 2 == 1);
         let Case { dtype, sizes: [items, heads, groups, rows, keys, width], is_causal, mask, scale, layout } = case;
-        let what = format!("case {number}");
+        let case = format!("case {number}");
         let [query, key, value] =
             [[items, heads, rows, width], [items, groups, keys, width], [items, groups, keys, width]];
-        let here = [part(1, query, dtype, layout), part(2, key, dtype, layout), part(3, value, dtype, layout)];
-        let mask = mask.map(|(dtype, sizes)| part(4, sizes, dtype, Layout::Nested));
-        let [query, key, value] = here.each_ref().map(|tensor| viewed(&to(tensor, cuda), layout));
+        let here = [
+            random_tensor(1, query, dtype, layout),
+            random_tensor(2, key, dtype, layout),
+            random_tensor(3, value, dtype, layout),
+        ];
+        let mask = mask.map(|(dtype, sizes)| random_tensor(4, sizes, dtype, Layout::HeadsOutside));
+        let [query, key, value] = here.each_ref().map(|tensor| heads_view(&to(tensor, cuda), layout));
         let mask = mask.map(|mask| to(&mask, cuda));
-        let slopes = to(&part(5, [items, heads, rows, width], dtype, Layout::Nested), cuda);
-        assert_attention(&what, [&query, &key, &value, &slopes], mask.as_ref(), is_causal, scale);
+        let grad_output = to(&random_tensor(5, [items, heads, rows, width], dtype, Layout::HeadsOutside), cuda);
+        assert_attention(&case, [&query, &key, &value, &grad_output], mask.as_ref(), is_causal, scale);
     }
 }
 
 #[test]
-fn queries_that_see_nothing_come_to_nothing_and_least_numbers_are_no_infinities() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let sizes = [1, 1, 70, 16];
-    let [query, key, value] = [1, 2, 3].map(|seed| part(seed, sizes, DType::F16, Layout::Nested));
+    let [query, key, value] = [1, 2, 3].map(|seed| random_tensor(seed, sizes, DType::F16, Layout::HeadsOutside));
     let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));
     let masked = |with: f32| {
         let mask = to(&Tensor::from_vec(vec![with; 70 * 70], &[70, 70]).unwrap(), cuda);
         let [query, key, value] = &there;
-        assert_close("a mask", &[query, key, value, &mask], Nudged::Each(&[Some(2), None]), |x| {
+        assert_close("a mask", &[query, key, value, &mask], Nudged::ForEachResult(&[Some(2), None]), |x| {
             let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
             let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, false, x.get(3), None)?;
             Ok(vec![out, sums])
@@ -138,7 +148,7 @@ fn queries_that_see_nothing_come_to_nothing_and_least_numbers_are_no_infinities(
     // Such masks absorb the scores, so every key has the same weight.
     let least = masked(f32::MIN);
     let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
-    let spread = farthest(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));
-    assert!(spread <= unit(DType::F16), "{spread}");
+    let spread = max_distance(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));
+    assert!(spread <= unit_roundoff(DType::F16), "{spread}");
     assert!(elements(&least[1]).iter().all(|sum| sum.to_bits() == f64::from(f32::MIN).to_bits()));
 }

@@ -9,7 +9,7 @@ use dispatch_runtime::{Spec, keys};
 use crate::{device, to};
 
 /// Calls `read` while another thread keeps filling the same memory with two numbers in turn.
-fn while_it_changes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut(&Tensor)) {
+fn call_during_writes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut(&Tensor)) {
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let mut written = changing.clone();
@@ -29,11 +29,11 @@ fn while_it_changes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut(&
 }
 
 #[test]
-fn a_mask_that_changes_after_it_was_counted_picks_no_more_than_there_is_room_for() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_mask_that_changes_during_a_call_selects_within_bounds() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from((0..64_i16).map(f32::from).collect::<Vec<f32>>()), cuda);
     let mask = Spec::contiguous(DType::Bool, &[64]).on(cuda).unwrap();
-    while_it_changes(&mask, [0, 1], |mask| {
+    call_during_writes(&mask, [0, 1], |mask| {
         let picked = aten::masked_select(&x, mask).unwrap();
         assert!(picked.sizes()[0] <= 64);
         assert!(aten::nonzero(mask).unwrap().sizes()[0] <= 64);
@@ -42,22 +42,22 @@ fn a_mask_that_changes_after_it_was_counted_picks_no_more_than_there_is_room_for
 }
 
 #[test]
-fn numbers_that_change_after_the_largest_was_found_are_counted_only_if_there_is_a_count_for_them() {
-    let Some((cuda, _alone)) = device() else { return };
+fn bincount_of_changing_numbers_writes_within_bounds() {
+    let Some((cuda, _lock)) = device() else { return };
     assert_eq!(cuda.key(), keys::CUDA);
     let numbers = to(&Tensor::from_slice(&[0_i64; 64]), cuda);
-    while_it_changes(&numbers, [0, 20], |numbers| {
+    call_during_writes(&numbers, [0, 20], |numbers| {
         assert!(aten::bincount(numbers, None, 0).unwrap().sizes()[0] <= 21);
     });
     cuda.synchronize().unwrap();
 }
 
 #[test]
-fn a_histogram_of_a_range_that_overflows_counts_every_value_inside() {
-    let Some((cuda, _alone)) = device() else { return };
-    let most = f32::MAX;
-    let x = to(&Tensor::from_slice(&[-most, most, 0.0, most / 2.0]), cuda);
-    let counts = aten::histc(&x, 4, (-f64::from(most)).into(), f64::from(most).into()).unwrap();
+fn histc_counts_all_values_if_the_range_overflows() {
+    let Some((cuda, _lock)) = device() else { return };
+    let max = f32::MAX;
+    let x = to(&Tensor::from_slice(&[-max, max, 0.0, max / 2.0]), cuda);
+    let counts = aten::histc(&x, 4, (-f64::from(max)).into(), f64::from(max).into()).unwrap();
     let counts = to(&counts, Device::CPU).to_vec::<f32>().unwrap();
     assert_eq!(counts.into_iter().map(f64::from).sum::<f64>().to_bits(), 4.0_f64.to_bits());
 }

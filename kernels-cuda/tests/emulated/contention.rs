@@ -14,29 +14,29 @@ fn rounds(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
 
-fn filled(cuda: Device, count: i64, number: i64) -> Tensor {
+fn filled_tensor(cuda: Device, count: i64, number: i64) -> Tensor {
     aten::full(&[count], number.into(), Some(DType::F32), None, Some(cuda), None).unwrap()
 }
 
 /// Returns the number of elements that differ from `number`.
-fn wrong(tensor: &Tensor, number: i64) -> Tensor {
+fn count_differences(tensor: &Tensor, number: i64) -> Tensor {
     aten::sum(&aten::ne_scalar(tensor, number.into()).unwrap(), None).unwrap()
 }
 
 #[test]
-fn eight_threads_write_in_one_of_sixteen_streams_read_in_another_and_give_back_in_a_third() {
-    let Some((cuda, _alone)) = device() else { return };
+fn threads_write_read_and_free_in_different_streams() {
+    let Some((cuda, _lock)) = device() else { return };
     let streams: Vec<Stream> = (0..16).map(|_| Stream::new(cuda).unwrap()).collect();
     let rounds = rounds(2000, 20);
     let stream = |number: i64| streams[usize::try_from(number % 16).unwrap()];
     let work = |thread: i64| {
-        let mut wrongs = Vec::new();
+        let mut differences = Vec::new();
         for round in 0..rounds {
             // Sizes repeat, so that blocks are reused while other streams still read their old content.
             let (count, number) = (64 << ((thread + round) % 13), round % 1000);
             let mut x = {
                 let _writing = stream(thread + round).enter();
-                filled(cuda, count, number)
+                filled_tensor(cuda, count, number)
             };
             let doubled = {
                 let _reading = stream(3 * thread + 5 * round + 1).enter();
@@ -45,9 +45,9 @@ fn eight_threads_write_in_one_of_sixteen_streams_read_in_another_and_give_back_i
             let _freeing = stream(7 * thread + 11 * round + 2).enter();
             aten::add_(&mut x, &doubled, 1.into()).unwrap();
             drop(doubled);
-            wrongs.push(wrong(&x, 3 * number));
+            differences.push(count_differences(&x, 3 * number));
         }
-        wrongs.iter().map(|wrong| to(wrong, Device::CPU).to_vec::<i64>().unwrap()[0]).sum::<i64>()
+        differences.iter().map(|wrong| to(wrong, Device::CPU).to_vec::<i64>().unwrap()[0]).sum::<i64>()
     };
     let wrong: Vec<i64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || work(thread))).collect();
@@ -58,9 +58,9 @@ fn eight_threads_write_in_one_of_sixteen_streams_read_in_another_and_give_back_i
 }
 
 #[test]
-fn ten_thousand_replays_compute_what_as_many_calls_compute() {
-    let Some((cuda, _alone)) = device() else { return };
-    let mut x = filled(cuda, 1000, 0);
+fn many_replays_equal_as_many_calls() {
+    let Some((cuda, _lock)) = device() else { return };
+    let mut x = filled_tensor(cuda, 1000, 0);
     let mut sum = aten::full(&[1000], 0.into(), Some(DType::I64), None, Some(cuda), None).unwrap();
     let seen = sum.clone();
     let graph = Graph::record(cuda, || {
@@ -83,25 +83,25 @@ fn ten_thousand_replays_compute_what_as_many_calls_compute() {
 }
 
 #[test]
-fn eight_threads_record_and_replay_at_once() {
-    let Some((cuda, _alone)) = device() else { return };
+fn threads_record_and_replay_concurrently() {
+    let Some((cuda, _lock)) = device() else { return };
     let rounds = rounds(1000, 20);
     std::thread::scope(|scope| {
         for thread in 0..8_i64 {
             scope.spawn(move || {
                 let _entered = Stream::new(cuda).unwrap().enter();
-                let mut x = filled(cuda, 5000, 0);
+                let mut x = filled_tensor(cuda, 5000, 0);
                 let mut graph = Graph::record(cuda, || aten::add(&x, &x, 1.into())).unwrap();
-                let mut wrongs = Vec::new();
+                let mut differences = Vec::new();
                 for round in 0..rounds {
                     if round % 50 == 49 {
                         graph = Graph::record(cuda, || aten::add(&x, &x, 1.into())).unwrap();
                     }
                     aten::fill__scalar(&mut x, (thread + round).into()).unwrap();
                     graph.replay().unwrap();
-                    wrongs.push(wrong(graph.result(), 2 * (thread + round)));
+                    differences.push(count_differences(graph.result(), 2 * (thread + round)));
                 }
-                for wrong in wrongs {
+                for wrong in differences {
                     assert_eq!(to(&wrong, Device::CPU).to_vec::<i64>().unwrap(), [0]);
                 }
             });
@@ -110,8 +110,8 @@ fn eight_threads_record_and_replay_at_once() {
 }
 
 #[test]
-fn a_program_goes_on_when_memory_ran_out() {
-    let Some((cuda, _alone)) = device() else { return };
+fn allocation_works_again_after_out_of_memory() {
+    let Some((cuda, _lock)) = device() else { return };
     let is_out_of_memory = |error: &Error| {
         let cause = error.source().and_then(|source| source.downcast_ref::<CudaError>());
         matches!(cause, Some(CudaError::OutOfMemory { .. }))
@@ -126,14 +126,14 @@ fn a_program_goes_on_when_memory_ran_out() {
                 Ok(block) => blocks.push(block),
                 Err(error) => break error,
             }
-            assert!(blocks.len() <= total >> 30, "there are more blocks than the device has memory for");
+            assert!(blocks.len() <= total >> 30, "more blocks were allocated than the device has memory for");
         };
         assert!(is_out_of_memory(&error), "{error}");
         let of_the_last = aten::sum(&blocks[0], None);
         drop(blocks);
         drop(of_the_last);
     }
-    assert_eq!(to(&wrong(&filled(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
+    assert_eq!(to(&count_differences(&filled_tensor(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
     cuda.synchronize().unwrap();
     kernels_cuda::empty_cache().unwrap();
 }
@@ -141,29 +141,29 @@ fn a_program_goes_on_when_memory_ran_out() {
 kernel! {
     // SAFETY: it writes to an invalid address, which ends the device's work for the process. The test below launches it in a separate
     // process, on a GPU only, as an emulated device shares the memory of the process.
-    static BREAKS = unsafe { Kernel::new("breaks", "__global__ void breaks(float *) { *(volatile float *)16 = 1; }", |instances| {
-        instances.one("breaks", &[]);
+    static CRASHES = unsafe { Kernel::new("crashes", "__global__ void crashes(float *) { *(volatile float *)16 = 1; }", |instances| {
+        instances.add("crashes", &[]);
     }) };
 }
 
 #[test]
-fn a_kernel_that_breaks_is_named_by_the_next_call_that_waits() {
-    const BREAK: &str = "OPDISPATCH_TEST_BREAK";
-    if std::env::var_os(BREAK).is_some() {
+fn the_next_wait_names_the_kernel_that_crashed() {
+    const CHILD_VARIABLE: &str = "OPDISPATCH_TEST_CRASH";
+    if std::env::var_os(CHILD_VARIABLE).is_some() {
         let cuda: Device = "cuda:0".parse().unwrap();
-        let x = filled(cuda, 8, 1);
+        let x = filled_tensor(cuda, 8, 1);
         let launch = Launch::on(&x).unwrap();
-        launch.run(&BREAKS, "breaks", &[], Grid::new(1, 1), (launch.place(&x).unwrap(),)).unwrap();
+        launch.run(&CRASHES, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());
     }
-    let Some((_, _alone)) = device() else { return };
+    let Some((_, _lock)) = device() else { return };
     if rounds(1, 0) == 0 {
         return println!("skipped: an emulated device shares the memory of the process");
     }
-    let this = "contention::a_kernel_that_breaks_is_named_by_the_next_call_that_waits";
+    let this = "contention::the_next_wait_names_the_kernel_that_crashed";
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = child.args([this, "--exact", "--nocapture"]).env(BREAK, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("a kernel broke") && said.contains("launched are breaks"), "{said}");
+    let output = child.args([this, "--exact", "--nocapture"]).env(CHILD_VARIABLE, "1").output().unwrap();
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output_text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output_text.contains("a kernel crashed") && output_text.contains("launched are crashes"), "{output_text}");
 }

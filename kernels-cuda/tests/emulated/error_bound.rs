@@ -12,7 +12,7 @@ use crate::to;
 
 /// The factor between the bound and the measured effect of changed arguments. Sums of many rounded numbers have larger errors than a few
 /// draws show.
-const TIMES: f64 = 8.0;
+const BOUND_FACTOR: f64 = 8.0;
 
 /// The number of draws with changed arguments.
 const DRAWS: u64 = 4;
@@ -20,10 +20,10 @@ const DRAWS: u64 = 4;
 /// The arguments that are changed slightly (nudged).
 #[derive(Clone, Copy)]
 pub(crate) enum Nudged<'a> {
-    /// All arguments.
+    /// Nudges every argument.
     All,
-    /// For each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
-    Each(&'a [Option<usize>]),
+    /// Gives, for each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
+    ForEachResult(&'a [Option<usize>]),
 }
 
 /// Calls an operator with arguments on a device, and checks its results against the bound. Returns the results.
@@ -31,44 +31,44 @@ pub(crate) enum Nudged<'a> {
 /// The results can be arguments of another operator, whose bound is then relative to them.
 #[track_caller]
 pub(crate) fn assert_close(
-    what: &str,
+    case: &str,
     arguments: &[&Tensor],
     nudged: Nudged<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Vec<Tensor> {
-    match difference(arguments, nudged, f) {
+    match check_results(arguments, nudged, f) {
         Ok(found) => found,
-        Err(difference) => panic!("{what}: {difference}"),
+        Err(difference) => panic!("{case}: {difference}"),
     }
 }
 
 /// Returns the results on the device, or a description of the first element outside of the bound.
-fn difference(
+fn check_results(
     arguments: &[&Tensor],
     nudged: Nudged<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Result<Vec<Tensor>, String> {
     // The arguments are copied first, as the call may write to them.
-    let doubles: Vec<Tensor> = arguments.iter().map(|tensor| in_double(tensor)).collect();
+    let doubles: Vec<Tensor> = arguments.iter().map(|tensor| to_double(tensor)).collect();
     let found = f(&mut arguments.iter().map(|&tensor| tensor.clone()).collect::<Vec<_>>()).unwrap();
     let truth: Vec<Vec<f64>> =
-        f(&mut doubles.iter().map(copied).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
+        f(&mut doubles.iter().map(contiguous_copy).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
     assert_eq!(found.len(), truth.len());
     for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
         // A kernel computes at least as precisely as its result's dtype.
-        let unit = unit(tensor.dtype());
+        let unit = unit_roundoff(tensor.dtype());
         let is_nudged = |argument: usize| match nudged {
             Nudged::All => true,
-            Nudged::Each(of) => of[index].is_none_or(|only| only == argument),
+            Nudged::ForEachResult(of) => of[index].is_none_or(|only| only == argument),
         };
-        let moved = (1..=DRAWS).map(|mut seed| {
+        let change = (1..=DRAWS).map(|mut seed| {
             let arguments = doubles.iter().enumerate();
-            let arguments =
-                arguments.map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { copied(tensor) });
-            farthest(&elements(&f(&mut arguments.collect::<Vec<_>>()).unwrap()[index]), truth)
+            let arguments = arguments
+                .map(|(k, tensor)| if is_nudged(k) { nudge(tensor, unit, &mut seed) } else { contiguous_copy(tensor) });
+            max_distance(&elements(&f(&mut arguments.collect::<Vec<_>>()).unwrap()[index]), truth)
         });
-        let moved = if unit > 0.0 { moved.fold(0.0, f64::max) } else { 0.0 };
-        if let Some(wrong) = first_outside(&elements(tensor), truth, unit, moved) {
+        let change = if unit > 0.0 { change.fold(0.0, f64::max) } else { 0.0 };
+        if let Some(wrong) = first_element_outside(&elements(tensor), truth, unit, change) {
             return Err(format!("result {index} of {}: {wrong}", tensor.dtype()));
         }
     }
@@ -76,11 +76,11 @@ fn difference(
 }
 
 /// Describes the first element that is farther from the truth than the bound, if any.
-fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<String> {
+fn first_element_outside(found: &[f64], truth: &[f64], unit: f64, change: f64) -> Option<String> {
     if found.len() != truth.len() {
         return Some(format!("{} elements, expected {}", found.len(), truth.len()));
     }
-    let bound = |truth: f64| 2.0 * unit * truth.abs() + TIMES * moved;
+    let bound = |truth: f64| 2.0 * unit * truth.abs() + BOUND_FACTOR * change;
     let is_close = |a: f64, b: f64| a.total_cmp(&b).is_eq() || a.is_nan() && b.is_nan() || (a - b).abs() <= bound(b);
     let at = found.iter().zip(truth).position(|(&a, &b)| !is_close(a, b))?;
     let (a, b) = (found[at], truth[at]);
@@ -88,13 +88,13 @@ fn first_outside(found: &[f64], truth: &[f64], unit: f64, moved: f64) -> Option<
 }
 
 /// Returns the largest distance of two elements, ignoring infinities and NaN.
-pub(crate) fn farthest(one: &[f64], other: &[f64]) -> f64 {
+pub(crate) fn max_distance(one: &[f64], other: &[f64]) -> f64 {
     let distances = one.iter().zip(other).map(|(a, b)| (a - b).abs());
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
 }
 
 /// Returns the maximum relative change of a number that is rounded to a dtype, or zero for integers.
-pub(crate) fn unit(dtype: DType) -> f64 {
+pub(crate) fn unit_roundoff(dtype: DType) -> f64 {
     match dtype {
         DType::BF16 => 2.0_f64.powi(-8),
         DType::F16 => 2.0_f64.powi(-11),
@@ -106,47 +106,49 @@ pub(crate) fn unit(dtype: DType) -> f64 {
 }
 
 /// Copies a tensor to the CPU, in double precision if it is floating.
-fn in_double(tensor: &Tensor) -> Tensor {
+fn to_double(tensor: &Tensor) -> Tensor {
     let dtype = if tensor.dtype().is_floating() { DType::F64 } else { tensor.dtype() };
-    copied(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
+    contiguous_copy(&aten::to_dtype(&to(tensor, Device::CPU), dtype, false, true, None).unwrap())
 }
 
-fn copied(tensor: &Tensor) -> Tensor {
+fn contiguous_copy(tensor: &Tensor) -> Tensor {
     aten::clone(tensor, Some(MemoryFormat::Contiguous)).unwrap()
 }
 
 /// Copies a tensor, with each floating element changed by the relative amount `unit` up or down.
 fn nudge(tensor: &Tensor, unit: f64, seed: &mut u64) -> Tensor {
     if tensor.dtype() != DType::F64 {
-        return copied(tensor);
+        return contiguous_copy(tensor);
     }
     let mut sign = || {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if *seed >> 63 == 0 { 1.0 } else { -1.0 }
     };
-    let moved: Vec<f64> = elements(tensor).into_iter().map(|x| x * (1.0 + sign() * unit)).collect();
-    Tensor::from_vec(moved, tensor.sizes()).unwrap()
+    let change: Vec<f64> = elements(tensor).into_iter().map(|x| x * (1.0 + sign() * unit)).collect();
+    Tensor::from_vec(change, tensor.sizes()).unwrap()
 }
 
 /// Returns the elements of a tensor in logical order.
 pub(crate) fn elements(tensor: &Tensor) -> Vec<f64> {
     let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
-    copied(&wide).to_vec::<f64>().unwrap()
+    contiguous_copy(&wide).to_vec::<f64>().unwrap()
 }
 
 #[test]
-fn an_element_that_is_off_by_a_few_units_is_outside() {
-    let Some((cuda, _alone)) = crate::device() else { return };
+fn an_error_of_a_few_units_is_detected() {
+    let Some((cuda, _lock)) = crate::device() else { return };
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         // The elements are between 1 and 2, so their units are about equal.
         let line: Vec<f64> = (0..256_i32).map(|i| 1.0 + f64::from(i * 37 % 256) / 256.0).collect();
         let numbers = to(&aten::to_dtype(&Tensor::from_slice(&line), dtype, false, true, None).unwrap(), cuda);
         let doubled_but = |units: f64| {
-            difference(&[&numbers], Nudged::All, |x| {
+            check_results(&[&numbers], Nudged::All, |x| {
                 let doubled = aten::mul_scalar(&x[0], 2.into())?;
                 if doubled.device() == cuda {
-                    let wrong =
-                        aten::mul_scalar(&aten::narrow(&doubled, 0, 100, 1)?, (1.0 + units * unit(dtype)).into())?;
+                    let wrong = aten::mul_scalar(
+                        &aten::narrow(&doubled, 0, 100, 1)?,
+                        (1.0 + units * unit_roundoff(dtype)).into(),
+                    )?;
                     aten::copy_(&mut aten::narrow(&doubled, 0, 100, 1)?, &wrong, false)?;
                 }
                 Ok(vec![doubled])

@@ -7,8 +7,8 @@ use kernels_cuda::{Graph, Stream};
 use crate::{device, numbers, to};
 
 #[test]
-fn a_recorded_closure_is_replayed_on_what_its_inputs_hold_now() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_replay_reads_the_current_inputs() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
     let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
     aten::copy_(&mut x, &Tensor::from_slice(&[3.0_f32, 4.0]), false).unwrap();
@@ -20,8 +20,8 @@ fn a_recorded_closure_is_replayed_on_what_its_inputs_hold_now() {
 }
 
 #[test]
-fn what_a_recorded_closure_gives_back_on_its_way_is_there_at_every_replay() {
-    let Some((cuda, _alone)) = device() else { return };
+fn memory_freed_in_a_recording_is_valid_in_each_replay() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut x = to(&Tensor::from_slice(&[1.0_f32; 100]), cuda);
     let graph = Graph::record(cuda, || {
         let doubled = aten::add(&x, &x, 1.into())?;
@@ -41,8 +41,8 @@ fn what_a_recorded_closure_gives_back_on_its_way_is_there_at_every_replay() {
 }
 
 #[test]
-fn a_recording_keeps_what_its_closure_used() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_graph_keeps_the_tensors_of_its_closure_alive() {
+    let Some((cuda, _lock)) = device() else { return };
     let weight = to(&Tensor::from_slice(&[2.0_f32; 50]), cuda);
     let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
     let graph = Graph::record(cuda, || aten::mul(&x, &weight)).unwrap();
@@ -55,8 +55,8 @@ fn a_recording_keeps_what_its_closure_used() {
 }
 
 #[test]
-fn a_closure_may_replace_what_its_first_run_left() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_closure_may_drop_tensors_of_its_first_run() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
     let mut kept = None;
     let graph = Graph::record(cuda, || {
@@ -73,8 +73,8 @@ fn a_closure_may_replace_what_its_first_run_left() {
 }
 
 #[test]
-fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_replay_increases_the_version_of_written_tensors() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32; 5]), cuda);
     let mut sum = to(&Tensor::from_slice(&[0.0_f32; 5]), cuda);
     let (shown, read) = (sum.clone(), x.storage().version());
@@ -88,8 +88,8 @@ fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
 }
 
 #[test]
-fn what_a_recording_makes_is_nothing_before_the_first_replay() {
-    let Some((cuda, _alone)) = device() else { return };
+fn results_cannot_be_read_before_the_first_replay() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[2.0_f32; 5]), cuda);
     let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
     for used in [
@@ -104,8 +104,8 @@ fn what_a_recording_makes_is_nothing_before_the_first_replay() {
 }
 
 #[test]
-fn a_replay_waits_for_whoever_reads_what_the_last_one_made() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_replay_waits_for_reads_of_the_last_results() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut x = to(&Tensor::from_slice(&[1.0_f32; 9]), cuda);
     let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
     let other = Stream::new(cuda).unwrap();
@@ -123,8 +123,8 @@ fn a_replay_waits_for_whoever_reads_what_the_last_one_made() {
 }
 
 #[test]
-fn a_closure_that_enters_a_stream_is_not_recorded() {
-    let Some((cuda, _alone)) = device() else { return };
+fn recording_a_closure_that_enters_a_stream_is_an_error() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
     let other = Stream::new(cuda).unwrap();
     let error = Graph::record(cuda, || {
@@ -136,8 +136,8 @@ fn a_closure_that_enters_a_stream_is_not_recorded() {
 }
 
 #[test]
-fn a_replay_draws_the_numbers_that_come_next() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_replay_draws_new_random_numbers() {
+    let Some((cuda, _lock)) = device() else { return };
     let generator = |device: Device| Generator::new(device, 5);
     let (recorded, eager) = (generator(cuda), generator(cuda));
     let draw = |generator: &Generator| {
@@ -164,8 +164,8 @@ fn a_replay_draws_the_numbers_that_come_next() {
 }
 
 #[test]
-fn what_waits_for_the_device_cannot_be_recorded() {
-    let Some((cuda, _alone)) = device() else { return };
+fn recording_a_wait_for_the_device_is_an_error() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
     let error = Graph::record(cuda, || aten::item(&x)).unwrap_err().to_string();
     assert!(error.contains("cannot be recorded"), "{error}");
@@ -175,8 +175,8 @@ fn what_waits_for_the_device_cannot_be_recorded() {
 }
 
 #[test]
-fn a_thread_waits_for_the_device_while_another_records() {
-    let Some((cuda, _alone)) = device() else { return };
+fn another_thread_may_wait_for_the_device_during_a_recording() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
     let graph = Graph::record(cuda, || {
         std::thread::scope(|scope| scope.spawn(|| cuda.synchronize()).join().unwrap())?;
@@ -188,8 +188,8 @@ fn a_thread_waits_for_the_device_while_another_records() {
 }
 
 #[test]
-fn a_closure_that_fails_leaves_nothing_recorded() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_failed_closure_ends_the_recording() {
+    let Some((cuda, _lock)) = device() else { return };
     let mut calls = 0;
     let failed = Graph::record(cuda, || {
         calls += 1;

@@ -5,7 +5,7 @@ use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
-use crate::{Backwards, device, to};
+use crate::{ReverseOrder, device, to};
 
 kernel! {
     // SAFETY: the test below launches it, with tensors of 256 elements and as many threads.
@@ -14,26 +14,26 @@ kernel! {
     template <class T> __global__ void sums(T *out, const T *in) {
         __shared__ T scratch[32];
         u32 at = blockIdx.x * blockDim.x + threadIdx.x;
-        T all = joined_in_block(in[at], Plus(), scratch);
+        T all = reduce_block(in[at], Plus(), scratch);
         out[at] = all + T(__shfl_sync(~0u, i32(threadIdx.x), 3));
     }"#,
-    |instances| instances.each("sums", &[DType::I32])) };
+    |instances| instances.add_each("sums", &[DType::I32])) };
 }
 
 #[test]
-fn the_threads_of_a_block_meet_in_any_order() {
-    let Some((cuda, _alone)) = device() else { return };
+fn barriers_work_in_any_order_of_threads() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&(0..256).collect::<Vec<i32>>()), cuda);
     let run = || {
         let out = Spec::contiguous(DType::I32, &[256]).on(cuda).unwrap();
         let launch = Launch::on(&out).unwrap();
-        let arguments = (launch.place(&out).unwrap(), launch.place(&x).unwrap());
+        let arguments = (launch.pointer(&out).unwrap(), launch.pointer(&x).unwrap());
         launch.run(&SUMS, "sums", &[DType::I32], Grid::new(2, 128), arguments).unwrap();
         to(&out, Device::CPU).to_vec::<i32>().unwrap()
     };
     let expected: Vec<i32> = (0..256).map(|at| if at < 128 { 8128 } else { 24_512 } + at % 128 / 32 * 32 + 3).collect();
     assert_eq!(run(), expected);
-    let _backwards = Backwards::on(true);
+    let _reversed = ReverseOrder::on(true);
     assert_eq!(run(), expected);
 }
 
@@ -42,16 +42,16 @@ kernel! {
     static FILLED = unsafe { Kernel::new("filled", r#"
     #include "opdispatch.cuh"
     template <class T> __global__ void filled(T *out, u8 value) { out[threadIdx.x] = T(value); }"#,
-    |instances| instances.each("filled", &[DType::F32, DType::I64])) };
+    |instances| instances.add_each("filled", &[DType::F32, DType::I64])) };
 }
 
 #[test]
-fn listed_instances_are_compiled_together_and_others_when_they_are_launched() {
-    let Some((cuda, _alone)) = device() else { return };
+fn instances_that_are_not_listed_are_compiled_at_their_launch() {
+    let Some((cuda, _lock)) = device() else { return };
     let fill = |dtype: DType, value: u8| {
         let out = Spec::contiguous(dtype, &[4]).on(cuda).unwrap();
         let launch = Launch::on(&out).unwrap();
-        let filled = launch.run(&FILLED, "filled", &[dtype], Grid::new(1, 4), (launch.place(&out).unwrap(), value));
+        let filled = launch.run(&FILLED, "filled", &[dtype], Grid::new(1, 4), (launch.pointer(&out).unwrap(), value));
         filled.map(|()| to(&aten::to_dtype!(&out, dtype = DType::F64).unwrap(), Device::CPU).to_vec::<f64>().unwrap())
     };
     assert_eq!(fill(DType::F32, 3).unwrap(), [3.0; 4]);

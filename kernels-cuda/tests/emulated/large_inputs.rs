@@ -4,14 +4,14 @@ use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
 use crate::attention::assert_attention;
-use crate::{Backwards, free_device, to};
+use crate::{ReverseOrder, free_device, to};
 
-fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
+fn reshaped(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
 /// Returns numbers with many duplicates, some NaN and both zeros.
-fn numbers(count: usize, kinds: u64) -> Tensor {
+fn numbers_with_duplicates(count: usize, kinds: u64) -> Tensor {
     let mut state = 1_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -21,19 +21,19 @@ fn numbers(count: usize, kinds: u64) -> Tensor {
         0 => f32::NAN,
         1 => -0.0,
         2 => 0.0,
-        #[expect(clippy::cast_precision_loss, reason = "any numbers will do")]
+        #[expect(clippy::cast_precision_loss, reason = "the exact values do not matter")]
         kind => kind as f32 / 4.0 - 100.0,
     };
     Tensor::from((0..count).map(|_| number(next())).collect::<Vec<f32>>())
 }
 
-fn positions(count: i64, below: i64) -> Tensor {
+fn index_list(count: i64, below: i64) -> Tensor {
     Tensor::from_slice(&(0..count).map(|i| (i * i + 7 * i) % below).collect::<Vec<i64>>())
 }
 
 /// Checks that two tensors have the same elements, where NaN equals NaN.
-fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
-    assert_eq!(found.sizes(), expected.sizes(), "{what}");
+fn assert_same(found: &Tensor, expected: &Tensor, case: &str) {
+    assert_eq!(found.sizes(), expected.sizes(), "{case}");
     let bits = |tensor: &Tensor| {
         let wide = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, true, None).unwrap();
         let wide = aten::contiguous(&wide, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
@@ -43,15 +43,15 @@ fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
             .map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() })
             .collect::<Vec<_>>()
     };
-    assert!(bits(found) == bits(expected), "{what}");
+    assert!(bits(found) == bits(expected), "{case}");
 }
 
 #[test]
-fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let all = sized(&numbers(2 * 5001, 3000), &[2, 5001]);
+fn long_lines_sort_and_select_as_on_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let all = reshaped(&numbers_with_duplicates(2 * 5001, 3000), &[2, 5001]);
     for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
-        let _order = Backwards::on(number % 2 == 1);
+        let _order = ReverseOrder::on(number % 2 == 1);
         let line = if dtype.is_floating() { all.clone() } else { aten::nan_to_num(&all, None, None, None).unwrap() };
         let line = aten::to_dtype(&line, dtype, false, true, None).unwrap();
         let there = to(&line, cuda);
@@ -70,28 +70,28 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
             let (_, place) = aten::kthvalue(&there, k, 1, false).unwrap();
             assert_same(&place, &aten::kthvalue(&line, k, 1, false).unwrap().1, &format!("{k} of {dtype}"));
         }
-        for (what, found, expected) in [
+        for (case, found, expected) in [
             ("median", aten::median_dim(&there, 1, false), aten::median_dim(&line, 1, false)),
             ("median of numbers", aten::nanmedian_dim(&there, 1, false), aten::nanmedian_dim(&line, 1, false)),
             ("mode", aten::mode(&there, 1, false), aten::mode(&line, 1, false)),
         ] {
-            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("{what} of {dtype}"));
+            assert_same(&found.unwrap().1, &expected.unwrap().1, &format!("{case} of {dtype}"));
         }
     }
 }
 
 #[test]
-fn what_masks_pick_is_found_in_many_blocks() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _order = Backwards::on(true);
-    let here = sized(&numbers(3 * 20_011, 9), &[3, 20_011]);
+fn masked_elements_of_many_blocks_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _order = ReverseOrder::on(true);
+    let here = reshaped(&numbers_with_duplicates(3 * 20_011, 9), &[3, 20_011]);
     let there = to(&here, cuda);
     assert_same(&aten::nonzero(&there).unwrap(), &aten::nonzero(&here).unwrap(), "positions");
     let mask = aten::gt_scalar(&here, (-99.0).into()).unwrap();
     let (turned, turned_mask) = (aten::t(&here).unwrap(), aten::t(&mask).unwrap());
     let picked = aten::masked_select(&aten::t(&there).unwrap(), &aten::t(&to(&mask, cuda)).unwrap()).unwrap();
     assert_same(&picked, &aten::masked_select(&turned, &turned_mask).unwrap(), "elements");
-    let source = numbers(60_033, 777);
+    let source = numbers_with_duplicates(60_033, 777);
     let replaced = aten::masked_scatter(&there, &to(&mask, cuda), &to(&source, cuda)).unwrap();
     assert_same(&replaced, &aten::masked_scatter(&here, &mask, &source).unwrap(), "replaced");
     let found = aten::_unique2(&there, true, true, true).unwrap();
@@ -99,7 +99,7 @@ fn what_masks_pick_is_found_in_many_blocks() {
     assert_same(&found.0, &expected.0, "kinds");
     assert_same(&found.1, &expected.1, "which kind");
     assert_same(&found.2, &expected.2, "how many");
-    let rows = sized(&numbers(4000, 6), &[1000, 4]);
+    let rows = reshaped(&numbers_with_duplicates(4000, 6), &[1000, 4]);
     let found = aten::unique_dim(&to(&rows, cuda), 0, true, true, true).unwrap();
     let expected = aten::unique_dim(&rows, 0, true, true, true).unwrap();
     assert_same(&found.0, &expected.0, "rows");
@@ -107,26 +107,26 @@ fn what_masks_pick_is_found_in_many_blocks() {
 }
 
 /// Returns small integers, whose sums are exact in any order.
-fn exact(count: i64, sizes: &[i64]) -> Tensor {
+fn small_integers(count: i64, sizes: &[i64]) -> Tensor {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let numbers = (0..count).map(|i| (i % 17 - 8) as f32).collect::<Vec<f32>>();
-    sized(&Tensor::from(numbers), sizes)
+    reshaped(&Tensor::from(numbers), sizes)
 }
 
 #[test]
-fn rows_that_meet_are_added_whatever_the_tiles() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn rows_of_equal_index_are_added_across_tiles() {
+    let Some((cuda, _lock)) = free_device() else { return };
     for (number, (rows, below)) in
         [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
     {
-        let _order = Backwards::on(number % 2 == 1);
-        let (grad, list) = (exact(rows * 6, &[rows, 6]), positions(rows, below));
+        let _order = ReverseOrder::on(number % 2 == 1);
+        let (grad, list) = (small_integers(rows * 6, &[rows, 6]), index_list(rows, below));
         let (there, list_there) = (to(&grad, cuda), to(&list, cuda));
         let found = aten::embedding_dense_backward(&there, &list_there, below, 0, false).unwrap();
         let expected = aten::embedding_dense_backward(&grad, &list, below, 0, false).unwrap();
         assert_same(&found, &expected, &format!("{rows} to {below}"));
-        let this = exact(below * 12, &[2, below, 6]);
-        let values = exact(2 * rows * 6, &[2, rows, 6]);
+        let this = small_integers(below * 12, &[2, below, 6]);
+        let values = small_integers(2 * rows * 6, &[2, rows, 6]);
         let put = |this: &Tensor, list: &Tensor, values: &Tensor| {
             aten::index_put(this, &[None, Some(list.clone())], values, true).unwrap()
         };
@@ -136,10 +136,10 @@ fn rows_that_meet_are_added_whatever_the_tiles() {
 }
 
 #[test]
-fn more_lists_than_a_launch_takes_pick_together() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let this = exact(3 * 4 * 2 * 5 * 3 * 2 * 4, &[3, 4, 2, 5, 3, 2, 4]);
-    let lists: Vec<Tensor> = [3, 4, 2, 5, 3, 2].iter().map(|&size| positions(50, size)).collect();
+fn index_with_more_lists_than_a_launch_takes() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let this = small_integers(3 * 4 * 2 * 5 * 3 * 2 * 4, &[3, 4, 2, 5, 3, 2, 4]);
+    let lists: Vec<Tensor> = [3, 4, 2, 5, 3, 2].iter().map(|&size| index_list(50, size)).collect();
     let index = |this: &Tensor, device: Device| {
         let lists: Vec<_> = lists.iter().map(|list| Some(to(list, device))).collect();
         aten::index(this, &lists).unwrap()
@@ -148,38 +148,38 @@ fn more_lists_than_a_launch_takes_pick_together() {
 }
 
 #[test]
-fn more_tensors_than_a_launch_takes_are_joined() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let parts: Vec<Tensor> = (0..150).map(|i| exact(3 * (1 + i % 5), &[3, 1 + i % 5])).collect();
+fn cat_of_more_tensors_than_a_launch_takes() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let parts: Vec<Tensor> = (0..150).map(|i| small_integers(3 * (1 + i % 5), &[3, 1 + i % 5])).collect();
     let there: Vec<Tensor> = parts.iter().map(|part| to(part, cuda)).collect();
     assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
 }
 
 /// Returns small integers, whose products' sums are exact in any order.
-fn whole(sizes: &[i64], dtype: DType) -> Tensor {
+fn small_factors(sizes: &[i64], dtype: DType) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 7 - 3).collect();
-    aten::to_dtype(&sized(&Tensor::from(line), sizes), dtype, false, true, None).unwrap()
+    aten::to_dtype(&reshaped(&Tensor::from(line), sizes), dtype, false, true, None).unwrap()
 }
 
 #[test]
-fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn large_matrix_products_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
-        let _order = Backwards::on(number % 2 == 1);
+        let _order = ReverseOrder::on(number % 2 == 1);
         for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
-            let what = format!("{rows} {inner} {columns} of {dtype}");
-            let (a, b) = (whole(&[rows, inner], dtype), whole(&[inner, columns], dtype));
-            let turned = aten::t(&whole(&[columns, inner], dtype)).unwrap();
-            let row = whole(&[columns], dtype);
+            let case = format!("{rows} {inner} {columns} of {dtype}");
+            let (a, b) = (small_factors(&[rows, inner], dtype), small_factors(&[inner, columns], dtype));
+            let turned = aten::t(&small_factors(&[columns, inner], dtype)).unwrap();
+            let row = small_factors(&[columns], dtype);
             for b in [b, turned] {
                 let there = (to(&a, cuda), to(&b, cuda), to(&row, cuda));
-                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &what);
+                assert_same(&aten::mm(&there.0, &there.1).unwrap(), &aten::mm(&a, &b).unwrap(), &case);
                 let found = aten::addmm(&there.2, &there.0, &there.1, 2.into(), 3.into()).unwrap();
-                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &what);
+                assert_same(&found, &aten::addmm(&row, &a, &b, 2.into(), 3.into()).unwrap(), &case);
             }
         }
-        let (a, b) = (whole(&[3, 70, 30], dtype), whole(&[3, 30, 65], dtype));
+        let (a, b) = (small_factors(&[3, 70, 30], dtype), small_factors(&[3, 30, 65], dtype));
         assert_same(&aten::bmm(&to(&a, cuda), &to(&b, cuda)).unwrap(), &aten::bmm(&a, &b).unwrap(), "items");
     }
 }
@@ -188,8 +188,8 @@ fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
 type Case = (&'static [i64], &'static [i64], [i64; 4]);
 
 #[test]
-fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn large_convolutions_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let cases: [Case; 6] = [
         (&[2, 70, 24, 24], &[140, 70, 3, 3], [2, 1, 1, 1]),
         (&[1, 64, 10, 10], &[8, 64, 3, 3], [1, 2, 2, 1]),
@@ -199,21 +199,22 @@ fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
         (&[2, 3, 6, 7, 8], &[4, 3, 3, 2, 3], [2, 1, 1, 1]),
     ];
     for (number, (input, weight, [stride, padding, dilation, groups])) in cases.into_iter().enumerate() {
-        let _order = Backwards::on(number % 2 == 1);
+        let _order = ReverseOrder::on(number % 2 == 1);
         for dtype in [DType::F32, DType::F64] {
-            let what = format!("{input:?} and {weight:?} of {dtype}");
-            let (x, w, b) = (whole(input, dtype), whole(weight, dtype), whole(&weight[..1], dtype));
+            let case = format!("{input:?} and {weight:?} of {dtype}");
+            let (x, w, b) =
+                (small_factors(input, dtype), small_factors(weight, dtype), small_factors(&weight[..1], dtype));
             let convolved = |x: &Tensor, w: &Tensor, b: &Tensor| {
                 aten::convolution(x, w, Some(b), &[stride], &[padding], &[dilation], false, &[0], groups).unwrap()
             };
             let expected = convolved(&x, &w, &b);
-            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &what);
-            let slopes = whole(expected.sizes(), dtype);
-            let gradients = |slopes: &Tensor, x: &Tensor, w: &Tensor| {
+            assert_same(&convolved(&to(&x, cuda), &to(&w, cuda), &to(&b, cuda)), &expected, &case);
+            let grads = small_factors(expected.sizes(), dtype);
+            let gradients = |grads: &Tensor, x: &Tensor, w: &Tensor| {
                 let window = ([stride], [padding], [dilation]);
                 let wanted = [true, true, false];
                 aten::convolution_backward(
-                    slopes,
+                    grads,
                     x,
                     w,
                     None,
@@ -228,16 +229,16 @@ fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
                 .unwrap()
             };
             let (found, expected) =
-                (gradients(&to(&slopes, cuda), &to(&x, cuda), &to(&w, cuda)), gradients(&slopes, &x, &w));
-            assert_same(&found.0, &expected.0, &format!("the input's gradient, {what}"));
-            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {what}"));
+                (gradients(&to(&grads, cuda), &to(&x, cuda), &to(&w, cuda)), gradients(&grads, &x, &w));
+            assert_same(&found.0, &expected.0, &format!("the input's gradient, {case}"));
+            assert_same(&found.1, &expected.1, &format!("the weight's gradient, {case}"));
         }
     }
 }
 
 #[test]
-fn attention_over_many_blocks_is_that_of_doubles() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn large_attention_equals_double_precision() {
+    let Some((cuda, _lock)) = free_device() else { return };
     for (number, (dtype, width, is_causal)) in [
         (DType::F32, 40, true),
         (DType::F64, 100, false),
@@ -248,14 +249,14 @@ fn attention_over_many_blocks_is_that_of_doubles() {
     .into_iter()
     .enumerate()
     {
-        let _order = Backwards::on(number % 2 == 1);
-        let what = format!("{width} of {dtype}");
-        let part = |sizes: &[i64]| aten::mul_scalar(&whole(sizes, dtype), 0.25.into()).unwrap();
+        let _order = ReverseOrder::on(number % 2 == 1);
+        let case = format!("{width} of {dtype}");
+        let part = |sizes: &[i64]| aten::mul_scalar(&small_factors(sizes, dtype), 0.25.into()).unwrap();
         let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));
         let mask = (!is_causal).then(|| part(&[150, 170]));
-        let slopes = part(query.sizes());
-        let there = [&query, &key, &value, &slopes].map(|tensor| to(tensor, cuda));
+        let grads = part(query.sizes());
+        let there = [&query, &key, &value, &grads].map(|tensor| to(tensor, cuda));
         let mask = mask.map(|mask| to(&mask, cuda));
-        assert_attention(&what, there.each_ref(), mask.as_ref(), is_causal, None);
+        assert_attention(&case, there.each_ref(), mask.as_ref(), is_causal, None);
     }
 }

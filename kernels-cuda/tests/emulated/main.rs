@@ -27,48 +27,49 @@ use kernels_cpu as _;
 use test_tools::Tool;
 
 /// The lock of each device: faults and memory statistics belong to a device, so one test at a time uses it.
-static ALONE: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
+static DEVICE_LOCKS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
 
 /// Returns the first device, locked, or `None` if there is neither a GPU nor a C++ compiler to emulate one.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    devices()?;
-    Some((named(0), alone(0)))
+    device_count()?;
+    Some((cuda_device(0), lock_device(0)))
 }
 
 /// Returns any device that no other test uses, locked, for tests that only check results.
 fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let free = (0..devices()?).rev().find_map(|index| Some((named(index), ALONE[index].try_lock().ok()?)));
+    let free =
+        (0..device_count()?).rev().find_map(|index| Some((cuda_device(index), DEVICE_LOCKS[index].try_lock().ok()?)));
     free.or_else(device)
 }
 
-fn alone(index: usize) -> MutexGuard<'static, ()> {
-    ALONE[index].lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_device(index: usize) -> MutexGuard<'static, ()> {
+    DEVICE_LOCKS[index].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn named(index: usize) -> Device {
+fn cuda_device(index: usize) -> Device {
     format!("cuda:{index}").parse().unwrap()
 }
 
-fn devices() -> Option<usize> {
-    let there_is_one = kernels_cuda::is_available() || kernels_cuda::emulate();
-    let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
+fn device_count() -> Option<usize> {
+    let is_available = kernels_cuda::is_available() || kernels_cuda::emulate();
+    let answer = is_available.then_some(()).ok_or("there is no GPU, and no C++ compiler to emulate one");
     test_tools::tool_or_skip(Tool::Emulator, answer)?;
-    Some(kernels_cuda::count().min(ALONE.len()))
+    Some(kernels_cuda::device_count().min(DEVICE_LOCKS.len()))
 }
 
 /// A guard during which blocks and threads run in reverse order.
-struct Backwards;
+struct ReverseOrder;
 
-impl Backwards {
-    fn on(backwards: bool) -> Self {
-        kernels_cuda::emulate_backwards(backwards);
+impl ReverseOrder {
+    fn on(reversed: bool) -> Self {
+        kernels_cuda::emulate_reverse_order(reversed);
         Self
     }
 }
 
-impl Drop for Backwards {
+impl Drop for ReverseOrder {
     fn drop(&mut self) {
-        kernels_cuda::emulate_backwards(false);
+        kernels_cuda::emulate_reverse_order(false);
     }
 }
 

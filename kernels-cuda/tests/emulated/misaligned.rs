@@ -11,85 +11,90 @@ use crate::error_bound::{assert_close, elements};
 use crate::{free_device, to};
 
 /// Returns small integers other than zero, whose sums are exact in any order.
-fn numbers(count: i64, dtype: DType) -> Tensor {
+fn small_integers(count: i64, dtype: DType) -> Tensor {
     let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 5 + 1).collect();
     aten::to_dtype(&Tensor::from(line), dtype, false, true, None).unwrap()
 }
 
 /// Returns some of these numbers on a device, with a storage offset of `start` elements.
-fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
+fn tensor_at_offset(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
     let count = sizes.iter().product::<i64>();
-    let memory = to(&numbers(start + count, dtype), device);
+    let memory = to(&small_integers(start + count, dtype), device);
     memory.restride(Geometry::contiguous(sizes).with_offset(start)).unwrap()
 }
 
 /// The storage offsets of three operands. First a single operand is misaligned, then all are, and then all are aligned for shorter vectors
 /// only.
-const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
+const STORAGE_OFFSETS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
 
 type Operands = [Tensor; 3];
 
 /// Checks that calls with operands of these sizes have the CPU's results, for all storage offsets. The results of these calls are exact.
 #[track_caller]
-fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn assert_same_as_cpu(
+    case: &str,
+    dtypes: &[DType],
+    sizes: [&[i64]; 3],
+    f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>,
+) {
+    let Some((cuda, _lock)) = free_device() else { return };
     for &dtype in dtypes {
-        for starts in STARTS {
+        for starts in STORAGE_OFFSETS {
             let [found, expected] = [cuda, Device::CPU].map(|device| {
-                let mut operands = [0, 1, 2].map(|k| begun(device, dtype, sizes[k], starts[k]));
+                let mut operands = [0, 1, 2].map(|k| tensor_at_offset(device, dtype, sizes[k], starts[k]));
                 let mut results = f(&mut operands).unwrap();
                 // An operand that was written counts as a result.
                 results.extend(operands);
                 results.iter().map(elements).collect::<Vec<_>>()
             });
             for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert_eq!(found, expected, "{what} of {dtype} from {starts:?}, result {k}");
+                assert_eq!(found, expected, "{case} of {dtype} from {starts:?}, result {k}");
             }
         }
     }
 }
 
 /// Calls `f`, which checks calls against double precision, with operands of these sizes on a device, for all storage offsets.
-fn anywhere(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn for_each_offset(case: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
+    let Some((cuda, _lock)) = free_device() else { return };
     for &dtype in dtypes {
-        for starts in STARTS {
-            let operands = [0, 1, 2].map(|k| begun(cuda, dtype, sizes[k], starts[k]));
-            f(&format!("{what} from {starts:?}"), operands.each_ref());
+        for starts in STORAGE_OFFSETS {
+            let operands = [0, 1, 2].map(|k| tensor_at_offset(cuda, dtype, sizes[k], starts[k]));
+            f(&format!("{case} from {starts:?}"), operands.each_ref());
         }
     }
 }
 
 const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::BF16];
-const ANY: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::Bool];
+const ANY_DTYPE: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::Bool];
 const ROWS: [&[i64]; 3] = [&[8, 64], &[8, 64], &[8, 64]];
 
 #[test]
 fn elementwise_operators() {
-    agree("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], ROWS, |[x, y, to]| {
+    assert_same_as_cpu("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], ROWS, |[x, y, to]| {
         aten::add_out(x, y, 1.into(), to)?;
         aten::mul_(x, y)?;
         Ok(vec![aten::add(x, y, 2.into())?, aten::gt(x, y)?])
     });
-    agree("choices", FLOATING, ROWS, |[x, y, to]| {
+    assert_same_as_cpu("choices", FLOATING, ROWS, |[x, y, to]| {
         aten::relu_(to)?;
         Ok(vec![aten::where_self(&aten::gt(x, y)?, x, to)?])
     });
-    anywhere("activations", FLOATING, ROWS, |what, [x, y, _]| {
-        assert_close(what, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
+    for_each_offset("activations", FLOATING, ROWS, |case, [x, y, _]| {
+        assert_close(case, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
     });
 }
 
 #[test]
 fn copies_and_conversions() {
-    agree("copy", ANY, ROWS, |[x, y, to]| {
+    assert_same_as_cpu("copy", ANY_DTYPE, ROWS, |[x, y, to]| {
         aten::copy_(to, x, false)?;
         let converted = aten::to_dtype(y, DType::F32, false, true, None)?;
         let halved = aten::to_dtype(&converted, DType::BF16, false, true, None)?;
         aten::copy_(y, &aten::t(&aten::contiguous(&aten::t(x)?, MemoryFormat::Contiguous)?)?, false)?;
         Ok(vec![converted, halved, aten::flip(x, &[1])?, aten::repeat(x, &[2, 2])?, aten::roll(x, &[16], &[1])?])
     });
-    agree("cat", ANY, [&[8, 64], &[8, 16], &[8, 4]], |[x, y, z]| {
+    assert_same_as_cpu("cat", ANY_DTYPE, [&[8, 64], &[8, 16], &[8, 4]], |[x, y, z]| {
         let rows = [x.clone(), y.clone(), z.clone()];
         let narrowed = rows.clone().map(|row| aten::narrow(&row, 1, 0, 4).unwrap());
         Ok(vec![aten::cat(&rows, 1)?, aten::cat(&narrowed, 0)?, aten::tril(x, 1)?])
@@ -98,9 +103,9 @@ fn copies_and_conversions() {
 
 #[test]
 fn reductions_by_rows_and_columns() {
-    anywhere("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |what, operands| {
+    for_each_offset("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |case, operands| {
         for x in operands {
-            assert_close(what, &[x], All, |x| {
+            assert_close(case, &[x], All, |x| {
                 let x = &x[0];
                 let mut results = vec![aten::mean(x, None)?];
                 for dim in [0, 1] {
@@ -116,9 +121,9 @@ fn reductions_by_rows_and_columns() {
 }
 
 #[test]
-fn lines() {
-    anywhere("softmax", FLOATING, ROWS, |what, [x, y, _]| {
-        assert_close(what, &[x, y], All, |x| {
+fn softmax_and_layer_norm() {
+    for_each_offset("softmax", FLOATING, ROWS, |case, [x, y, _]| {
+        assert_close(case, &[x, y], All, |x| {
             Ok(vec![
                 aten::_softmax(&x[0], 1, false)?,
                 aten::_log_softmax(&x[0], 0, false)?,
@@ -126,13 +131,13 @@ fn lines() {
             ])
         });
     });
-    anywhere("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |what, [x, weight, slope]| {
-        let found = assert_close(what, &[x, weight], All, |x| {
+    for_each_offset("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |case, [x, weight, grad]| {
+        let found = assert_close(case, &[x, weight], All, |x| {
             let (y, mean, rstd) = aten::native_layer_norm(&x[0], &[64], Some(&x[1]), Some(&x[1]), 1e-5)?;
             Ok(vec![y, mean, rstd])
         });
-        let arguments = [slope, x, &found[1], &found[2], weight];
-        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+        let arguments = [grad, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
             let (w, b) = (Some(&x[4]), Some(&x[4]));
             let (of_x, of_w, of_b) =
                 aten::native_layer_norm_backward(&x[0], &x[1], &[64], &x[2], &x[3], w, b, &[true; 3])?;
@@ -142,21 +147,21 @@ fn lines() {
 }
 
 #[test]
-fn normalisation_by_channels() {
+fn batch_and_group_norm() {
     let laid = |tensor: &Tensor, format: MemoryFormat| match format {
         MemoryFormat::Contiguous => tensor.clone(),
         _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8]).unwrap(), &[0, 3, 1, 2]).unwrap(),
     };
-    anywhere("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
+    for_each_offset("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
         for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
-            let (x, slope) = (laid(x, format), laid(slope, format));
-            let found = assert_close(what, &[&x, weight], All, |x| {
+            let (x, grad) = (laid(x, format), laid(grad, format));
+            let found = assert_close(case, &[&x, weight], All, |x| {
                 let w = Some(&x[1]);
                 let (y, mean, rstd) = aten::native_batch_norm(&x[0], w, w, None, None, true, 0.1, 1e-5)?;
                 Ok(vec![y, mean, rstd])
             });
-            let arguments = [&slope, &x, weight, &found[1], &found[2]];
-            assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            let arguments = [&grad, &x, weight, &found[1], &found[2]];
+            assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
                 let (w, mean, rstd) = (Some(&x[2]), Some(&x[3]), Some(&x[4]));
                 let (of_x, of_w, of_b) =
                     aten::native_batch_norm_backward(&x[0], &x[1], w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
@@ -164,14 +169,14 @@ fn normalisation_by_channels() {
             });
         }
     });
-    anywhere("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
-        let found = assert_close(what, &[x, weight], All, |x| {
+    for_each_offset("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
+        let found = assert_close(case, &[x, weight], All, |x| {
             let w = Some(&x[1]);
             let (y, mean, rstd) = aten::native_group_norm(&x[0], w, w, 3, 8, 64, 2, 1e-5)?;
             Ok(vec![y, mean, rstd])
         });
-        let arguments = [slope, x, &found[1], &found[2], weight];
-        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+        let arguments = [grad, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {case}"), &arguments, All, |x| {
             let (of_x, of_w, of_b) =
                 aten::native_group_norm_backward(&x[0], &x[1], &x[2], &x[3], Some(&x[4]), 3, 8, 64, 2, &[true; 3])?;
             Ok(vec![of_x, of_w, of_b])
@@ -180,20 +185,20 @@ fn normalisation_by_channels() {
 }
 
 #[test]
-fn products() {
+fn matrix_products_and_convolutions() {
     let dtypes = [DType::F32, DType::F64, DType::BF16, DType::U8];
-    anywhere("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |what, operands| {
-        assert_close(what, &operands, All, |x| {
+    for_each_offset("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |case, operands| {
+        assert_close(case, &operands, All, |x| {
             let [x, y, row] = x else { unreachable!() };
             Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, aten::mv(x, row)?])
         });
     });
     let (one, none) = ([1, 1], [0, 0]);
-    anywhere("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |what, operands| {
-        let found = assert_close(what, &operands, All, |x| {
+    for_each_offset("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |case, operands| {
+        let found = assert_close(case, &operands, All, |x| {
             Ok(vec![aten::convolution(&x[0], &x[1], Some(&x[2]), &one, &one, &one, false, &none, 1)?])
         });
-        assert_close(&format!("gradients of {what}"), &[&found[0], operands[0], operands[1]], All, |x| {
+        assert_close(&format!("gradients of {case}"), &[&found[0], operands[0], operands[1]], All, |x| {
             let (of_x, of_w, of_b) = aten::convolution_backward(
                 &x[0],
                 &x[1],
@@ -216,16 +221,16 @@ fn products() {
 fn attention() {
     let sizes: &[i64] = &[1, 2, 40, 64];
     let dtypes = [DType::F32, DType::F64, DType::F16, DType::BF16];
-    anywhere("attention", &dtypes, [sizes; 3], |what, [q, k, v]| {
-        assert_attention(what, [q, k, v, v], None, true, Some(0.01));
+    for_each_offset("attention", &dtypes, [sizes; 3], |case, [q, k, v]| {
+        assert_attention(case, [q, k, v, v], None, true, Some(0.01));
     });
 }
 
 #[test]
-fn picks_and_masks() {
-    agree("index", &[DType::F32, DType::F16, DType::U8], ROWS, |[x, y, to]| {
+fn indexing_and_masks() {
+    assert_same_as_cpu("index", &[DType::F32, DType::F16, DType::U8], ROWS, |[x, y, to]| {
         let device = x.device();
-        let list = begun(device, DType::I64, &[5], 1);
+        let list = tensor_at_offset(device, DType::I64, &[5], 1);
         let mask = aten::gt(x, y)?;
         let turned = aten::nonzero(&mask)?;
         let places = aten::remainder_scalar(&aten::to_dtype(y, DType::I64, false, false, None)?, 8.into())?;
@@ -240,12 +245,12 @@ fn picks_and_masks() {
             aten::constant_pad_nd(x, &[4, 4], 0.into())?,
         ])
     });
-    agree("a mask", &[DType::Bool], [&[5000], &[64], &[64]], |[mask, ..]| Ok(vec![aten::nonzero(mask)?]));
+    assert_same_as_cpu("a mask", &[DType::Bool], [&[5000], &[64], &[64]], |[mask, ..]| Ok(vec![aten::nonzero(mask)?]));
 }
 
 #[test]
 fn random_numbers() {
-    agree("uniform", FLOATING, ROWS, |[x, y, _]| {
+    assert_same_as_cpu("uniform", FLOATING, ROWS, |[x, y, _]| {
         let generator = Generator::new(x.device(), 5);
         aten::uniform_(x, 0.0, 1.0, Some(&generator))?;
         aten::random_(y, Some(&generator))?;

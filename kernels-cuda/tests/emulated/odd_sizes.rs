@@ -3,36 +3,36 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Backwards, free_device, to};
+use crate::{ReverseOrder, free_device, to};
 
 /// Returns small integers, whose sums are exact. The largest one occurs several times.
-fn numbers(sizes: &[i64]) -> Tensor {
+fn small_integers(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f32::from(i8::try_from(i * 7919 % 104_729 % 23).unwrap()) - 11.0);
     Tensor::from_vec(values.collect::<Vec<f32>>(), sizes).unwrap()
 }
 
 #[track_caller]
-fn agree(what: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
+fn assert_same_as_cpu(case: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
     let expected = f(x).unwrap();
     let found = f(&to(x, cuda)).unwrap();
     for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert_eq!(found.sizes(), expected.sizes(), "{what}, result {k}");
+        assert_eq!(found.sizes(), expected.sizes(), "{case}, result {k}");
         let double = |tensor: &Tensor| {
             let tensor = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
             aten::contiguous(&tensor, dispatch_runtime::MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
         };
         for (at, (a, b)) in double(found).iter().zip(double(expected)).enumerate() {
             let near = (a - b).abs() <= 1e-4 * b.abs().max(1.0) || a.is_nan() && b.is_nan();
-            assert!(near, "{what} of {:?}, result {k} at {at}: {a}, expected {b}", x.sizes());
+            assert!(near, "{case} of {:?}, result {k} at {at}: {a}, expected {b}", x.sizes());
         }
     }
 }
 
 #[test]
 fn reductions_of_any_size_and_layout() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     let cases: &[(&[i64], &[i64], bool)] = &[
         (&[100_003], &[], false),
         (&[3, 70_001], &[1], false),
@@ -50,29 +50,29 @@ fn reductions_of_any_size_and_layout() {
         (&[9, 2, 3, 4, 5], &[1, 3], false),
     ];
     for &(sizes, dim, transposed) in cases {
-        let x = numbers(sizes);
+        let x = small_integers(sizes);
         let x = if transposed { aten::transpose_int(&x, 0, -1).unwrap() } else { x };
-        agree("sum", cuda, &x, |x| Ok(vec![aten::sum_dim_intlist(x, Some(dim), false, None)?]));
-        agree("amax", cuda, &x, |x| Ok(vec![aten::amax(x, dim, true)?]));
-        agree("var_mean", cuda, &x, |x| {
+        assert_same_as_cpu("sum", cuda, &x, |x| Ok(vec![aten::sum_dim_intlist(x, Some(dim), false, None)?]));
+        assert_same_as_cpu("amax", cuda, &x, |x| Ok(vec![aten::amax(x, dim, true)?]));
+        assert_same_as_cpu("var_mean", cuda, &x, |x| {
             let (var, mean) = aten::var_mean_correction(x, Some(dim), Some(1.into()), false)?;
             Ok(vec![var, mean])
         });
-        agree("argmax", cuda, &x, |x| Ok(vec![aten::argmax(x, dim.first().copied(), false)?]));
-        agree("logsumexp", cuda, &x, |x| Ok(vec![aten::logsumexp(x, dim, false)?]));
+        assert_same_as_cpu("argmax", cuda, &x, |x| Ok(vec![aten::argmax(x, dim.first().copied(), false)?]));
+        assert_same_as_cpu("logsumexp", cuda, &x, |x| Ok(vec![aten::logsumexp(x, dim, false)?]));
     }
 }
 
 #[test]
-fn softmax_of_lines_that_one_thread_or_no_block_holds() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+fn softmax_of_short_and_long_lines() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
-        let x = numbers(sizes);
-        agree("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
-        agree("softmax across", cuda, &x, |x| Ok(vec![aten::_softmax(x, 0, false)?]));
-        agree("log_softmax", cuda, &x, |x| Ok(vec![aten::_log_softmax(x, 1, false)?]));
-        agree("backward", cuda, &x, |x| {
+        let x = small_integers(sizes);
+        assert_same_as_cpu("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
+        assert_same_as_cpu("softmax across", cuda, &x, |x| Ok(vec![aten::_softmax(x, 0, false)?]));
+        assert_same_as_cpu("log_softmax", cuda, &x, |x| Ok(vec![aten::_log_softmax(x, 1, false)?]));
+        assert_same_as_cpu("backward", cuda, &x, |x| {
             Ok(vec![aten::_softmax_backward_data(x, &aten::_softmax(x, 1, false)?, 1, DType::F32)?])
         });
     }
@@ -80,12 +80,12 @@ fn softmax_of_lines_that_one_thread_or_no_block_holds() {
 
 #[test]
 #[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
-fn normalisation_of_lines_and_planes_of_any_size() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+fn normalisation_of_any_size() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
-        let (x, length) = (numbers(sizes), sizes[1]);
-        agree("layer_norm", cuda, &x, |x| {
+        let (x, length) = (small_integers(sizes), sizes[1]);
+        assert_same_as_cpu("layer_norm", cuda, &x, |x| {
             let weight = aten::amax(x, &[0], false)?;
             let (y, mean, rstd) = aten::native_layer_norm(x, &[length], Some(&weight), Some(&weight), 1e-5)?;
             let bias = Some(&weight);
@@ -96,8 +96,8 @@ fn normalisation_of_lines_and_planes_of_any_size() {
     }
     for sizes in [[2, 4, 70, 70], [3, 64, 8, 8], [1, 2, 300, 301], [40, 8, 3, 5], [1, 2, 512, 512]] {
         for format in [dispatch_runtime::MemoryFormat::Contiguous, dispatch_runtime::MemoryFormat::ChannelsLast] {
-            let x = aten::contiguous(&numbers(&sizes), format).unwrap();
-            agree("batch_norm", cuda, &x, |x| {
+            let x = aten::contiguous(&small_integers(&sizes), format).unwrap();
+            assert_same_as_cpu("batch_norm", cuda, &x, |x| {
                 let weight = aten::amax(x, &[0, 2, 3], false)?;
                 let (y, mean, rstd) =
                     aten::native_batch_norm(x, Some(&weight), Some(&weight), None, None, true, 0.1, 1e-5)?;
@@ -117,7 +117,7 @@ fn normalisation_of_lines_and_planes_of_any_size() {
                 Ok(vec![y, mean, rstd, a, b, c])
             });
             let [images, channels, height, width] = sizes;
-            agree("group_norm", cuda, &x, |x| {
+            assert_same_as_cpu("group_norm", cuda, &x, |x| {
                 let (y, mean, rstd) =
                     aten::native_group_norm(x, None, None, images, channels, height * width, 2, 1e-5)?;
                 let (a, b, c) = aten::native_group_norm_backward(
@@ -139,30 +139,30 @@ fn normalisation_of_lines_and_planes_of_any_size() {
 }
 
 #[test]
-fn scans_by_warps_blocks_and_many_blocks() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+fn scans_of_any_length() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
-        let x = numbers(sizes);
+        let x = small_integers(sizes);
         for dim in 0..i64::try_from(sizes.len()).unwrap() {
-            agree("cumsum", cuda, &x, |x| Ok(vec![aten::cumsum(x, dim, None)?]));
-            agree("cummax", cuda, &x, |x| {
+            assert_same_as_cpu("cumsum", cuda, &x, |x| Ok(vec![aten::cumsum(x, dim, None)?]));
+            assert_same_as_cpu("cummax", cuda, &x, |x| {
                 let (values, places) = aten::cummax(x, dim)?;
                 Ok(vec![values, places])
             });
-            agree("logcumsumexp", cuda, &x, |x| Ok(vec![aten::logcumsumexp(x, dim)?]));
+            assert_same_as_cpu("logcumsumexp", cuda, &x, |x| Ok(vec![aten::logcumsumexp(x, dim)?]));
         }
     }
 }
 
 #[test]
-fn operands_that_broadcast_go_in_packs_or_several_to_a_thread() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+fn broadcast_operands_of_any_size() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     for sizes in [[33, 64], [37, 5], [1, 2056], [700, 24]] {
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
-            let x = aten::to_dtype(&numbers(&sizes), dtype, false, false, None).unwrap();
-            agree("a row, a column and another order", cuda, &x, |x| {
+            let x = aten::to_dtype(&small_integers(&sizes), dtype, false, false, None).unwrap();
+            assert_same_as_cpu("a row, a column and another order", cuda, &x, |x| {
                 let (row, column) = (aten::amax(x, &[0], false)?, aten::amax(x, &[1], true)?);
                 let turned = aten::contiguous(&aten::t(x)?, dispatch_runtime::MemoryFormat::Contiguous)?;
                 let by = aten::mul(x, &row)?;
@@ -179,8 +179,8 @@ fn operands_that_broadcast_go_in_packs_or_several_to_a_thread() {
 }
 
 #[test]
-fn numbers_that_no_integer_is_near_become_those_of_the_cpu() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn out_of_range_floats_convert_to_integers_as_on_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 3e9, -3e9, 300.7, -1.5];
     for from in [DType::F32, DType::F64] {
         let x = aten::to_dtype(&Tensor::from_slice(&all), from, false, false, None).unwrap();

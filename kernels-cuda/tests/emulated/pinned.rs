@@ -4,18 +4,18 @@ use dispatch_runtime::prelude::*;
 
 use crate::{device, to};
 
-fn row(count: u16) -> Tensor {
+fn counting_row(count: u16) -> Tensor {
     Tensor::from_slice(&(0..count).map(f32::from).collect::<Vec<_>>())
 }
 
-fn sent(tensor: &Tensor, device: Device) -> Tensor {
+fn copy_async(tensor: &Tensor, device: Device) -> Tensor {
     aten::to_device(tensor, device, tensor.dtype(), true, false, None).unwrap()
 }
 
 #[test]
-fn memory_is_pinned_once_and_holds_the_same_numbers() {
-    let Some((cuda, _alone)) = device() else { return };
-    let plain = row(100);
+fn pin_memory_keeps_elements_and_pins_once() {
+    let Some((cuda, _lock)) = device() else { return };
+    let plain = counting_row(100);
     let pinned = aten::pin_memory(&plain, Some(cuda)).unwrap();
     assert!(!aten::is_pinned(&plain, None).unwrap() && aten::is_pinned(&pinned, None).unwrap());
     assert_eq!(pinned.device(), Device::CPU);
@@ -31,52 +31,52 @@ fn memory_is_pinned_once_and_holds_the_same_numbers() {
 }
 
 #[test]
-fn what_is_sent_may_be_changed_or_dropped_at_once() {
-    let Some((cuda, _alone)) = device() else { return };
-    let mut pinned = aten::pin_memory(&row(1000), None).unwrap();
-    let there = sent(&pinned, cuda);
+fn a_source_may_be_written_or_dropped_during_its_copy() {
+    let Some((cuda, _lock)) = device() else { return };
+    let mut pinned = aten::pin_memory(&counting_row(1000), None).unwrap();
+    let there = copy_async(&pinned, cuda);
     aten::fill__scalar(&mut pinned, 7.into()).unwrap();
-    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), row(1000).to_vec::<f32>().unwrap());
-    let there = sent(&pinned, cuda);
+    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), counting_row(1000).to_vec::<f32>().unwrap());
+    let there = copy_async(&pinned, cuda);
     pinned.write::<f32>().unwrap().fill(8.0);
     drop(pinned);
-    let other = aten::pin_memory(&row(1000), None).unwrap();
+    let other = aten::pin_memory(&counting_row(1000), None).unwrap();
     assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), [7.0; 1000]);
-    let there = sent(&other, cuda);
+    let there = copy_async(&other, cuda);
     drop(other);
     // Another tensor is allocated in pinned memory of this size.
     drop(aten::pin_memory(&Tensor::from_slice(&[9.0_f32; 1000]), None).unwrap());
-    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), row(1000).to_vec::<f32>().unwrap());
+    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), counting_row(1000).to_vec::<f32>().unwrap());
 }
 
 #[test]
-fn what_is_fetched_is_waited_for_by_whoever_reads_it() {
-    let Some((cuda, _alone)) = device() else { return };
-    let there = to(&row(300), cuda);
-    let fetched = sent(&there, Device::CPU);
+fn reading_a_copy_from_the_device_waits_for_it() {
+    let Some((cuda, _lock)) = device() else { return };
+    let there = to(&counting_row(300), cuda);
+    let fetched = copy_async(&there, Device::CPU);
     assert!(aten::is_pinned(&fetched, Some(cuda)).unwrap());
-    assert_eq!(fetched.to_vec::<f32>().unwrap(), row(300).to_vec::<f32>().unwrap());
-    let fetched = sent(&there, Device::CPU);
+    assert_eq!(fetched.to_vec::<f32>().unwrap(), counting_row(300).to_vec::<f32>().unwrap());
+    let fetched = copy_async(&there, Device::CPU);
     let doubled = aten::add(&fetched, &fetched, 1.into()).unwrap();
     assert_eq!(doubled.to_vec::<f32>().unwrap()[298..], [596.0, 598.0]);
     // The target is a view of existing memory.
     let mut pinned = aten::pin_memory(&Tensor::from_slice(&[-1.0_f32; 400]), None).unwrap();
     let before = pinned.storage().version();
-    let mut part = aten::narrow(&pinned, 0, 50, 300).unwrap();
-    aten::copy_(&mut part, &there, true).unwrap();
+    let mut target = aten::narrow(&pinned, 0, 50, 300).unwrap();
+    aten::copy_(&mut target, &there, true).unwrap();
     assert!(pinned.storage().version() > before);
     let all = pinned.to_vec::<f32>().unwrap();
     assert_eq!((&all[49..51], &all[349..351]), (&[-1.0, 0.0][..], &[299.0, -1.0][..]));
-    aten::copy_(&mut part, &there, true).unwrap();
+    aten::copy_(&mut target, &there, true).unwrap();
     aten::fill__scalar(&mut pinned, 3.into()).unwrap();
     assert_eq!(pinned.to_vec::<f32>().unwrap(), [3.0; 400]);
 }
 
 #[test]
-fn a_guard_keeps_a_device_out() {
-    let Some((cuda, _alone)) = device() else { return };
-    let mut pinned = aten::pin_memory(&row(8), None).unwrap();
-    let there = to(&row(8), cuda);
+fn an_asynchronous_copy_during_a_guard_is_an_error() {
+    let Some((cuda, _lock)) = device() else { return };
+    let mut pinned = aten::pin_memory(&counting_row(8), None).unwrap();
+    let there = to(&counting_row(8), cuda);
     let mut other = pinned.clone();
     let reading = pinned.read::<f32>().unwrap();
     let error = aten::copy_(&mut other, &there, true).unwrap_err().to_string();
@@ -89,9 +89,9 @@ fn a_guard_keeps_a_device_out() {
 }
 
 #[test]
-fn other_dtypes_and_orders_travel_too() {
-    let Some((cuda, _alone)) = device() else { return };
-    let pinned = aten::pin_memory(&aten::view(&row(6), &[2, 3]).unwrap(), None).unwrap();
+fn asynchronous_copies_convert_dtype_and_layout() {
+    let Some((cuda, _lock)) = device() else { return };
+    let pinned = aten::pin_memory(&aten::view(&counting_row(6), &[2, 3]).unwrap(), None).unwrap();
     let turned = aten::t(&pinned).unwrap();
     let there = aten::to_device(&turned, cuda, DType::F64, true, false, None).unwrap();
     let back = aten::to_device(&there, Device::CPU, DType::I32, true, false, None).unwrap();

@@ -2,18 +2,18 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Backwards, free_device, to};
+use crate::{ReverseOrder, free_device, to};
 
 fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     aten::to_dtype(tensor, dtype, false, false, None).unwrap()
 }
 
-fn double(tensor: &Tensor) -> Vec<f64> {
+fn to_doubles(tensor: &Tensor) -> Vec<f64> {
     cast(&to(tensor, Device::CPU), DType::F64).to_vec().unwrap()
 }
 
 /// Returns unordered numbers, some of which are equal.
-fn scattered(sizes: &[i64]) -> Tensor {
+fn unordered_numbers(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f64::from(i32::try_from(i * 7919 % 104_729 % 201).unwrap()) / 64.0 - 1.5);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes).unwrap()
@@ -29,9 +29,9 @@ fn samples(sizes: &[i64]) -> Tensor {
 const DTYPES: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
 #[test]
-fn parts_at_random_places_are_the_same_on_every_device() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let _backwards = Backwards::on(true);
+fn fractional_max_pool_equals_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let _reversed = ReverseOrder::on(true);
     let cases: &[(&[i64], &[i64], &[i64])] = &[
         (&[3, 5, 61, 47], &[2, 3], &[23, 31]),
         (&[2, 3, 40, 8], &[4, 8], &[37, 1]),
@@ -56,11 +56,12 @@ fn parts_at_random_places_are_the_same_on_every_device() {
         let random = samples(&[batch, channels, i64::try_from(rank).unwrap()]);
         for dtype in DTYPES {
             let all = |device| -> [Vec<f64>; 3] {
-                let [x, random] = [scattered(sizes), random.clone()].map(|tensor| to(&cast(&tensor, dtype), device));
+                let [x, random] =
+                    [unordered_numbers(sizes), random.clone()].map(|tensor| to(&cast(&tensor, dtype), device));
                 let (found, indices): (Tensor, Tensor) = Result::unwrap(forward(&x, kernel, output, &random));
-                let slopes = to(&cast(&scattered(found.sizes()), dtype), device);
-                let gradient: Tensor = Result::unwrap(backward(&slopes, &x, kernel, output, &indices));
-                [double(&found), double(&indices), double(&gradient)]
+                let grads = to(&cast(&unordered_numbers(found.sizes()), dtype), device);
+                let gradient: Tensor = Result::unwrap(backward(&grads, &x, kernel, output, &indices));
+                [to_doubles(&found), to_doubles(&indices), to_doubles(&gradient)]
             };
             let (expected, found) = (all(Device::CPU), all(cuda));
             assert_eq!(found, expected, "{sizes:?} {kernel:?} {output:?} {dtype}");
@@ -69,44 +70,44 @@ fn parts_at_random_places_are_the_same_on_every_device() {
 }
 
 #[test]
-fn samples_may_be_any_numbers_and_parts_stay_inside() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let x = cast(&scattered(&[1, 8, 20, 20]), DType::F32);
+fn windows_of_invalid_samples_stay_inside_the_image() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let x = cast(&unordered_numbers(&[1, 8, 20, 20]), DType::F32);
     let odd = [-0.4_f32, -7.0, 1.0, 9.5, 1e10, -1e10, f32::INFINITY, f32::NAN];
     let odd = Tensor::from_vec(odd.iter().flat_map(|&x| [x, 0.5]).collect::<Vec<f32>>(), &[1, 8, 2]).unwrap();
     let pooled = |device| {
         let [x, odd] = [&x, &odd].map(|tensor| to(tensor, device));
         let (found, indices) = aten::fractional_max_pool2d(&x, &[3, 2], &[7, 9], &odd).unwrap();
-        (double(&found), double(&indices))
+        (to_doubles(&found), to_doubles(&indices))
     };
     assert_eq!(pooled(cuda), pooled(Device::CPU));
 }
 
 #[test]
-fn a_gradient_goes_once_to_the_element_that_an_index_says_wherever_it_is() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let (x, slopes) = (scattered(&[1, 2, 9, 9]), scattered(&[1, 2, 4, 4]));
+fn gradients_are_added_at_indices_outside_of_the_window() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let (x, grads) = (unordered_numbers(&[1, 2, 9, 9]), unordered_numbers(&[1, 2, 4, 4]));
     let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), &[1, 2, 4, 4]).unwrap();
     let gradients = |device| {
-        let [x, slopes, anywhere] = [&x, &slopes, &anywhere].map(|tensor| to(tensor, device));
+        let [x, grads, anywhere] = [&x, &grads, &anywhere].map(|tensor| to(tensor, device));
         // The windows are dilated, so they have gaps.
         let windows =
-            aten::max_pool2d_with_indices_backward(&slopes, &x, &[2, 2], &[1, 1], &[0, 0], &[5, 5], false, &anywhere);
-        let random = aten::fractional_max_pool2d_backward(&slopes, &x, &[3, 2], &[4, 4], &anywhere);
-        let adaptive = aten::adaptive_max_pool2d_backward(&slopes, &x, &anywhere);
-        [windows, random, adaptive].map(|gradient| double(&gradient.unwrap()))
+            aten::max_pool2d_with_indices_backward(&grads, &x, &[2, 2], &[1, 1], &[0, 0], &[5, 5], false, &anywhere);
+        let random = aten::fractional_max_pool2d_backward(&grads, &x, &[3, 2], &[4, 4], &anywhere);
+        let adaptive = aten::adaptive_max_pool2d_backward(&grads, &x, &anywhere);
+        [windows, random, adaptive].map(|gradient| to_doubles(&gradient.unwrap()))
     };
     assert_eq!(gradients(cuda), gradients(Device::CPU));
 }
 
 #[test]
-fn an_index_outside_of_its_image_is_an_error() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let (x, slopes) = (to(&scattered(&[1, 2, 9, 9]), cuda), to(&scattered(&[1, 2, 4, 4]), cuda));
-    let mut places = vec![0_i64; 32];
-    places[7] = 81;
-    let outside = to(&Tensor::from_vec(places, &[1, 2, 4, 4]).unwrap(), cuda);
-    aten::fractional_max_pool2d_backward(&slopes, &x, &[3, 2], &[4, 4], &outside).unwrap();
+fn an_index_outside_of_the_image_is_an_error() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let (x, grads) = (to(&unordered_numbers(&[1, 2, 9, 9]), cuda), to(&unordered_numbers(&[1, 2, 4, 4]), cuda));
+    let mut indices = vec![0_i64; 32];
+    indices[7] = 81;
+    let outside = to(&Tensor::from_vec(indices, &[1, 2, 4, 4]).unwrap(), cuda);
+    aten::fractional_max_pool2d_backward(&grads, &x, &[3, 2], &[4, 4], &outside).unwrap();
     let error = cuda.synchronize().unwrap_err().to_string();
     assert!(
         error.contains("aten::fractional_max_pool2d_backward, argument `indices`") && error.contains("81"),

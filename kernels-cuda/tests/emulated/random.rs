@@ -3,12 +3,12 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::{Backwards, device, to};
+use crate::{ReverseOrder, device, to};
 
 const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
 /// Returns the distance between adjacent numbers near one. A device's logarithms may differ from the CPU's in the last digit.
-fn precision(dtype: DType) -> f64 {
+fn unit_near_one(dtype: DType) -> f64 {
     f64::exp2(match dtype {
         DType::F64 => -52.0,
         DType::F32 => -23.0,
@@ -19,8 +19,8 @@ fn precision(dtype: DType) -> f64 {
 
 /// Draws twice on both devices, compares the numbers, and returns those of the first draw.
 #[track_caller]
-fn agree(
-    what: &str,
+fn assert_same_draws(
+    case: &str,
     cuda: Device,
     arguments: &[&Tensor],
     f: impl Fn(&[&Tensor], &Generator) -> Result<Tensor>,
@@ -42,72 +42,79 @@ fn agree(
         (numbers, generator.position())
     };
     let (here, there) = (drawn(Device::CPU), drawn(cuda));
-    assert_eq!(here.1, there.1, "{what}: the position");
+    assert_eq!(here.1, there.1, "{case}: the position");
     for ((dtype, sizes, here), (dtype_there, sizes_there, there)) in here.0.iter().zip(&there.0) {
-        assert_eq!((dtype, sizes), (dtype_there, sizes_there), "{what}");
+        assert_eq!((dtype, sizes), (dtype_there, sizes_there), "{case}");
         for (at, (a, b)) in here.iter().zip(there).enumerate() {
-            let near = (a - b).abs() <= 4.0 * precision(*dtype) * a.abs();
+            let near = (a - b).abs() <= 4.0 * unit_near_one(*dtype) * a.abs();
             let same = near || a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-            assert!(same, "{what} of {dtype}, at {at}: {b}, expected {a}");
+            assert!(same, "{case} of {dtype}, at {at}: {b}, expected {a}");
         }
     }
-    assert_ne!(here.0[0].2, here.0[1].2, "{what}: the same numbers twice");
+    assert_ne!(here.0[0].2, here.0[1].2, "{case}: the same numbers twice");
     here.0.into_iter().next().unwrap().2
 }
 
-fn of(values: &[f64], dtype: DType) -> Tensor {
+fn tensor_of(values: &[f64], dtype: DType) -> Tensor {
     aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
 }
 
 /// Returns a tensor of `count` elements that repeats these values.
 fn cycle(values: &[f64], count: usize, dtype: DType) -> Tensor {
-    of(&values.iter().copied().cycle().take(count).collect::<Vec<f64>>(), dtype)
+    tensor_of(&values.iter().copied().cycle().take(count).collect::<Vec<f64>>(), dtype)
 }
 
 #[test]
-fn shaped_numbers_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
-    let _backwards = Backwards::on(true);
+fn poisson_binomial_and_gamma_equal_the_cpu() {
+    let Some((cuda, _lock)) = device() else { return };
+    let _reversed = ReverseOrder::on(true);
     for dtype in FLOATING {
         let rates = cycle(&[0.0, 0.3, 5.0, 11.9, 12.1, 40.0, 1e4], 700, dtype);
-        agree("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)));
+        assert_same_draws("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)));
         let counts = cycle(&[0.0, 7.0, 7.9, 100.0, 1000.0, f64::NAN, -2.0], 700, dtype);
         let chances = cycle(&[0.3, 0.5, 0.999, 0.02, 1.0, 0.0, 1.5, f64::NAN], 700, dtype);
-        agree("binomial", cuda, &[&counts, &chances], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+        assert_same_draws("binomial", cuda, &[&counts, &chances], |x, generator| {
+            aten::binomial(x[0], x[1], Some(generator))
+        });
         let shapes = cycle(&[0.0, 0.01, 0.2, 1.0, 3.5, 1e3, -1.0, f64::NAN], 700, dtype);
-        let drawn =
-            agree("_standard_gamma", cuda, &[&shapes], |x, generator| aten::_standard_gamma(x[0], Some(generator)));
+        let drawn = assert_same_draws("_standard_gamma", cuda, &[&shapes], |x, generator| {
+            aten::_standard_gamma(x[0], Some(generator))
+        });
         assert!(drawn[0] == 0.0 && drawn[4] > 0.0 && drawn[6].is_nan() && drawn[7].is_nan(), "{:?}", &drawn[..8]);
     }
     let many = cycle(&[1e9, 1e12, f64::INFINITY, 2.0], 200, DType::F64);
-    agree("poisson of many", cuda, &[&many], |x, generator| aten::poisson(x[0], Some(generator)));
-    let half = of(&[0.5], DType::F64);
-    agree("binomial of many", cuda, &[&many, &half], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+    assert_same_draws("poisson of many", cuda, &[&many], |x, generator| aten::poisson(x[0], Some(generator)));
+    let half = tensor_of(&[0.5], DType::F64);
+    assert_same_draws("binomial of many", cuda, &[&many, &half], |x, generator| {
+        aten::binomial(x[0], x[1], Some(generator))
+    });
 }
 
 #[test]
-fn shaped_numbers_go_by_sizes_whatever_the_strides() {
-    let Some((cuda, _alone)) = device() else { return };
+fn draws_do_not_depend_on_strides() {
+    let Some((cuda, _lock)) = device() else { return };
     let turned =
         aten::transpose_int(&aten::view(&cycle(&[0.5, 3.0, 20.0], 21, DType::F32), &[7, 3]).unwrap(), 0, 1).unwrap();
     let straight = aten::contiguous(&turned, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
-    let drawn = [turned, straight]
-        .map(|rates| agree("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator))));
+    let drawn = [turned, straight].map(|rates| {
+        assert_same_draws("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)))
+    });
     assert_eq!(drawn[0], drawn[1]);
-    let (column, row) = (aten::view(&of(&[3.0, 50.0], DType::F32), &[2, 1]).unwrap(), of(&[0.1, 0.5, 0.9], DType::F32));
-    agree("binomial", cuda, &[&column, &row], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
+    let (column, row) =
+        (aten::view(&tensor_of(&[3.0, 50.0], DType::F32), &[2, 1]).unwrap(), tensor_of(&[0.1, 0.5, 0.9], DType::F32));
+    assert_same_draws("binomial", cuda, &[&column, &row], |x, generator| aten::binomial(x[0], x[1], Some(generator)));
 }
 
 #[test]
-fn one_number_of_the_cpu_shapes_all_and_more_are_refused() {
-    let Some((cuda, _alone)) = device() else { return };
-    let (counts, half) = (cycle(&[3.0, 50.0, 700.0], 90, DType::F32), of(&[0.5], DType::F32));
+fn a_cpu_scalar_parameter_applies_to_all_elements() {
+    let Some((cuda, _lock)) = device() else { return };
+    let (counts, half) = (cycle(&[3.0, 50.0, 700.0], 90, DType::F32), tensor_of(&[0.5], DType::F32));
     let number = aten::view(&half, &[]).unwrap();
     let seeded = |device: Device| Generator::new(device, 5);
     let list = |drawn: Tensor| to(&drawn, Device::CPU).to_vec::<f32>().unwrap();
     let expected = list(aten::binomial(&counts, &number, Some(&seeded(Device::CPU))).unwrap());
     assert_eq!(list(aten::binomial(&to(&counts, cuda), &number, Some(&seeded(cuda))).unwrap()), expected);
-    let one = aten::view(&of(&[50.0], DType::F32), &[]).unwrap();
+    let one = aten::view(&tensor_of(&[50.0], DType::F32), &[]).unwrap();
     let chances = cycle(&[0.1, 0.7], 90, DType::F32);
     let expected = list(aten::binomial(&one, &chances, Some(&seeded(Device::CPU))).unwrap());
     assert_eq!(list(aten::binomial(&one, &to(&chances, cuda), Some(&seeded(cuda))).unwrap()), expected);
@@ -123,11 +130,11 @@ fn one_number_of_the_cpu_shapes_all_and_more_are_refused() {
 }
 
 #[test]
-fn numbers_follow_what_shapes_them_as_on_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
-    let near = |what: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
+fn implicit_gradients_equal_the_cpu() {
+    let Some((cuda, _lock)) = device() else { return };
+    let near = |case: &str, dtype: DType, arguments: &[&[f64]], f: &dyn Fn(&[Tensor]) -> Result<Tensor>| {
         let of = |device: Device| {
-            let arguments: Vec<Tensor> = arguments.iter().map(|values| to(&of(values, dtype), device)).collect();
+            let arguments: Vec<Tensor> = arguments.iter().map(|values| to(&tensor_of(values, dtype), device)).collect();
             let result = to(&f(&arguments).unwrap(), Device::CPU);
             aten::to_dtype(&result, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap()
         };
@@ -135,7 +142,7 @@ fn numbers_follow_what_shapes_them_as_on_the_cpu() {
         for (at, (a, b)) in of(Device::CPU).into_iter().zip(of(cuda)).enumerate() {
             assert!(
                 (a - b).abs() <= bound * a.abs() || a.is_nan() && b.is_nan(),
-                "{what} of {dtype}, at {at}: {b}, expected {a}"
+                "{case} of {dtype}, at {at}: {b}, expected {a}"
             );
         }
     };
@@ -153,16 +160,18 @@ fn numbers_follow_what_shapes_them_as_on_the_cpu() {
 }
 
 #[test]
-fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+fn dirichlet_and_rrelu_equal_the_cpu() {
+    let Some((cuda, _lock)) = device() else { return };
     let weights = aten::view(&cycle(&[0.5, 1.0, 2.0, 4.5], 40, DType::F64), &[10, 4]).unwrap();
-    agree("_sample_dirichlet", cuda, &[&weights], |x, generator| {
+    assert_same_draws("_sample_dirichlet", cuda, &[&weights], |x, generator| {
         // A device may round the sum differently.
         aten::round_decimals(&aten::_sample_dirichlet(x[0], Some(generator))?, 12)
     });
     let x = cycle(&[-1.0, 2.0, -3.0], 300, DType::F32);
-    agree("rrelu", cuda, &[&x], |x, generator| aten::rrelu(x[0], 0.1.into(), 0.3.into(), true, Some(generator)));
-    agree("rrelu_with_noise", cuda, &[&x], |x, generator| {
+    assert_same_draws("rrelu", cuda, &[&x], |x, generator| {
+        aten::rrelu(x[0], 0.1.into(), 0.3.into(), true, Some(generator))
+    });
+    assert_same_draws("rrelu_with_noise", cuda, &[&x], |x, generator| {
         let mut noise = aten::zeros_like(x[0], None, None, None, None, None)?;
         aten::rrelu_with_noise(x[0], &mut noise, 0.1.into(), 0.3.into(), true, Some(generator))?;
         Ok(noise)
@@ -170,9 +179,9 @@ fn dirichlet_shares_and_dropped_elements_are_those_of_the_cpu() {
 }
 
 #[test]
-fn positions_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
-    let _backwards = Backwards::on(true);
+fn multinomial_equals_the_cpu() {
+    let Some((cuda, _lock)) = device() else { return };
+    let _reversed = ReverseOrder::on(true);
     let weights = |count| cycle(&[0.0, 1.0, 0.25, 0.0, 3.0, 1e-20, 0.125], count, DType::F64);
     for (sizes, samples) in
         [(&[5_i64][..], 3), (&[256], 40), (&[257], 300), (&[3, 5], 4), (&[3, 1000], 200), (&[2, 5000], 1300)]
@@ -185,7 +194,7 @@ fn positions_are_those_of_the_cpu() {
             let flat = aten::to_dtype(&weights, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap();
             for replacement in [true, false] {
                 let samples = if replacement { samples } else { samples.min(i64::try_from(width).unwrap()) };
-                let drawn = agree("multinomial", cuda, &[&weights], |x, generator| {
+                let drawn = assert_same_draws("multinomial", cuda, &[&weights], |x, generator| {
                     aten::multinomial(x[0], samples, replacement, Some(generator))
                 });
                 let weight = |(at, position): (usize, &f64)| {
@@ -204,54 +213,62 @@ fn positions_are_those_of_the_cpu() {
         assert_eq!(aten::multinomial(&none, 3, replacement, None).unwrap().sizes(), [0, 3]);
     }
     let turned = aten::transpose_int(&aten::view(&weights(3000), &[1000, 3]).unwrap(), 0, 1).unwrap();
-    agree("multinomial", cuda, &[&turned], |x, generator| aten::multinomial(x[0], 70, true, Some(generator)));
+    assert_same_draws("multinomial", cuda, &[&turned], |x, generator| {
+        aten::multinomial(x[0], 70, true, Some(generator))
+    });
 }
 
 #[test]
-fn what_weighs_nothing_comes_after_all_that_weighs_something() {
-    let Some((cuda, _alone)) = device() else { return };
-    let weights = of(&[0.0, 5e-324, 0.0, 1.0], DType::F64);
+fn zero_weights_are_drawn_last() {
+    let Some((cuda, _lock)) = device() else { return };
+    let weights = tensor_of(&[0.0, 5e-324, 0.0, 1.0], DType::F64);
     for device in [Device::CPU, cuda] {
         for seed in 0..20 {
             let drawn =
                 aten::multinomial(&to(&weights, device), 4, false, Some(&Generator::new(device, seed))).unwrap();
             assert_eq!(to(&drawn, Device::CPU).to_vec::<i64>().unwrap(), [3, 1, 0, 2], "{device}");
         }
-        let drawn = aten::multinomial(&to(&of(&[0.0, 5e-324], DType::F64), device), 9, true, None).unwrap();
+        let drawn = aten::multinomial(&to(&tensor_of(&[0.0, 5e-324], DType::F64), device), 9, true, None).unwrap();
         assert_eq!(to(&drawn, Device::CPU).to_vec::<i64>().unwrap(), [1; 9], "{device}");
     }
     cuda.synchronize().unwrap();
 }
 
 #[test]
-fn what_nothing_can_be_drawn_by_is_known_when_the_device_is_waited_for() {
-    let Some((cuda, _alone)) = device() else { return };
+fn invalid_parameters_are_reported_at_the_next_wait() {
+    let Some((cuda, _lock)) = device() else { return };
     let on = |values: &[f64]| to(&Tensor::from_slice(values), cuda);
     let fault = |result: Result<Tensor>| {
         result.unwrap();
         cuda.synchronize().unwrap_err().to_string()
     };
     for bad in [-0.5, f64::NAN] {
-        let said = fault(aten::poisson(&on(&[1.0, bad]), None));
-        assert!(said.contains("aten::poisson, argument `self`") && said.contains(&bad.to_string()), "{said}");
+        let output_text = fault(aten::poisson(&on(&[1.0, bad]), None));
+        assert!(
+            output_text.contains("aten::poisson, argument `self`") && output_text.contains(&bad.to_string()),
+            "{output_text}"
+        );
     }
     for replacement in [true, false] {
         for (weights, problem) in [
             ([1.0, -2.5], "-2.5"),
             ([f64::NAN, 1.0], "NaN"),
             ([1.0, f64::INFINITY], "inf"),
-            ([0.0, 0.0], "a row does not add up"),
+            ([0.0, 0.0], "the sum of a row"),
         ] {
-            let said = fault(aten::multinomial(&on(&weights), 2, replacement, None));
-            assert!(said.contains("aten::multinomial, argument `self`") && said.contains(problem), "{said}");
+            let output_text = fault(aten::multinomial(&on(&weights), 2, replacement, None));
+            assert!(
+                output_text.contains("aten::multinomial, argument `self`") && output_text.contains(problem),
+                "{output_text}"
+            );
             aten::multinomial(&Tensor::from_slice(&weights), 2, replacement, None).unwrap_err();
         }
     }
-    let said = fault(aten::multinomial(&on(&[f64::MAX, f64::MAX]), 2, true, None));
-    assert!(said.contains("a row does not add up"), "{said}");
+    let output_text = fault(aten::multinomial(&on(&[f64::MAX, f64::MAX]), 2, true, None));
+    assert!(output_text.contains("the sum of a row"), "{output_text}");
     aten::multinomial(&Tensor::from_slice(&[f64::MAX, f64::MAX]), 2, true, None).unwrap_err();
-    let said = fault(aten::bernoulli(&on(&[1.5]), None));
-    assert!(said.contains("1.5 is not a value"), "{said}");
+    let output_text = fault(aten::bernoulli(&on(&[1.5]), None));
+    assert!(output_text.contains("1.5 is not a valid value"), "{output_text}");
     cuda.synchronize().unwrap();
     let other = Generator::new(Device::CPU, 1);
     aten::poisson(&on(&[1.0]), Some(&other)).unwrap_err();
@@ -259,18 +276,18 @@ fn what_nothing_can_be_drawn_by_is_known_when_the_device_is_waited_for() {
 }
 
 #[test]
-fn orders_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+fn permutations_equal_the_cpu() {
+    let Some((cuda, _lock)) = device() else { return };
     for count in [50, 1000, 4096] {
-        agree("randperm", cuda, &[], |_, generator| {
+        assert_same_draws("randperm", cuda, &[], |_, generator| {
             aten::randperm_generator(count, Some(generator), None, None, Some(generator.device()), None)
         });
     }
 }
 
 #[test]
-fn threads_that_share_a_generator_draw_orders_of_their_own() {
-    let Some((cuda, _alone)) = device() else { return };
+fn threads_with_one_generator_draw_different_permutations() {
+    let Some((cuda, _lock)) = device() else { return };
     let generator = Generator::new(cuda, 11);
     let order = || {
         let mut order = Spec::contiguous(DType::I64, &[500]).on(cuda).unwrap();

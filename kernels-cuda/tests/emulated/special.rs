@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use crate::{free_device, to};
 
 /// Returns numbers of every size and sign, at the borders between methods of computation, infinities and NaN.
-fn numbers() -> Vec<f64> {
+fn boundary_numbers() -> Vec<f64> {
     let sizes =
         [0.0, 1e-300, 1e-9, 0.3, 0.5, 1.0, 1.7, 2.0, 5.0, 8.5, 12.0, 19.5, 21.0, 60.5, 180.0, 1003.0, 2e6, 1e40];
     let both = sizes.into_iter().chain([f64::INFINITY]).flat_map(|size| [size, -size]);
@@ -16,23 +16,28 @@ fn tensor(values: &[f64], dtype: DType) -> Tensor {
     aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
 }
 
-fn double(tensor: &Tensor) -> Vec<f64> {
+fn to_doubles(tensor: &Tensor) -> Vec<f64> {
     aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap().to_vec().unwrap()
 }
 
 /// Checks a function on both devices: the results agree up to a few units of the dtype.
 #[track_caller]
-fn agree<const N: usize>(what: &str, cuda: Device, inputs: [&[f64]; N], f: impl Fn([&Tensor; N]) -> Result<Tensor>) {
+fn assert_same_as_cpu<const N: usize>(
+    case: &str,
+    cuda: Device,
+    inputs: [&[f64]; N],
+    f: impl Fn([&Tensor; N]) -> Result<Tensor>,
+) {
     for (dtype, near) in [(DType::F64, 1e-11), (DType::F32, 2e-7), (DType::F16, 1e-3), (DType::BF16, 8e-3)] {
         let here = inputs.map(|values| tensor(values, dtype));
         let there = here.clone().map(|tensor| to(&tensor, cuda));
-        let (expected, found) = (double(&f(here.each_ref()).unwrap()), double(&f(there.each_ref()).unwrap()));
+        let (expected, found) = (to_doubles(&f(here.each_ref()).unwrap()), to_doubles(&f(there.each_ref()).unwrap()));
         for (at, (found, expected)) in found.into_iter().zip(expected).enumerate() {
             let right = (found - expected).abs() <= near * expected.abs() + 1e-13
                 || found.to_bits() == expected.to_bits()
                 || found.is_nan() && expected.is_nan();
-            let of: Vec<f64> = here.iter().map(|tensor| double(tensor)[at]).collect();
-            assert!(right, "{what} of {of:?}, {dtype}: {found}, expected {expected}");
+            let of: Vec<f64> = here.iter().map(|tensor| to_doubles(tensor)[at]).collect();
+            assert!(right, "{case} of {of:?}, {dtype}: {found}, expected {expected}");
         }
     }
 }
@@ -43,91 +48,91 @@ fn pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
     [both().map(|pair| pair.0).collect(), both().map(|pair| pair.1).collect()]
 }
 
-type OfOne = fn(&Tensor) -> Result<Tensor>;
-type OfTwo = fn(&Tensor, &Tensor) -> Result<Tensor>;
+type UnaryFunction = fn(&Tensor) -> Result<Tensor>;
+type BinaryFunction = fn(&Tensor, &Tensor) -> Result<Tensor>;
 
 /// A list of operators with their names.
-macro_rules! named {
+macro_rules! named_operators {
     ($($name:ident)+) => { [$((stringify!($name), aten::$name as _)),+] };
 }
 
-fn all_of_one<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, OfOne); N]) {
-    for (what, f) in functions {
-        agree(what, cuda, [x], |[x]| f(x));
+fn check_unary<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, UnaryFunction); N]) {
+    for (case, f) in functions {
+        assert_same_as_cpu(case, cuda, [x], |[x]| f(x));
     }
 }
 
-fn all_of_two<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, OfTwo); N]) {
-    for (what, f) in functions {
-        agree(what, cuda, [a, b], |[a, b]| f(a, b));
+fn check_binary<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, BinaryFunction); N]) {
+    for (case, f) in functions {
+        assert_same_as_cpu(case, cuda, [a, b], |[a, b]| f(a, b));
     }
 }
 
 #[test]
-fn functions_of_a_number() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    all_of_one(
+fn unary_special_functions_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    check_unary(
         cuda,
-        &numbers(),
-        named! { digamma i0 special_i0e special_i1 special_i1e special_modified_bessel_i0 special_modified_bessel_i1
+        &boundary_numbers(),
+        named_operators! { digamma i0 special_i0e special_i1 special_i1e special_modified_bessel_i0 special_modified_bessel_i1
         special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0 },
     );
     // For large negative arguments the function oscillates, and near its zeros few digits are correct.
-    let numbers: Vec<f64> = numbers().into_iter().filter(|x| x.is_nan() || *x >= -1e4).collect();
-    all_of_one(cuda, &numbers, named! { special_airy_ai });
+    let numbers: Vec<f64> = boundary_numbers().into_iter().filter(|x| x.is_nan() || *x >= -1e4).collect();
+    check_unary(cuda, &numbers, named_operators! { special_airy_ai });
 }
 
 #[test]
-fn functions_of_two_numbers() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let numbers = numbers();
-    all_of_two(cuda, &pairs(&numbers, &numbers), named! { special_zeta });
+fn binary_special_functions_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let numbers = boundary_numbers();
+    check_binary(cuda, &pairs(&numbers, &numbers), named_operators! { special_zeta });
     // For some pairs the sums have so many terms that rounding shows.
     let shapes: Vec<f64> = numbers.iter().copied().filter(|x| !(1e3..1e7).contains(x)).collect();
-    all_of_two(cuda, &pairs(&shapes, &numbers), named! { igamma igammac });
+    check_binary(cuda, &pairs(&shapes, &numbers), named_operators! { igamma igammac });
     let near: Vec<f64> = [-5.0, -1.0, 0.0, 1.0, 5.0].iter().map(|steps| 2e6 + steps * 1414.0).collect();
-    all_of_two(cuda, &pairs(&[2e6], &near), named! { igamma igammac });
+    check_binary(cuda, &pairs(&[2e6], &near), named_operators! { igamma igammac });
 }
 
 #[test]
-fn polynomials_of_low_and_of_high_degrees() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn orthogonal_polynomials_equal_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let degrees = [-1.0, 0.0, 1.0, 2.9, 7.0, 8.0, 9.0, 40.0, 1000.0, 1001.0, f64::NAN];
-    all_of_two(
+    check_binary(
         cuda,
         &pairs(&[-2.0, -1.0, -0.7, -1e-9, 0.0, 0.25, 0.99, 1.0, 1.5, f64::NAN], &degrees),
-        named! { special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
+        named_operators! { special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
         special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
         special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h
         special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p },
     );
-    all_of_two(
+    check_binary(
         cuda,
         &pairs(&[-1.0, -0.7, 0.0, 0.25, 1.0, 5.0], &[3e6, 1e7]),
-        named! { special_laguerre_polynomial_l special_legendre_polynomial_p },
+        named_operators! { special_laguerre_polynomial_l special_legendre_polynomial_p },
     );
 }
 
 #[test]
-fn derivatives_of_digamma_have_an_order() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn polygamma_of_any_order_equals_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     for order in [0, 1, 2, 3, 20, 171] {
-        agree("polygamma", cuda, [&numbers()], |[x]| aten::polygamma(order, x));
+        assert_same_as_cpu("polygamma", cuda, [&boundary_numbers()], |[x]| aten::polygamma(order, x));
     }
     let error = aten::polygamma(-1, &to(&Tensor::from_slice(&[1.0_f32]), cuda)).unwrap_err().to_string();
     assert!(error.contains("`n`") && error.contains("at least 0"), "{error}");
 }
 
 #[test]
-fn the_next_number_is_that_of_the_dtype() {
-    let Some((cuda, _alone)) = free_device() else { return };
-    let [a, b] = pairs(&numbers(), &numbers());
+fn nextafter_steps_in_the_dtype() {
+    let Some((cuda, _lock)) = free_device() else { return };
+    let [a, b] = pairs(&boundary_numbers(), &boundary_numbers());
     for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
         let here = [&a, &b].map(|values| tensor(values, dtype));
         let there = here.clone().map(|tensor| to(&tensor, cuda));
         let bits = |[a, b]: &[Tensor; 2]| -> Vec<u64> {
-            let next = double(&aten::nextafter(a, b).unwrap());
+            let next = to_doubles(&aten::nextafter(a, b).unwrap());
             next.into_iter().map(|next| if next.is_nan() { 0x7ff8 << 48 } else { next.to_bits() }).collect()
         };
         assert_eq!(bits(&there), bits(&here), "{dtype}");
@@ -135,34 +140,34 @@ fn the_next_number_is_that_of_the_dtype() {
 }
 
 #[test]
-fn sums_from_zero_wrap_in_their_own_dtype() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn add_relu_wraps_in_its_dtype() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let [a, b] = pairs(&[-128.0, -100.0, -1.0, 0.0, 1.0, 100.0, 127.0], &[-128.0, -100.0, 0.0, 2.0, 100.0, 127.0]);
     for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64] {
         let [a, b] = [&a, &b].map(|values| tensor(values, dtype));
         let relu = aten::relu(&aten::add(&a, &b, 3.into()).unwrap()).unwrap();
         let (there, other) = (to(&a, cuda), to(&b, cuda));
         let found = aten::_add_relu(&there, &other, 3.into()).unwrap();
-        assert_eq!((found.dtype(), double(&found)), (dtype, double(&relu)));
+        assert_eq!((found.dtype(), to_doubles(&found)), (dtype, to_doubles(&relu)));
         let mut wide = aten::zeros_like(&there, Some(DType::F64), None, None, None, None).unwrap();
         aten::_add_relu_out(&there, &other, 3.into(), &mut wide).unwrap();
-        assert_eq!(double(&wide), double(&relu), "{dtype}");
+        assert_eq!(to_doubles(&wide), to_doubles(&relu), "{dtype}");
         let mut written = there.clone();
         aten::_add_relu_(&mut written, &other, 3.into()).unwrap();
-        assert_eq!(double(&written), double(&relu), "{dtype}");
+        assert_eq!(to_doubles(&written), to_doubles(&relu), "{dtype}");
         let found = aten::_add_relu_scalar(&to(&a, cuda), 5.into(), 3.into()).unwrap();
         let relu = aten::relu(&aten::add_scalar(&a, 5.into(), 3.into()).unwrap()).unwrap();
-        assert_eq!((found.dtype(), double(&found)), (dtype, double(&relu)));
+        assert_eq!((found.dtype(), to_doubles(&found)), (dtype, to_doubles(&relu)));
     }
     let halves = to(&tensor(&a, DType::F16), cuda);
     assert!(aten::_add_relu(&halves, &halves, 1.into()).unwrap_err().to_string().contains("`self`"));
 }
 
 #[test]
-fn changes_of_gates_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn glu_jvp_equals_the_cpu() {
+    let Some((cuda, _lock)) = free_device() else { return };
     let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
-    agree("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
+    assert_same_as_cpu("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
         // First with interleaved halves, and then with one half after the other.
         let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
         let (x, dx) = (x?, dx?);
@@ -179,11 +184,11 @@ fn changes_of_gates_are_those_of_the_cpu() {
 }
 
 #[test]
-fn real_numbers_are_their_own_conjugates() {
-    let Some((cuda, _alone)) = free_device() else { return };
+fn conj_physical_of_real_numbers_is_a_copy() {
+    let Some((cuda, _lock)) = free_device() else { return };
     for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
         let x = to(&tensor(&[0.0, 1.0, 7.0], dtype), cuda);
         let conjugate = aten::conj_physical(&x).unwrap();
-        assert_eq!((conjugate.dtype(), double(&conjugate)), (dtype, double(&x)));
+        assert_eq!((conjugate.dtype(), to_doubles(&conjugate)), (dtype, to_doubles(&x)));
     }
 }

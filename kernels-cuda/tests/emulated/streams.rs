@@ -6,8 +6,8 @@ use kernels_cuda::Stream;
 use crate::{device, numbers};
 
 #[test]
-fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
-    let Some((cuda, _alone)) = device() else { return };
+fn one_stream_writes_another_reads_and_a_third_frees() {
+    let Some((cuda, _lock)) = device() else { return };
     let [writing, reading, freeing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     for round in 0..100_u8 {
         let x = {
@@ -28,35 +28,35 @@ fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
 }
 
 /// Returns a tensor of 64 x 64 elements that are filled with a number.
-fn rows(device: Device, number: u8) -> Tensor {
+fn filled_tensor(device: Device, number: u8) -> Tensor {
     aten::full(&[64, 64], f64::from(number).into(), Some(DType::F32), None, Some(device), None).unwrap()
 }
 
 #[test]
-fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
-    let Some((cuda, _alone)) = device() else { return };
+fn memory_is_reused_only_after_all_streams_that_read_it() {
+    let Some((cuda, _lock)) = device() else { return };
     let [home, reading] = [(); 2].map(|()| Stream::new(cuda).unwrap());
     for round in 0..20_u8 {
         let y = {
             let _home = home.enter();
-            let x = rows(cuda, round);
+            let x = filled_tensor(cuda, round);
             let _reading = reading.enter();
             aten::add(&x, &x, 1.into()).unwrap()
         };
         // No stream waits for the reader before memory of the same size is allocated, written and waited for.
         {
             let _home = home.enter();
-            assert_eq!(numbers(&rows(cuda, 99))[0].to_bits(), 99_f32.to_bits());
+            assert_eq!(numbers(&filled_tensor(cuda, 99))[0].to_bits(), 99_f32.to_bits());
         }
         assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
     }
 }
 
 #[test]
-fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_write_waits_for_readers_in_all_streams() {
+    let Some((cuda, _lock)) = device() else { return };
     let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
-    let mut x = rows(cuda, 0);
+    let mut x = filled_tensor(cuda, 0);
     for round in 1..20_u8 {
         let doubled = [first, second].map(|stream| {
             let _entered = stream.enter();
@@ -75,16 +75,16 @@ fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
 }
 
 #[test]
-fn threads_with_streams_of_their_own_share_what_they_read() {
-    let Some((cuda, _alone)) = device() else { return };
-    let weight = rows(cuda, 3);
+fn threads_with_different_streams_read_one_tensor() {
+    let Some((cuda, _lock)) = device() else { return };
+    let weight = filled_tensor(cuda, 3);
     std::thread::scope(|scope| {
         for number in 0..4_u8 {
             let weight = weight.clone();
             scope.spawn(move || {
                 let _entered = Stream::new(cuda).unwrap().enter();
                 for round in 0..50_u8 {
-                    let y = aten::mul(&rows(cuda, number + round), &weight).unwrap();
+                    let y = aten::mul(&filled_tensor(cuda, number + round), &weight).unwrap();
                     assert_eq!(numbers(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
                 }
             });
@@ -94,10 +94,10 @@ fn threads_with_streams_of_their_own_share_what_they_read() {
 }
 
 #[test]
-fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
-    let Some((cuda, _alone)) = device() else { return };
-    let mut sum = rows(cuda, 0);
-    let (shown, one) = (sum.clone(), rows(cuda, 1));
+fn a_write_of_a_joined_thread_is_visible() {
+    let Some((cuda, _lock)) = device() else { return };
+    let mut sum = filled_tensor(cuda, 0);
+    let (shown, one) = (sum.clone(), filled_tensor(cuda, 1));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let _entered = Stream::new(cuda).unwrap().enter();
@@ -110,8 +110,8 @@ fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
 }
 
 #[test]
-fn a_stream_is_current_until_its_guard_goes_in_whatever_order() {
-    let Some((cuda, _alone)) = device() else { return };
+fn stream_guards_may_be_dropped_in_any_order() {
+    let Some((cuda, _lock)) = device() else { return };
     let name = |stream: Stream| format!("{stream:?}");
     let (outer, inner) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     let before = name(Stream::current(cuda).unwrap());

@@ -9,8 +9,8 @@ use kernels_cuda::CudaError;
 use crate::{device, numbers, to};
 
 #[test]
-fn tensors_travel_and_compute() {
-    let Some((cuda, _alone)) = device() else { return };
+fn operators_run_on_copied_tensors() {
+    let Some((cuda, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32, 2.0, 3.0]), cuda);
     assert_eq!(x.device(), cuda);
     let y = aten::add(&aten::mul(&x, &Tensor::number(2.into())).unwrap(), &x, 1.into()).unwrap();
@@ -18,17 +18,17 @@ fn tensors_travel_and_compute() {
 }
 
 #[test]
-fn the_default_device_of_a_backend_has_a_number() {
-    let Some((_, _alone)) = device() else { return };
+fn the_default_device_is_cuda_0() {
+    let Some((_, _lock)) = device() else { return };
     let x = to(&Tensor::from_slice(&[1.0_f32]), "cuda".parse().unwrap());
     assert_eq!(x.device().to_string(), "cuda:0");
 }
 
 #[test]
-fn tensors_of_two_devices_do_not_meet() {
-    let Some((cuda, _alone)) = device() else { return };
-    if kernels_cuda::count() < 2 {
-        return println!("skipped: there is one device");
+fn operands_on_two_devices_are_an_error() {
+    let Some((cuda, _lock)) = device() else { return };
+    if kernels_cuda::device_count() < 2 {
+        return println!("skipped: there is only one device");
     }
     let here = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
     let there = to(&here, "cuda:1".parse().unwrap());
@@ -42,8 +42,8 @@ fn tensors_of_two_devices_do_not_meet() {
 }
 
 #[test]
-fn a_division_by_zero_is_found_when_the_device_is_waited_for_and_only_once() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_division_by_zero_is_reported_once_at_the_next_wait() {
+    let Some((cuda, _lock)) = device() else { return };
     let (x, zero) = (to(&Tensor::from_slice(&[6_i64, 7]), cuda), to(&Tensor::from_slice(&[3_i64, 0]), cuda));
     let quotient = aten::floor_divide(&x, &zero).unwrap();
     let error = cuda.synchronize().unwrap_err();
@@ -57,8 +57,8 @@ fn a_division_by_zero_is_found_when_the_device_is_waited_for_and_only_once() {
 }
 
 #[test]
-fn a_seed_gives_the_same_numbers_on_every_device() {
-    let Some((cuda, _alone)) = device() else { return };
+fn a_seed_gives_the_same_numbers_on_cpu_and_cuda() {
+    let Some((cuda, _lock)) = device() else { return };
     for dtype in [DType::F32, DType::F64] {
         let drawn = |device: Device| {
             let generator = Generator::new(device, 11);

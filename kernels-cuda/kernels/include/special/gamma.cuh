@@ -4,11 +4,11 @@
 
 // Returns the digamma function: the recurrence up to where the asymptotic series is precise, and reflection below zero.
 static __device__ __noinline__ double digamma_of(double x) {
-    if (x == 0) return bit_cast<u64>(x) >> 63 ? Bounds<double>::most() : Bounds<double>::least();
+    if (x == 0) return bit_cast<u64>(x) >> 63 ? Limits<double>::max_value() : Limits<double>::min_value();
     double result = 0;
     if (x < 0) {
         double turn = x - trunc(x);
-        if (turn == 0) return Bounds<double>::nan();
+        if (turn == 0) return Limits<double>::nan();
         result = -3.141592653589793 / tan(3.141592653589793 * turn);
         x = 1 - x;
     }
@@ -19,9 +19,9 @@ static __device__ __noinline__ double digamma_of(double x) {
 }
 
 // Returns the sum of `(x + n)^-s` over all `n` from zero, for `x` above zero: term by term up to where the Euler-Maclaurin series holds.
-static __device__ __noinline__ double zeta_above(double s, double x) {
+static __device__ __noinline__ double zeta_positive(double s, double x) {
     // PyTorch returns NaN for both limits.
-    if (x == Bounds<double>::most() || (s == Bounds<double>::most() && x > 1)) return Bounds<double>::nan();
+    if (x == Limits<double>::max_value() || (s == Limits<double>::max_value() && x > 1)) return Limits<double>::nan();
     // Beyond 171, factorials that multiply the sum overflow.
     double sum = 0, start = 10 + fmin(s, 171.0);
     for (; x < start; x += 1) sum += pow(x, -s);
@@ -39,51 +39,51 @@ static __device__ __noinline__ double zeta_above(double s, double x) {
 }
 
 // Returns Hurwitz' zeta function. For a negative `x`, the terms below zero are the same sum with positive arguments.
-static __device__ __noinline__ double zeta_of(double s, double x) {
-    if (s < 1) return Bounds<double>::nan();
+static __device__ __noinline__ double hurwitz_zeta(double s, double x) {
+    if (s < 1) return Limits<double>::nan();
     // The result is infinity at a pole, even if the other argument is NaN.
-    if (s == 1 || (x <= 0 && (x == floor(x) || s == Bounds<double>::most()))) return Bounds<double>::most();
-    if (x < 0 && fmod(s, 1.0) != 0) return Bounds<double>::nan();
-    if (x > 0) return zeta_above(s, x);
+    if (s == 1 || (x <= 0 && (x == floor(x) || s == Limits<double>::max_value()))) return Limits<double>::max_value();
+    if (x < 0 && fmod(s, 1.0) != 0) return Limits<double>::nan();
+    if (x > 0) return zeta_positive(s, x);
     double fraction = fmod(-x, 1.0), sign = fmod(s, 2.0) == 0 ? 1 : -1;
-    return sign * (zeta_above(s, fraction) - zeta_above(s, 1 - x)) + zeta_above(s, 1 - fraction);
+    return sign * (zeta_positive(s, fraction) - zeta_positive(s, 1 - x)) + zeta_positive(s, 1 - fraction);
 }
 
 // Returns the derivative of digamma of this order.
 static __device__ __noinline__ double polygamma_of(double order, double x) {
     if (order == 0) return digamma_of(x);
     // PyTorch treats the limits of order 1 as special cases, and computes the sum for all other orders.
-    if (order == 1 && fabs(x) == Bounds<double>::most()) return x > 0 ? 0 : Bounds<double>::nan();
-    return (fmod(order, 2.0) == 0 ? -1 : 1) * tgamma(order + 1) * zeta_of(order + 1, x);
+    if (order == 1 && fabs(x) == Limits<double>::max_value()) return x > 0 ? 0 : Limits<double>::nan();
+    return (fmod(order, 2.0) == 0 ? -1 : 1) * tgamma(order + 1) * hurwitz_zeta(order + 1, x);
 }
 
 // The probabilities below and above a number.
-struct Shares {
+struct TailProbabilities {
     double below, above;
 };
 
 // Returns `x / shape - 1 - log(x / shape)`.
-static __device__ __forceinline__ double gamma_surplus(double shape, double x) {
+static __device__ __forceinline__ double negative_log1pmx(double shape, double x) {
     double relative = (x - shape) / shape;
     return relative - log1p(relative);
 }
 
 // Returns `x^shape e^-x / gamma(shape)`.
-static __device__ __noinline__ double gamma_density(double shape, double x) {
+static __device__ __noinline__ double gamma_density_times_x(double shape, double x) {
     if (shape < 20) return exp(shape * log(x) - x - lgamma(shape));
     // Stirling's formula, so that no large numbers cancel.
     double square = shape * shape;
     double rest = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1 / (1680 * square)) / square) / square) / shape;
-    return sqrt(shape / 6.283185307179586) * exp(-shape * gamma_surplus(shape, x) - rest);
+    return sqrt(shape / 6.283185307179586) * exp(-shape * negative_log1pmx(shape, x) - rest);
 }
 
 // The maximum number of terms: enough for each shape that has no expansion near the normal distribution.
-enum { MOST_TERMS = 20000 };
+enum { MAX_TERMS = 20000 };
 
 // Returns `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`.
 static __device__ __noinline__ double gamma_series(double shape, double x) {
     double term = 1, sum = 1;
-    for (int n = 1; n < MOST_TERMS; n++) {
+    for (int n = 1; n < MAX_TERMS; n++) {
         term *= x / (shape + n);
         sum += term;
         if (term < 1e-17 * sum) break;
@@ -91,17 +91,17 @@ static __device__ __noinline__ double gamma_series(double shape, double x) {
     return sum;
 }
 
-static __device__ __forceinline__ double or_tiny(double x) { return fabs(x) < 1e-290 ? 1e-290 : x; }
+static __device__ __forceinline__ double away_from_zero(double x) { return fabs(x) < 1e-290 ? 1e-290 : x; }
 
 // Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from the top, by Lentz's
 // method.
-static __device__ __noinline__ double gamma_fraction(double shape, double x) {
-    double divisor = x + 1 - shape, above = 1e290, below = 1 / or_tiny(divisor), product = below;
-    for (int n = 1; n < MOST_TERMS; n++) {
+static __device__ __noinline__ double gamma_continued_fraction(double shape, double x) {
+    double divisor = x + 1 - shape, above = 1e290, below = 1 / away_from_zero(divisor), product = below;
+    for (int n = 1; n < MAX_TERMS; n++) {
         double factor = n * (shape - n);
         divisor += 2;
-        below = 1 / or_tiny(factor * below + divisor);
-        above = or_tiny(divisor + factor / above);
+        below = 1 / away_from_zero(factor * below + divisor);
+        above = away_from_zero(divisor + factor / above);
         product *= above * below;
         if (fabs(above * below - 1) < 1e-16) break;
     }
@@ -109,8 +109,8 @@ static __device__ __noinline__ double gamma_fraction(double shape, double x) {
 }
 
 // Temme's expansion for large shapes: the normal distribution function, and a correction.
-static __device__ __noinline__ Shares nearly_normal(double shape, double x) {
-    double surplus = gamma_surplus(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
+static __device__ __noinline__ TailProbabilities gamma_normal_expansion(double shape, double x) {
+    double surplus = negative_log1pmx(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
     const double first[] = {-139.0 / 777600, 1.0 / 2835, 1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3};
     const double second[] = {1.0 / 378, -1.0 / 288, -1.0 / 540};
     double near = 0, nearer = 0;
@@ -122,21 +122,21 @@ static __device__ __noinline__ Shares nearly_normal(double shape, double x) {
 }
 
 // Returns the probabilities of the gamma distribution below and above `x`.
-static __device__ __noinline__ Shares gamma_shares(double shape, double x) {
-    const Shares nothing = {0, 1}, everything = {1, 0}, unknown = {Bounds<double>::nan(), Bounds<double>::nan()};
+static __device__ __noinline__ TailProbabilities gamma_probabilities(double shape, double x) {
+    const TailProbabilities nothing = {0, 1}, everything = {1, 0}, unknown = {Limits<double>::nan(), Limits<double>::nan()};
     // An argument that determines the result does so even if the other one is NaN.
     if (shape < 0 || x < 0) return unknown;
     if (shape == 0) return x > 0 ? everything : unknown;
     if (x == 0) return nothing;
-    if (shape == Bounds<double>::most()) return x == Bounds<double>::most() ? unknown : nothing;
-    if (x == Bounds<double>::most()) return everything;
+    if (shape == Limits<double>::max_value()) return x == Limits<double>::max_value() ? unknown : nothing;
+    if (x == Limits<double>::max_value()) return everything;
     if (shape != shape || x != x) return unknown;
     // For a large shape, the distribution is the normal one with a few correction terms.
-    if (shape > 1e6 && fabs(x / shape - 1) < 0.3) return nearly_normal(shape, x);
+    if (shape > 1e6 && fabs(x / shape - 1) < 0.3) return gamma_normal_expansion(shape, x);
     if (x < shape + 1) {
-        double below = gamma_density(shape, x) / shape * gamma_series(shape, x);
+        double below = gamma_density_times_x(shape, x) / shape * gamma_series(shape, x);
         return {below, 1 - below};
     }
-    double above = gamma_density(shape, x) * gamma_fraction(shape, x);
+    double above = gamma_density_times_x(shape, x) * gamma_continued_fraction(shape, x);
     return {1 - above, above};
 }

@@ -9,12 +9,12 @@ use crate::device::machine::Address;
 /// allocation.
 pub(super) struct Block;
 
-pub(super) const LINE: usize = 256;
-const UNTOUCHED: u8 = 0xa5;
+pub(super) const GUARD_BYTES: usize = 256;
+const GUARD_PATTERN: u8 = 0xa5;
 
 impl Block {
     pub(super) fn layout(bytes: usize) -> Option<(Layout, usize)> {
-        Some((Layout::from_size_align(bytes.checked_add(2 * LINE)?, LINE).ok()?, bytes))
+        Some((Layout::from_size_align(bytes.checked_add(2 * GUARD_BYTES)?, GUARD_BYTES).ok()?, bytes))
     }
 
     pub(super) fn allocate((layout, bytes): (Layout, usize)) -> Option<Address> {
@@ -26,8 +26,8 @@ impl Block {
         // SAFETY: the block has that many bytes, and is aligned for `usize`.
         unsafe {
             // Fresh memory gets a fixed pattern, which `check` looks for.
-            start.write_bytes(UNTOUCHED, bytes + 2 * LINE);
-            let block = address(NonNull::new(start.add(LINE))?);
+            start.write_bytes(GUARD_PATTERN, bytes + 2 * GUARD_BYTES);
+            let block = address(NonNull::new(start.add(GUARD_BYTES))?);
             Self::sizes(block).write([bytes, bytes]);
             Some(block)
         }
@@ -35,7 +35,7 @@ impl Block {
 
     /// Returns the address of the sizes in the block's first line.
     fn sizes(block: Address) -> *mut [usize; 2] {
-        pointer(block).wrapping_sub(LINE).cast()
+        pointer(block).wrapping_sub(GUARD_BYTES).cast()
     }
 
     pub(super) fn bytes(block: Address) -> usize {
@@ -43,31 +43,31 @@ impl Block {
         unsafe { (*Self::sizes(block))[0] }
     }
 
-    pub(super) fn lend(block: Address, bytes: usize) {
+    pub(super) fn set_allocated(block: Address, bytes: usize) {
         // SAFETY: `allocate` returned the address, which follows a line with the sizes.
         unsafe { (*Self::sizes(block))[1] = bytes }
     }
 
     /// Checks the block and overwrites its content with the pattern.
-    pub(super) fn take_back(block: Address) {
+    pub(super) fn set_free(block: Address) {
         Self::check(block);
         // SAFETY: `allocate` returned the address of a block of that many bytes, which is no longer used.
         unsafe {
             let [bytes, _] = *Self::sizes(block);
-            pointer(block).write_bytes(UNTOUCHED, bytes);
+            pointer(block).write_bytes(GUARD_PATTERN, bytes);
             *Self::sizes(block) = [bytes, bytes];
         }
     }
 
     fn check(block: Address) {
         // SAFETY: `allocate` returned the address, which follows a line with the sizes; another line follows the block.
-        let (behind, lent) = unsafe {
-            let [bytes, lent] = *Self::sizes(block);
-            (std::slice::from_raw_parts(pointer(block).add(lent), bytes - lent + LINE), lent)
+        let (behind, allocated) = unsafe {
+            let [bytes, allocated] = *Self::sizes(block);
+            (std::slice::from_raw_parts(pointer(block).add(allocated), bytes - allocated + GUARD_BYTES), allocated)
         };
         // Each byte must equal the one before it: comparing two slices is faster than comparing bytes one by one.
-        let is_untouched = behind[0] == UNTOUCHED && behind[1..] == behind[..behind.len() - 1];
-        assert!(is_untouched, "a kernel wrote behind a block of {lent} bytes");
+        let is_intact = behind[0] == GUARD_PATTERN && behind[1..] == behind[..behind.len() - 1];
+        assert!(is_intact, "a kernel wrote past the end of a block of {allocated} bytes");
     }
 
     /// Frees a block and returns its size in bytes.
@@ -77,7 +77,7 @@ impl Block {
         unsafe {
             let [bytes, _] = *Self::sizes(block);
             if let Some((layout, _)) = Self::layout(bytes) {
-                dealloc(pointer(block).sub(LINE), layout);
+                dealloc(pointer(block).sub(GUARD_BYTES), layout);
             }
             bytes
         }
@@ -89,6 +89,6 @@ pub(super) fn pointer(address: Address) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-pub(super) fn address(place: NonNull<u8>) -> Address {
-    place.expose_provenance().get() as Address
+pub(super) fn address(pointer: NonNull<u8>) -> Address {
+    pointer.expose_provenance().get() as Address
 }

@@ -7,46 +7,49 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
 use crate::compile::disk_cache::cache_folder;
-use crate::compile::nvrtc::counted;
-use crate::compile::source::{HEADERS, OF_HEADERS, Source};
+use crate::compile::nvrtc::count_compilation;
+use crate::compile::source::{HEADERS, HEADERS_FINGERPRINT, Source};
 use crate::error::CudaError;
 use crate::lock::locked;
 
-fn cpp() -> OsString {
+fn compiler_command() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
 /// The output of the C++ compiler's `--version`, or `None` if there is no compiler.
 pub(super) static COMPILER: LazyLock<Option<String>> = LazyLock::new(|| {
-    let output = Command::new(cpp()).arg("--version").output().ok().filter(|output| output.status.success())?;
+    let output =
+        Command::new(compiler_command()).arg("--version").output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 });
 
-pub(super) fn refused(source: &Source, log: String) -> CudaError {
+pub(super) fn compile_error(source: &Source, log: String) -> CudaError {
     CudaError::Compile { kernel: source.name, target: "the emulator".to_owned(), log }
 }
 
 const SHIM: &str = include_str!("../../../host/emulator.h");
 
 /// Returns the path of a program's compiled library, and compiles it if the disk cache has none.
-pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
-    let program = program(source, expressions);
-    let key = source.key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
-    let folder = cache_folder().ok_or_else(|| refused(source, "there is no folder for what is compiled".to_owned()))?;
+pub(super) fn compiled_library(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
+    let program = program_text(source, expressions);
+    let key = source.cache_key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
+    let folder = cache_folder().ok_or_else(|| {
+        compile_error(source, "the cache folder is unknown; name one in OPDISPATCH_CUDA_CACHE".to_owned())
+    })?;
     let library = folder.join(format!("{key}.so"));
     if library.exists() {
         return Ok(library);
     }
-    let failed = |error: std::io::Error| refused(source, error.to_string());
-    let headers = headers(&folder).map_err(failed)?;
+    let failed = |error: std::io::Error| compile_error(source, error.to_string());
+    let headers = headers_folder(&folder).map_err(failed)?;
     let work = folder.join(format!("{key}.{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(failed)?;
-    let made = counted(expressions.len(), || make(source, &program, &work, &headers));
-    if let Ok(made) = &made {
-        std::fs::rename(made, &library).map_err(failed)?;
+    let built = count_compilation(expressions.len(), || build_library(source, &program, &work, &headers));
+    if let Ok(built) = &built {
+        std::fs::rename(built, &library).map_err(failed)?;
     }
     std::fs::remove_dir_all(&work).map_err(failed)?;
-    made.map(|_| library)
+    built.map(|_| library)
 }
 
 /// The compiler's options for emulated kernels. With `-fno-gnu-unique`, shared variables of templates belong to one library: a variable of
@@ -67,38 +70,45 @@ const OPTIONS: [&str; 10] = [
 
 /// Returns a folder with all headers. `emulator.h`, which each program includes first, is precompiled for compilers that support it (GCC):
 /// reading it takes a quarter of the time of a small program.
-fn headers(folder: &Path) -> std::io::Result<PathBuf> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _alone = locked(&ONE_AT_A_TIME);
-    let key = OF_HEADERS.part(COMPILER.as_deref().unwrap_or_default()).parts(&OPTIONS).part(SHIM);
-    let made = folder.join(format!("headers-{key}"));
-    if made.exists() {
-        return Ok(made);
+fn headers_folder(folder: &Path) -> std::io::Result<PathBuf> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let _lock = locked(&LOCK);
+    let key = HEADERS_FINGERPRINT.add_text(COMPILER.as_deref().unwrap_or_default()).add_texts(&OPTIONS).add_text(SHIM);
+    let built = folder.join(format!("headers-{key}"));
+    if built.exists() {
+        return Ok(built);
     }
-    let work = made.with_extension(std::process::id().to_string());
+    let work = built.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&work)?;
     for (name, content) in HEADERS.iter().chain([&("emulator.h", SHIM)]) {
         std::fs::write(work.join(name), content)?;
     }
     // If precompiling fails, the compiler reads the header's text.
     let [text, compiled] = ["emulator.h", "emulator.h.gch"].map(|name| work.join(name));
-    _ = Command::new(cpp()).args(OPTIONS).args(["-x", "c++-header"]).arg(text).arg("-o").arg(compiled).output()?;
-    match std::fs::rename(&work, &made) {
-        // Another process has made the folder meanwhile.
-        Err(_) if made.exists() => std::fs::remove_dir_all(&work)?,
+    _ = Command::new(compiler_command())
+        .args(OPTIONS)
+        .args(["-x", "c++-header"])
+        .arg(text)
+        .arg("-o")
+        .arg(compiled)
+        .output()?;
+    match std::fs::rename(&work, &built) {
+        // Another process has built the folder meanwhile.
+        Err(_) if built.exists() => std::fs::remove_dir_all(&work)?,
         done => done?,
     }
-    Ok(made)
+    Ok(built)
 }
 
-fn make(source: &Source, program: &str, work: &Path, headers: &Path) -> Result<PathBuf, CudaError> {
-    let failed = |error: std::io::Error| refused(source, error.to_string());
+fn build_library(source: &Source, program: &str, work: &Path, headers: &Path) -> Result<PathBuf, CudaError> {
+    let failed = |error: std::io::Error| compile_error(source, error.to_string());
     let [text, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
     std::fs::write(&text, program).map_err(failed)?;
     let run = |options: &[&str], from: &Path, to: &Path| {
-        let output = Command::new(cpp()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
+        let output =
+            Command::new(compiler_command()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
         let log = || String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() { Ok(()) } else { Err(refused(source, log())) }
+        if output.status.success() { Ok(()) } else { Err(compile_error(source, log())) }
     };
     run(&[&OPTIONS[..], &["-c", "-I", &headers.to_string_lossy()]].concat(), &text, &object)?;
     // Linked in a separate step without the sanitizer options, so that the compiler's sanitizer library is not needed.
@@ -106,13 +116,13 @@ fn make(source: &Source, program: &str, work: &Path, headers: &Path) -> Result<P
     Ok(library)
 }
 
-fn program(source: &Source, expressions: &[String]) -> String {
+fn program_text(source: &Source, expressions: &[String]) -> String {
     let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", source.name, source.text);
     for (at, expression) in expressions.iter().enumerate() {
         _ = writeln!(
             text,
-            "extern \"C\" void run_{at}(const emulator::Launched *launched) {{ \
-             emulator::launch(emulator::Entry<&{expression}>::run, \"{}: {expression}\", *launched); }}\n\
+            "extern \"C\" void run_{at}(const emulator::LaunchArguments *arguments) {{ \
+             emulator::launch(emulator::Entry<&{expression}>::run, \"{}: {expression}\", *arguments); }}\n\
              extern \"C\" const size_t *sizes_{at}() {{ return emulator::Entry<&{expression}>::SIZES; }}",
             source.name
         );

@@ -1,4 +1,4 @@
-//! Deferred work of the emulator's queues, which runs when the program waits for it.
+//! Deferred work of the emulator's streams, which runs when the program waits for it.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
@@ -7,148 +7,148 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::block::{Block, pointer};
-use crate::device::machine::{Address, Function, Grid, Mark, Queue};
+use crate::device::machine::{Address, EventHandle, Function, Grid, StreamHandle};
 use crate::error::CudaError;
 
 #[derive(Default)]
-pub(super) struct State {
-    /// The deferred work of each queue. The first queue has number 1.
-    pub(super) queues: Vec<Pending>,
-    pub(super) marks: HashMap<Mark, Spot>,
-    pub(super) times: HashMap<Mark, Instant>,
-    marked: usize,
-    pub(super) recordings: Vec<Arc<Recorded>>,
-    /// The recordings in progress, by queue.
-    pub(super) recording: HashMap<Queue, Recorded>,
+pub(super) struct EmulatorState {
+    /// The deferred work of each stream. The first stream has number 1.
+    pub(super) streams: Vec<DeferredWork>,
+    pub(super) events: HashMap<EventHandle, StreamPosition>,
+    pub(super) event_times: HashMap<EventHandle, Instant>,
+    events_created: usize,
+    pub(super) recordings: Vec<Arc<RecordedWork>>,
+    /// The recordings in progress, by stream.
+    pub(super) recording: HashMap<StreamHandle, RecordedWork>,
     /// The total size of the allocated blocks in bytes.
     pub(super) reserved: usize,
 }
 
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct DeferredWork {
     done: usize,
     steps: VecDeque<Step>,
 }
 
-/// A point in a queue's work, as the number of steps before it.
+/// A point in a stream's work, as the number of steps before it.
 #[derive(Clone, Copy)]
-pub(super) struct Spot {
-    queue: Queue,
+pub(super) struct StreamPosition {
+    stream: StreamHandle,
     steps: usize,
 }
 
 /// Recorded steps, and the memory that they allocated and freed: each replay uses the same memory.
 #[derive(Default)]
-pub(super) struct Recorded {
+pub(super) struct RecordedWork {
     steps: Vec<Step>,
-    pub(super) taken: Vec<Address>,
-    pub(super) held: Vec<Address>,
+    pub(super) allocated: Vec<Address>,
+    pub(super) freed: Vec<Address>,
 }
 
-impl Drop for Recorded {
+impl Drop for RecordedWork {
     fn drop(&mut self) {
-        self.held.drain(..).for_each(|block| _ = Block::free(block));
+        self.freed.drain(..).for_each(|block| _ = Block::free(block));
     }
 }
 
-/// One step of a queue's work.
+/// One step of a stream's work.
 pub(super) enum Step {
-    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, backwards: bool },
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, reversed: bool },
     Copy { from: Address, to: Address, bytes: usize },
     Fill { to: Address, byte: u8, bytes: usize },
-    Wait(Spot),
-    Replay(Arc<Recorded>),
-    Lend { block: Address, bytes: usize },
-    TakeBack(Address),
+    Wait(StreamPosition),
+    Replay(Arc<RecordedWork>),
+    NoteAllocated { block: Address, bytes: usize },
+    NoteFreed(Address),
     Free(Address),
 }
 
-/// The maximum number of deferred steps of a queue. Beyond it they run at once.
-const MOST: usize = 1000;
+/// The maximum number of deferred steps of a stream. Beyond it they run at once.
+const MAX_DEFERRED_STEPS: usize = 1000;
 
-impl State {
-    /// Adds a step to the queue's recording if there is one, and to its deferred work otherwise.
-    pub(super) fn work(&mut self, queue: Queue, step: Step) {
-        if let Some(work) = self.recording.get_mut(&queue) {
+impl EmulatorState {
+    /// Adds a step to the stream's recording if there is one, and to its deferred work otherwise.
+    pub(super) fn add_step(&mut self, stream: StreamHandle, step: Step) {
+        if let Some(work) = self.recording.get_mut(&stream) {
             work.steps.push(step);
             return;
         }
-        let pending = &mut self.queues[queue - 1];
+        let pending = &mut self.streams[stream - 1];
         pending.steps.push_back(step);
-        if pending.steps.len() > MOST {
-            let end = self.end(queue);
-            self.reach(end);
+        if pending.steps.len() > MAX_DEFERRED_STEPS {
+            let end = self.end_of(stream);
+            self.run_until(end);
         }
     }
 
-    pub(super) fn end(&self, queue: Queue) -> Spot {
-        let pending = &self.queues[queue - 1];
-        Spot { queue, steps: pending.done + pending.steps.len() }
+    pub(super) fn end_of(&self, stream: StreamHandle) -> StreamPosition {
+        let pending = &self.streams[stream - 1];
+        StreamPosition { stream, steps: pending.done + pending.steps.len() }
     }
 
-    pub(super) fn has_reached(&self, spot: Spot) -> bool {
-        self.queues[spot.queue - 1].done >= spot.steps
+    pub(super) fn has_reached(&self, position: StreamPosition) -> bool {
+        self.streams[position.stream - 1].done >= position.steps
     }
 
-    /// Runs the queue's steps before `spot`.
-    pub(super) fn reach(&mut self, spot: Spot) {
-        while !self.has_reached(spot) {
-            let pending = &mut self.queues[spot.queue - 1];
+    /// Runs the stream's steps before `position`.
+    pub(super) fn run_until(&mut self, position: StreamPosition) {
+        while !self.has_reached(position) {
+            let pending = &mut self.streams[position.stream - 1];
             let Some(step) = pending.steps.pop_front() else { break };
             pending.done += 1;
             match step {
-                Step::Wait(first) => self.reach(first),
+                Step::Wait(first) => self.run_until(first),
                 Step::Free(block) => self.reserved -= Block::free(block),
                 step => step.run(),
             }
         }
     }
 
-    pub(super) fn mark(&mut self, queue: Queue) -> Mark {
-        self.marked += 1;
-        self.marks.insert(self.marked, self.end(queue));
-        self.marked
+    pub(super) fn record_event(&mut self, stream: StreamHandle) -> EventHandle {
+        self.events_created += 1;
+        self.events.insert(self.events_created, self.end_of(stream));
+        self.events_created
     }
 
-    /// Returns an error if one of the queues is being recorded. The driver refuses, too, to order recorded work and other work.
-    pub(super) fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
-        if queues.iter().any(|queue| self.recording.contains_key(queue)) {
-            return Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() });
+    /// Returns an error if one of the streams is being recorded. The driver refuses, too, to order recorded work and other work.
+    pub(super) fn check_not_recording(&self, call: &'static str, streams: &[StreamHandle]) -> Result<(), CudaError> {
+        if streams.iter().any(|stream| self.recording.contains_key(stream)) {
+            return Err(CudaError::Driver { call, message: "this call cannot be recorded in a graph".to_owned() });
         }
         Ok(())
     }
 }
 
 /// The functions of an instance in the shim: one runs the kernel, and one returns the sizes of its parameters.
-pub(super) type Run = unsafe extern "C" fn(*const Launched);
-pub(super) type Sizes = unsafe extern "C" fn() -> *const usize;
+pub(super) type RunFunction = unsafe extern "C" fn(*const LaunchArguments);
+pub(super) type SizesFunction = unsafe extern "C" fn() -> *const usize;
 
-/// The shim's `struct Launched`: the arguments of a launch.
+/// The shim's `struct LaunchArguments`: the arguments of a launch.
 #[repr(C)]
-pub(super) struct Launched {
+pub(super) struct LaunchArguments {
     blocks: *const u32,
     threads: *const u32,
     shared: u32,
-    backwards: bool,
+    reversed: bool,
     parameters: *const *const c_void,
 }
 
 impl Step {
     fn run(&self) {
         match self {
-            Self::Launch { function, grid, parameters, backwards } => {
-                let places: Vec<*const c_void> = parameters.iter().map(|words| words.as_ptr().cast()).collect();
-                let launched = Launched {
+            Self::Launch { function, grid, parameters, reversed } => {
+                let pointers: Vec<*const c_void> = parameters.iter().map(|words| words.as_ptr().cast()).collect();
+                let arguments = LaunchArguments {
                     blocks: grid.blocks.as_ptr(),
                     threads: grid.threads.as_ptr(),
-                    shared: grid.shared,
-                    backwards: *backwards,
-                    parameters: places.as_ptr(),
+                    shared: grid.shared_memory,
+                    reversed: *reversed,
+                    parameters: pointers.as_ptr(),
                 };
                 // SAFETY: `entry` returned the function, which has this type. These are the parameters that the kernel declares, which it
                 // copies, and the caller of `launch` promised what the kernel does with them.
                 unsafe {
-                    std::mem::transmute::<usize, Run>(*function)(&raw const launched);
+                    std::mem::transmute::<usize, RunFunction>(*function)(&raw const arguments);
                 }
             }
             // SAFETY: the caller's addresses are inside of blocks of this machine, or in CPU memory that is held for the copy.
@@ -156,9 +156,9 @@ impl Step {
             // SAFETY: the caller's address is inside of a block of this machine.
             Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
             Self::Replay(work) => work.steps.iter().for_each(Self::run),
-            Self::Lend { block, bytes } => Block::lend(*block, *bytes),
-            Self::TakeBack(block) => Block::take_back(*block),
-            // Only a queue runs these steps, in `reach`; a recording does not.
+            Self::NoteAllocated { block, bytes } => Block::set_allocated(*block, *bytes),
+            Self::NoteFreed(block) => Block::set_free(*block),
+            // Only a stream runs these steps, in `run_until`; a recording does not.
             Self::Wait(_) | Self::Free(_) => {}
         }
     }

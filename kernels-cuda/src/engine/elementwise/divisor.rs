@@ -1,27 +1,27 @@
 //! A check for integer division by zero.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::number::{is_single, narrowed};
+use crate::engine::number::{is_cpu_scalar, round_to_dtype};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: the divisor is packed and has `count` elements, which are only read; the kernel writes only to the fault.
-    static NO_ZERO = unsafe { Kernel::new("no_zero", r#"
+    static CHECK_DIVISOR = unsafe { Kernel::new("check_divisor", r#"
 #include "opdispatch.cuh"
-template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
+template <class T> __global__ void __launch_bounds__(256) check_divisor(const T *elements, i64 count, Fault *fault, u32 site) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (at < count && elements[at] == T(0)) report(fault, site, DIVISION_BY_ZERO, at, count);
+    if (at < count && elements[at] == T(0)) report_fault(fault, site, DIVISION_BY_ZERO, at, count);
 }
-"#, |instances| instances.each("no_zero", &WHOLE)) };
+"#, |instances| instances.add_each("check_divisor", &INTEGER_DTYPES)) };
 }
 
-const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
+const INTEGER_DTYPES: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
 
 /// Checks that integers are not divided by zero in the dtype `computed`. A CPU scalar is checked at once; the elements of a tensor are
 /// checked on the device, and the error comes at the next wait for it.
-pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
-    if is_single(divisor) {
-        return match narrowed(divisor.to_scalar()?, computed) {
+pub(crate) fn check_divisor(divisor: &Tensor, computed: DType) -> Result<()> {
+    if is_cpu_scalar(divisor) {
+        return match round_to_dtype(divisor.to_scalar()?, computed) {
             Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
             _ => Ok(()),
         };
@@ -30,6 +30,6 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
-    let arguments = (&divisor, count, launch.faults(), Site::of("aten::div", "other"));
-    launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)
+    let arguments = (&divisor, count, launch.fault_record(), Site::of("aten::div", "other"));
+    launch.cover(&CHECK_DIVISOR, "check_divisor", &[divisor.dtype()], count, arguments)
 }

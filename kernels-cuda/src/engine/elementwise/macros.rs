@@ -24,18 +24,18 @@ macro_rules! loops {
                     |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
                 )
             },
-            computes: $computes,
+            compute_dtypes: $computes,
             marks: &[$(loops!(@mark $mark $marked)),*],
         };
         $crate::register_kernel!($loops.kernel);
     };
-    (@mark truth $operand:literal) => { $crate::engine::elementwise::Mark::Truth($operand) };
-    (@mark divisor $operand:literal) => { $crate::engine::elementwise::Mark::Divisor($operand) };
-    (@mark keeps $operand:literal) => { $crate::engine::elementwise::Mark::Keeps($operand) };
+    (@mark truth $operand:literal) => { $crate::engine::elementwise::OperandMark::Boolean($operand) };
+    (@mark divisor $operand:literal) => { $crate::engine::elementwise::OperandMark::Divisor($operand) };
+    (@mark keeps $operand:literal) => { $crate::engine::elementwise::OperandMark::Unrounded($operand) };
     (@text [$($tensor:ident)+] [$($number:ident)*] [$first:ident $($element:ident)*] $body:literal) => {
         concat!(
             "#include \"functions.cuh\"\nstruct Operator {\n    enum { OPERANDS = 0", $(loops!(@plus $tensor),)+
-            ", NUMBERS = 0", $(loops!(@plus $number),)*
+            ", SCALARS = 0", $(loops!(@plus $number),)*
             " };\n    template <class O, class C> static __device__ __forceinline__ auto of(C ", stringify!($first),
             $(", C ", stringify!($element),)* $(", C ", stringify!($number),)*
             ") { ", $body, " }\n};\n#include \"elementwise.cuh\"\n"
@@ -57,26 +57,26 @@ macro_rules! loops {
 macro_rules! elementwise {
     (unsafe { $($name:ident $([$($option:tt)+])* => $(by $loops:block)? $(|$($element:ident),+| $body:literal)?;)* }) => {
         $(dispatch_runtime::op_row! {
-            aten::$name => line, [$([$($option)+])*] [$(by $loops)? $(|$($element),+| $body)?]
+            aten::$name => elementwise_kernel, [$([$($option)+])*] [$(by $loops)? $(|$($element),+| $body)?]
         })*
     };
 }
 
 /// Declares the kernel of one line of `elementwise!`.
-macro_rules! line {
+macro_rules! elementwise_kernel {
     ($name:ident $all:tt $operands:tt [$($ty:ty),+] [$($options:tt)*] $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }
     };
     (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($dtype:expr),+] $marks:tt $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands [$($dtype),+, dispatch_runtime::DType::I32] $marks $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands [$($dtype),+, dispatch_runtime::DType::I32] $marks $body }
     };
     (@options [[$mark:ident $operand:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $dtypes:tt [$($marks:tt)*] $body:tt) => {
-        line! { @options [$($options)*] $name $all $operands $dtypes [$($marks)* $mark $operand] $body }
+        elementwise_kernel! { @options [$($options)*] $name $all $operands $dtypes [$($marks)* $mark $operand] $body }
     };
     (@options [] $name:ident { $($argument:ident: $ty:ty),+ } $operands:tt $dtypes:tt [] [by $loops:block]) => {
-        #[allow(unused_variables, clippy::unnecessary_wraps, reason = "not all look at arguments")]
+        #[allow(unused_variables, clippy::unnecessary_wraps, reason = "some loops use no argument")]
         #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::engine::elementwise)]
-        fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::engine::elementwise::Bound> { Ok($loops) }
+        fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::engine::elementwise::BoundLoops> { Ok($loops) }
     };
     (@options [] $name:ident { $($argument:ident: $ty:ty),+ } ($($tensor:ident),+; $($number:ident),*) [$($dtype:expr),+] $marks:tt
         [|$($element:ident),+| $body:literal]
@@ -87,15 +87,15 @@ macro_rules! line {
             loops! {
                 LOOPS $name
                 {
-                    const REAL: [dispatch_runtime::DType; $crate::engine::elementwise::count_real(DTYPES)] = $crate::engine::elementwise::real(DTYPES);
+                    const REAL: [dispatch_runtime::DType; $crate::engine::elementwise::count_real(DTYPES)] = $crate::engine::elementwise::real_dtypes(DTYPES);
                     &REAL
                 },
                 $marks [$($tensor)+] [$($number)*] [$($element)+] $body, $crate::engine::elementwise::promotion::<aten::$name>()
             }
 
-            #[allow(unused_variables, clippy::unnecessary_wraps, reason = "not all look at arguments")]
+            #[allow(unused_variables, clippy::unnecessary_wraps, reason = "some loops use no argument")]
             #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::engine::elementwise)]
-            fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::engine::elementwise::Bound> {
+            fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::engine::elementwise::BoundLoops> {
                 Ok(LOOPS.with(&[$(dispatch_runtime::Scalar::from($number)),*]))
             }
         };

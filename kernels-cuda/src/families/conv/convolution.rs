@@ -7,27 +7,27 @@
 
 use aten::Window;
 
-use crate::engine::gemm::{self, MatrixView, Operand, Task};
+use crate::engine::gemm::{self, MatrixView, Operand, ProductTask};
 use crate::engine::images::Images;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
 /// The dtypes that are computed in. Narrower integers are converted.
-const COMPUTED: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
-const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+const COMPUTE_DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
+const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
     // SAFETY: `geometry` gives each side the sizes and strides of its tensor, the weight is packed, and `parts` has a plane for each
     // portion.
     static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
-        for templates in [GATHER, SCATTER] {
-            instances.each(templates.large_tiles, &SINGLE);
-            instances.each(templates.small_tiles, &FLOATING);
-            instances.each(templates.joined, &FLOATING);
-            instances.each(templates.direct, &COMPUTED);
+        for templates in [SMALL_FROM_LARGE, LARGE_FROM_SMALL] {
+            instances.add_each(templates.large_tiles, &SINGLE_PRECISION_DTYPES);
+            instances.add_each(templates.small_tiles, &FLOATING_DTYPES);
+            instances.add_each(templates.sum_portions, &FLOATING_DTYPES);
+            instances.add_each(templates.direct, &COMPUTE_DTYPES);
         }
-        instances.each(WEIGHT_GRADIENT.large_tiles, &SINGLE);
-        instances.all(&[WEIGHT_GRADIENT.small_tiles, WEIGHT_GRADIENT.direct, WEIGHT_GRADIENT.joined], &FLOATING);
+        instances.add_each(WEIGHT_GRADIENT.large_tiles, &SINGLE_PRECISION_DTYPES);
+        instances.add_all(&[WEIGHT_GRADIENT.small_tiles, WEIGHT_GRADIENT.direct, WEIGHT_GRADIENT.sum_portions], &FLOATING_DTYPES);
     }) };
 }
 
@@ -37,47 +37,51 @@ struct Templates {
     large_tiles: &'static str,
     small_tiles: &'static str,
     direct: &'static str,
-    joined: &'static str,
+    sum_portions: &'static str,
 }
 
-const GATHER: Templates =
-    Templates { large_tiles: "gather_128", small_tiles: "gather_64", direct: "gather_direct", joined: "gather_joined" };
-const SCATTER: Templates = Templates {
-    large_tiles: "scatter_128",
-    small_tiles: "scatter_64",
-    direct: "scatter_direct",
-    joined: "scatter_joined",
+const SMALL_FROM_LARGE: Templates = Templates {
+    large_tiles: "small_from_large_128",
+    small_tiles: "small_from_large_64",
+    direct: "small_from_large_direct",
+    sum_portions: "small_from_large_sum",
+};
+const LARGE_FROM_SMALL: Templates = Templates {
+    large_tiles: "large_from_small_128",
+    small_tiles: "large_from_small_64",
+    direct: "large_from_small_direct",
+    sum_portions: "large_from_small_sum",
 };
 const WEIGHT_GRADIENT: Templates = Templates {
     large_tiles: "weight_gradient_128",
     small_tiles: "weight_gradient_64",
     direct: "weight_gradient_direct",
-    joined: "weight_gradient_joined",
+    sum_portions: "weight_gradient_sum",
 };
 
 #[op_impl(aten::convolution, CUDA)]
 fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
-    check_dtype(aten::convolution::operator(), "input", input.dtype(), &NUMBERS)?;
-    let sides = Sides { window: plan, groups };
+    check_dtype(aten::convolution::operator(), "input", input.dtype(), &NUMERIC_DTYPES)?;
+    let convolution = Convolution { window: plan, groups };
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
         let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
         let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
-        sides.image(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
-        return write(out, &beside);
+        convolution.compute_side(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
+        return copy_into(out, &beside);
     }
-    sides.image(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
+    convolution.compute_side(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
 fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING)?;
-    let sides = Sides { window: plan, groups };
+    check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING_DTYPES)?;
+    let convolution = Convolution { window: plan, groups };
     if output_mask[0] {
-        sides.image(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
+        convolution.compute_side(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
-        computed_contiguous(of_weight, of_weight.dtype(), |out| sides.weight(large, small, out))?;
+        compute_contiguous(of_weight, of_weight.dtype(), |out| convolution.weight_gradient(large, small, out))?;
     }
     if output_mask[2] {
         let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
@@ -99,37 +103,37 @@ parameters! {
         channels: Divisor,
         groups: u32,
         portions: u32,
-        places: i64,
-        positions: i64,
-        weight: Place,
-        bias: Place,
-        out: Place,
-        parts: Place,
+        window_positions: i64,
+        large_elements: i64,
+        weight: DevicePointer,
+        bias: DevicePointer,
+        out: DevicePointer,
+        parts: DevicePointer,
     }
 }
 
 /// A convolution's window and groups.
 #[derive(Clone, Copy)]
-struct Sides<'a> {
+struct Convolution<'a> {
     window: &'a Window,
     groups: i64,
 }
 
 /// Converts a size, stride or padding to an integer of 31 bits. A larger one becomes so large that the window contains no element.
-fn small(number: i64) -> i32 {
+fn to_i32(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
 
 fn divisor(number: i64) -> Divisor {
-    Divisor::new(small(number).unsigned_abs())
+    Divisor::new(to_i32(number).unsigned_abs())
 }
 
 /// Returns the number of elements that all images have of one channel.
-fn elements(images: &Tensor) -> i64 {
+fn elements_per_channel(images: &Tensor) -> i64 {
     images.sizes()[0] * images.sizes()[2..].iter().product::<i64>()
 }
 
-impl Sides<'_> {
+impl Convolution<'_> {
     fn geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
         let rank = self.window.kernel.len();
         let mut geometry = ConvGeometry {
@@ -141,21 +145,21 @@ impl Sides<'_> {
             taps: [Divisor::new(1); 3],
             filters: divisor(weight[0] / self.groups),
             channels: divisor(weight[1]),
-            groups: small(self.groups).unsigned_abs(),
+            groups: to_i32(self.groups).unsigned_abs(),
             portions: 1,
-            places: elements(small_side),
-            positions: elements(large),
-            weight: Place::NULL,
-            bias: Place::NULL,
-            out: Place::NULL,
-            parts: Place::NULL,
+            window_positions: elements_per_channel(small_side),
+            large_elements: elements_per_channel(large),
+            weight: DevicePointer::NULL,
+            bias: DevicePointer::NULL,
+            out: DevicePointer::NULL,
+            parts: DevicePointer::NULL,
         };
         let mut taps = 1;
         for dim in (0..rank).rev() {
             let at = 3 - rank + dim;
             geometry.stride[at] = divisor(self.window.stride[dim]);
-            geometry.padding[at] = small(self.window.padding[dim]);
-            geometry.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { small(self.window.dilation[dim]) };
+            geometry.padding[at] = to_i32(self.window.padding[dim]);
+            geometry.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { to_i32(self.window.dilation[dim]) };
             taps *= self.window.kernel[dim];
             geometry.taps[at] = divisor(taps);
         }
@@ -166,38 +170,46 @@ impl Sides<'_> {
     }
 
     /// Computes one side from the other. The weight is contiguous.
-    fn image(&self, out: &Tensor, from: &Tensor, weight: &Tensor, bias: Option<&Tensor>, scatter: bool) -> Result<()> {
-        if out.geometry().count() == 0 || self.multiplied(out, from, weight, bias, scatter)? {
+    fn compute_side(
+        &self,
+        out: &Tensor,
+        from: &Tensor,
+        weight: &Tensor,
+        bias: Option<&Tensor>,
+        scatter: bool,
+    ) -> Result<()> {
+        if out.geometry().count() == 0 || self.multiply_pointwise(out, from, weight, bias, scatter)? {
             return Ok(());
         }
         let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut geometry = self.geometry(large, small_side, weight.sizes());
-        (geometry.weight, geometry.out) = (launch.place(weight)?, launch.place(out)?);
-        geometry.bias = launch.place_or_null(bias.as_ref())?;
+        (geometry.weight, geometry.out) = (launch.pointer(weight)?, launch.pointer(out)?);
+        geometry.bias = launch.pointer_or_null(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
         let (rows, summed, templates) =
-            if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
-        let task = Division::new(launch, out.dtype(), [rows, elements(out), summed * taps], self.groups);
-        let from = launch.place(from)?;
+            if scatter { (channels, filters, LARGE_FROM_SMALL) } else { (filters, channels, SMALL_FROM_LARGE) };
+        let task =
+            TileDivision::new(launch, out.dtype(), [rows, elements_per_channel(out), summed * taps], self.groups);
+        let from = launch.pointer(from)?;
         self.run(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
             launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, from))
         })
     }
 
     /// Computes the gradient of the weight, which is contiguous, from both sides.
-    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
+    fn weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
         }
         let (launch, sizes) = (Launch::on(out)?, out.sizes());
         let mut geometry = self.geometry(large, small_side, sizes);
-        geometry.out = launch.place(out)?;
+        geometry.out = launch.pointer(out)?;
         let taps: i64 = sizes[2..].iter().product();
-        let problem = [sizes[0] / self.groups, sizes[1] * taps, elements(small_side)];
-        let task = Division::new(launch, out.dtype(), problem, self.groups);
-        let (large, small_side) = (launch.place(large)?, launch.place(small_side)?);
+        let problem = [sizes[0] / self.groups, sizes[1] * taps, elements_per_channel(small_side)];
+        let task = TileDivision::new(launch, out.dtype(), problem, self.groups);
+        let (large, small_side) = (launch.pointer(large)?, launch.pointer(small_side)?);
         self.run(launch, WEIGHT_GRADIENT, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
             launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
         })
@@ -208,31 +220,35 @@ impl Sides<'_> {
         launch: Launch,
         templates: Templates,
         mut geometry: ConvGeometry,
-        division: &Division,
+        division: &TileDivision,
         dtype: DType,
         start: impl Fn(Launch, &'static str, Grid, ConvGeometry) -> Result<(), crate::CudaError>,
     ) -> Result<()> {
-        let Division { tiles, count, portions, .. } = *division;
+        let TileDivision { tiles, count, portions, .. } = *division;
         let Some((large, tiles)) = tiles else {
-            let grid = if templates.direct == WEIGHT_GRADIENT.direct { blocks(count) } else { Grid::cover(count) };
+            let grid = if templates.direct == WEIGHT_GRADIENT.direct { grid_of(count) } else { Grid::cover(count) };
             return Ok(start(launch, templates.direct, grid, geometry)?);
         };
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
-        geometry.parts = launch.place_or_null(parts.as_ref())?;
+        geometry.parts = launch.pointer_or_null(parts.as_ref())?;
         geometry.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
-        let grid = Grid { blocks: [blocks(tiles).blocks[0], geometry.portions, deep], threads: [256, 1, 1], shared: 0 };
+        let grid = Grid {
+            blocks: [grid_of(tiles).blocks[0], geometry.portions, deep],
+            threads: [256, 1, 1],
+            shared_memory: 0,
+        };
         start(launch, if large { templates.large_tiles } else { templates.small_tiles }, grid, geometry)?;
         if parts.is_some() {
-            start(launch, templates.joined, Grid::cover(count), geometry)?;
+            start(launch, templates.sum_portions, Grid::cover(count), geometry)?;
         }
         Ok(())
     }
 
     /// Computes a convolution as a matrix product if its window is one element. Returns false, and computes nothing, if it is not.
-    fn multiplied(
+    fn multiply_pointwise(
         &self,
         out: &Tensor,
         from: &Tensor,
@@ -248,13 +264,13 @@ impl Sides<'_> {
             return Ok(false);
         }
         let (filters, channels) = (weight.sizes()[0], weight.sizes()[1]);
-        let view = MatrixView { sizes: [out.sizes()[0], filters, channels], steps: [0, channels, 1] };
+        let view = MatrixView { sizes: [out.sizes()[0], filters, channels], strides: [0, channels, 1] };
         let weight = Operand { tensor: weight, view };
         let added = bias.map(|bias| {
             let steps = [0, bias.strides()[0], 0];
-            (Operand { tensor: bias, view: MatrixView { sizes: out_view.sizes, steps } }, Scalar::Int(1))
+            (Operand { tensor: bias, view: MatrixView { sizes: out_view.sizes, strides: steps } }, Scalar::Int(1))
         });
-        gemm::multiply(&Task {
+        gemm::multiply(&ProductTask {
             out: Operand { tensor: out, view: out_view },
             left: if scatter { weight.transposed() } else { weight },
             right: Operand { tensor: from, view: from_view },
@@ -277,23 +293,23 @@ fn as_matrices(images: &Tensor) -> Option<MatrixView> {
         }
         count *= size;
     }
-    Some(MatrixView { sizes: [sizes[0], sizes[1], count], steps: [strides[0], strides[1], step] })
+    Some(MatrixView { sizes: [sizes[0], sizes[1], count], strides: [strides[0], strides[1], step] })
 }
 
-fn blocks(count: i64) -> Grid {
-    Grid::of(count.unsigned_abs(), 256)
+fn grid_of(count: i64) -> Grid {
+    Grid::of_blocks(count.unsigned_abs(), 256)
 }
 
 /// The division of a sum among blocks: large or small tiles and their number, or no tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Division {
+struct TileDivision {
     tiles: Option<(bool, i64)>,
     /// The number of elements of the result.
     count: i64,
     portions: i64,
 }
 
-impl Division {
+impl TileDivision {
     fn new(launch: Launch, dtype: DType, [rows, columns, steps]: [i64; 3], groups: i64) -> Self {
         let count = rows * columns * groups;
         // Tiles of groups with few channels would be mostly empty; there are no tiled kernels for integers.
@@ -302,7 +318,8 @@ impl Division {
         }
         let busy = i64::from(launch.multiprocessors());
         let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
-        let large = SINGLE.contains(&dtype) && rows > 64 && columns > 64 && groups * tiles(128) >= busy;
+        let large =
+            SINGLE_PRECISION_DTYPES.contains(&dtype) && rows > 64 && columns > 64 && groups * tiles(128) >= busy;
         let tiles = if large { tiles(128) } else { tiles(64) };
         let portions = (2 * busy / (tiles * groups)).min(steps / 256).clamp(1, 256);
         Self { tiles: Some((large, tiles)), count, portions }

@@ -1,7 +1,7 @@
 //! CUDA kernels of `im2col` and `col2im`: the patches under a window as columns of a matrix, and the sums of such columns.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::DTYPES;
+use crate::engine::elementwise::REAL_DTYPES;
 use crate::engine::images::{Images, Window};
 use crate::engine::number::word_dtype;
 use crate::engine::walk::Divisor;
@@ -10,21 +10,21 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: images and columns come with their own strides, and `aten` computed the window's positions that are inside.
     static IM2COL = unsafe { Kernel::new("im2col", include_str!("../../../kernels/conv/im2col.cu"), |instances| {
-        instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        instances.each("folded", &NUMBERS);
+        instances.add_each("im2col", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.add_each("col2im", &NUMERIC_DTYPES);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Columns`: the sizes and strides of a matrix of patches.
-    struct Columns {
+    /// The kernels' `struct PatchMatrix`: the sizes and strides of a matrix of patches.
+    struct PatchMatrix {
         /// The window's positions across and down, and its width and height.
         counts: [Divisor; 4],
         steps: [i64; 3],
     }
 }
 
-impl Columns {
+impl PatchMatrix {
     fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {
         let fits = |dim: usize| window.position_count(dim, image[image.len() - 2 + dim]).unwrap_or(1);
         let counts = [fits(1), fits(0), window.kernel[1], window.kernel[0]];
@@ -40,18 +40,18 @@ impl Columns {
 
 #[op_impl(aten::im2col, CUDA)]
 fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
+    check_dtype(aten::im2col::operator(), "self", this.dtype(), &REAL_DTYPES)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let columns = Columns::of(out, plan, this.sizes());
+    let columns = PatchMatrix::of(out, plan, this.sizes());
     let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
-    launch.cover(&IM2COL, "unfolded", &[word_dtype(this.dtype())], count, arguments)
+    launch.cover(&IM2COL, "im2col", &[word_dtype(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]
 fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
+    check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMERIC_DTYPES)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let columns = Columns::of(this, plan, out.sizes());
+    let columns = PatchMatrix::of(this, plan, out.sizes());
     let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
-    launch.cover(&IM2COL, "folded", &[this.dtype()], count, arguments)
+    launch.cover(&IM2COL, "col2im", &[this.dtype()], count, arguments)
 }

@@ -10,16 +10,16 @@ use crate::prelude::*;
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     div [keeps 1] => |a, b| "return a / b;";
-    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
-    remainder [few] [divisor 1] => |a, b| "return modulo(a, b);";
-    fmod [few] [divisor 1] => |a, b| "return left_over(a, b);";
+    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divide(a, b);";
+    remainder [few] [divisor 1] => |a, b| "return floor_remainder(a, b);";
+    fmod [few] [divisor 1] => |a, b| "return trunc_remainder(a, b);";
 });
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     TRUE true_divide [F32 F64] [keeps 1] |a, b| "return a / b;";
-    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divided(a, b);";
-    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divided(a, b);";
+    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divide(a, b);";
+    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divide(a, b);";
     TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
     TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
 });
@@ -30,7 +30,7 @@ fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
 }
 
 /// Selects the loops of a rounded division. They promote as `floor_divide` does, for both roundings.
-fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
+fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
     match rounding {
         Rounding::Floor => &FLOOR,
         Rounding::Trunc if other.geometry().count() == 1 => &TRUNC,
@@ -47,8 +47,10 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops 
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
         None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
-        Some(rounding) => {
-            into::<aten::floor_divide, _>(("out", out), [this, other], &rounded(this, other, rounding).with(&[]))
-        }
+        Some(rounding) => into::<aten::floor_divide, _>(
+            ("out", out),
+            [this, other],
+            &rounded_division_loops(this, other, rounding).with(&[]),
+        ),
     }
 }

@@ -3,14 +3,14 @@
 
 use dispatch_runtime::{DType, Tensor};
 
-use crate::engine::elementwise::Bound;
+use crate::engine::elementwise::BoundLoops;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     bitwise_and [few] => |a, b| "return a & b;";
     bitwise_or [few] => |a, b| "return a | b;";
     bitwise_xor [few] => |a, b| "return a ^ b;";
-    bitwise_not => by { inverting(this) };
+    bitwise_not => by { bitwise_not_loops(this) };
     bitwise_left_shift => |a, b| "return b >= 0 && b < 64 ? C(u64(a) << b) : C(0);";
     bitwise_right_shift => |a, b| "return a >> (b >= 0 && b < 64 ? b : C(63));";
     logical_and [few] => |a, b| "return a != C(0) && b != C(0);";
@@ -20,9 +20,9 @@ elementwise!(unsafe {
     isnan => |x| "return is_nan(x);";
     isinf => |x| "return is_infinite(x);";
     isfinite => |x| "return !is_nan(x) && !is_infinite(x);";
-    isposinf => |x| "return is_infinite(x) && !is_minus(x);";
-    isneginf => |x| "return is_infinite(x) && is_minus(x);";
-    signbit => |x| "return is_minus(x);";
+    isposinf => |x| "return is_infinite(x) && !sign_bit(x);";
+    isneginf => |x| "return is_infinite(x) && sign_bit(x);";
+    signbit => |x| "return sign_bit(x);";
 });
 
 loops!(unsafe {
@@ -32,7 +32,7 @@ loops!(unsafe {
 });
 
 /// Selects the loops of `bitwise_not`. A boolean is negated as a value, as inverting all bits would not give a boolean.
-fn inverting(this: &Tensor) -> Bound {
+fn bitwise_not_loops(this: &Tensor) -> BoundLoops {
     let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
     loops.with(&[])
 }

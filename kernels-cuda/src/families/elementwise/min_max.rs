@@ -8,19 +8,19 @@ use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    maximum [few] => |a, b| "return larger(a, b);";
-    minimum [few] => |a, b| "return smaller(a, b);";
-    fmax => |a, b| "return larger_number(a, b);";
-    fmin => |a, b| "return smaller_number(a, b);";
-    clamp_min_tensor [few] => |a, b| "return larger(a, b);";
-    clamp_max_tensor [few] => |a, b| "return smaller(a, b);";
+    maximum [few] => |a, b| "return maximum(a, b);";
+    minimum [few] => |a, b| "return minimum(a, b);";
+    fmax => |a, b| "return max_ignoring_nan(a, b);";
+    fmin => |a, b| "return min_ignoring_nan(a, b);";
+    clamp_min_tensor [few] => |a, b| "return maximum(a, b);";
+    clamp_max_tensor [few] => |a, b| "return minimum(a, b);";
 });
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    LOW clamp_low [F32 F64 I32 I64] |x, min| "return larger(x, min);";
-    HIGH clamp_high [F32 F64 I32 I64] |x, max| "return smaller(x, max);";
-    CLAMP clamp [F32 F64 I32 I64] |x, min, max| "return smaller(larger(x, min), max);";
+    LOW clamp_low [F32 F64 I32 I64] |x, min| "return maximum(x, min);";
+    HIGH clamp_high [F32 F64 I32 I64] |x, max| "return minimum(x, max);";
+    CLAMP clamp [F32 F64 I32 I64] |x, min, max| "return minimum(maximum(x, min), max);";
 });
 
 #[op_impl(aten::clamp_tensor, CUDA, in_place, strided, converts)]

@@ -6,12 +6,12 @@ use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    pow_tensor_tensor [few] => |a, b| "return to_the(a, b);";
+    pow_tensor_tensor [few] => |a, b| "return power(a, b);";
 });
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    POWER power [F32 F64 I32 I64] |a, b| "return to_the(a, b);";
+    POWER power [F32 F64 I32 I64] |a, b| "return power(a, b);";
 });
 
 #[op_impl(aten::pow_, CUDA)]

@@ -3,7 +3,7 @@
 
 use dispatch_runtime::{Promotion, bf16, f16};
 
-use crate::engine::elementwise::{Bound, part};
+use crate::engine::elementwise::{BoundLoops, intermediate};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -11,14 +11,14 @@ elementwise!(unsafe {
     neg [few] => |x| "return -x;";
     conj_physical [few] => |x| "return x;";
     abs [few] => |x| "return magnitude(x);";
-    sign [few] => |x| "return direction(x);";
-    sgn => |x| "return direction(x);";
+    sign [few] => |x| "return sign_of(x);";
+    sgn => |x| "return sign_of(x);";
     floor => |x| "return rounded_down(x);";
     ceil => |x| "return rounded_up(x);";
     trunc => |x| "return rounded_to_zero(x);";
     round => |x| "return rounded_to_nearest(x);";
-    round_decimals => by { rounded(decimals) };
-    nan_to_num => by { NAN_TO_NUM.with(&stands(this.dtype(), nan, posinf, neginf)) };
+    round_decimals => by { round_loops(decimals) };
+    nan_to_num => by { NAN_TO_NUM.with(&nan_to_num_values(this.dtype(), nan, posinf, neginf)) };
     frac => |x| "return x - trunc(x);";
     sqrt => |x| "return sqrt(x);";
     rsqrt => |x| "return rsqrt(x);";
@@ -46,12 +46,12 @@ elementwise!(unsafe {
     erf => |x| "return erf(x);";
     erfc => |x| "return erfc(x);";
     erfinv => |x| "return erfinv(x);";
-    lgamma => |x| "return is_infinite(x) ? Bounds<C>::most() : lgamma(x);";
+    lgamma => |x| "return is_infinite(x) ? Limits<C>::max_value() : lgamma(x);";
     digamma => |x| "return C(digamma_of(double(x)));";
     sinc => |x| "C turn = x * C(3.141592653589793); return x == C(0) ? C(1) : sin(turn) / turn;";
     deg2rad => |x| "return x * C(0.017453292519943295);";
     rad2deg => |x| "return x * C(57.29577951308232);";
-    logit => by { ends(eps) };
+    logit => by { logit_loops(eps) };
     polygamma => by { POLYGAMMA.with(&[n.into()]) };
 });
 
@@ -59,20 +59,20 @@ loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     ROUND_LEFT round_left [F32 F64] |x; scale| "return rint(x / scale) * scale;";
     ROUND_RIGHT round_right [F32 F64] |x; scale| "return rint(x * scale) / scale;";
-    NAN_TO_NUM nan_to_num [F32 F64 I64] |x; nan, above, below| "return is_nan(x) ? nan : is_infinite(x) ? (is_minus(x) ? below : above) : x;";
+    NAN_TO_NUM nan_to_num [F32 F64 I64] |x; nan, above, below| "return is_nan(x) ? nan : is_infinite(x) ? (sign_bit(x) ? below : above) : x;";
     MANTISSA frexp_mantissa [F32 F64] |x| "int exponent = 0; return is_nan(x) || is_infinite(x) ? x : frexp(x, &exponent);";
     EXPONENT frexp_exponent [F32 F64] |x| "int exponent = 0; if (!is_nan(x) && !is_infinite(x)) frexp(x, &exponent); return C(exponent);";
-    LOGIT logit [F32 F64] |x; low, high| "C y = x < low ? low : smaller(x, high); return log(y / (C(1) - y));";
+    LOGIT logit [F32 F64] |x; low, high| "C y = x < low ? low : minimum(x, high); return log(y / (C(1) - y));";
     POLYGAMMA polygamma [F32 F64] |x; order| "return C(polygamma_of(double(order), double(x)));";
 });
 
 /// Returns the loops of `logit`, clamped to `eps`. Without `eps` nothing is clamped, so an element outside of 0 to 1 becomes NaN.
-fn ends(eps: Option<f64>) -> Bound {
+fn logit_loops(eps: Option<f64>) -> BoundLoops {
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     LOGIT.with(&[low.into(), high.into()])
 }
 
-fn rounded(decimals: i64) -> Bound {
+fn round_loops(decimals: i64) -> BoundLoops {
     let scale = 10_f64.powi(i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX));
     let loops = if decimals < 0 { &ROUND_LEFT } else { &ROUND_RIGHT };
     loops.with(&[scale.into()])
@@ -80,12 +80,12 @@ fn rounded(decimals: i64) -> Bound {
 
 #[op_impl(aten::frexp, CUDA)]
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    write(mantissa, &part::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?)?;
-    write(exponent, &part::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
+    copy_into(mantissa, &intermediate::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?)?;
+    copy_into(exponent, &intermediate::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
 }
 
 /// Returns the replacements of `nan_to_num` for NaN, infinity and minus infinity.
-fn stands(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>) -> [Scalar; 3] {
+fn nan_to_num_values(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>) -> [Scalar; 3] {
     let largest = match dtype {
         DType::F16 => f16::MAX.to_f64(),
         DType::BF16 => bf16::MAX.to_f64(),

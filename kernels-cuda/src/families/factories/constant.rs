@@ -10,5 +10,5 @@ fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
 
 #[op_impl(aten::full, CUDA)]
 fn full(_plan: &(), out: &mut Tensor, fill_value: Scalar) -> Result<()> {
-    write(out, &Tensor::number(fill_value))
+    copy_into(out, &Tensor::number(fill_value))
 }

@@ -1,13 +1,13 @@
 //! CUDA kernels of `arange`, `linspace` and `logspace`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::DTYPES;
+use crate::engine::elementwise::REAL_DTYPES;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch writes `count` elements of a tensor allocated for it, which has as many.
     static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../../../kernels/factories/sequence.cu"), |instances| {
-        instances.all(&["counted", "measured", "spaced"], &DTYPES);
+        instances.add_all(&["integer_sequence", "float_sequence", "equally_spaced"], &REAL_DTYPES);
     }) };
 }
 
@@ -15,35 +15,35 @@ kernel! {
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
     let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
     if out.dtype().is_floating() {
-        launch.cover(&SEQUENCE, "measured", &dtypes, count, (out, count, real(start), real(step)))
+        launch.cover(&SEQUENCE, "float_sequence", &dtypes, count, (out, count, to_f64(start), to_f64(step)))
     } else {
-        launch.cover(&SEQUENCE, "counted", &dtypes, count, (out, count, whole(start), whole(step)))
+        launch.cover(&SEQUENCE, "integer_sequence", &dtypes, count, (out, count, to_i64(start), to_i64(step)))
     }
 }
 
-fn real(number: Scalar) -> f64 {
+fn to_f64(number: Scalar) -> f64 {
     number.to_f64().unwrap_or(f64::NAN)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a number of a sequence of integers")]
-fn whole(number: Scalar) -> i64 {
-    if let Scalar::Int(value) = number { value } else { real(number) as i64 }
+fn to_i64(number: Scalar) -> i64 {
+    if let Scalar::Int(value) = number { value } else { to_f64(number) as i64 }
 }
 
 /// Writes equally spaced numbers, or powers of `base` with equally spaced exponents.
-fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
+fn equally_spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };
+    let end_of = |number| if out.dtype().is_floating() { to_f64(number) } else { to_f64(number).trunc() };
     let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
-    launch.cover(&SEQUENCE, "spaced", &[out.dtype()], count, arguments)
+    launch.cover(&SEQUENCE, "equally_spaced", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::linspace, CUDA)]
 fn linspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar) -> Result<()> {
-    spaced(out, start, end, None)
+    equally_spaced(out, start, end, None)
 }
 
 #[op_impl(aten::logspace, CUDA)]
 fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64) -> Result<()> {
-    spaced(out, start, end, Some(base))
+    equally_spaced(out, start, end, Some(base))
 }

@@ -1,31 +1,31 @@
 //! CUDA kernels of `embedding_dense_backward` and `one_hot`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::gather::{List, Lists, computed_in};
-use crate::engine::prefix_sum::read_back;
-use crate::families::indexing::index_add::{Rows, SortedRows};
+use crate::engine::gather::{IndexList, IndexLists, combine_dtype};
+use crate::engine::prefix_sum::read_integer;
+use crate::families::indexing::index_add::{RowLayout, SortedRows};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here, with their counts.
     static EMBEDDING = unsafe { Kernel::new("embedding", include_str!("../../../kernels/indexing/embedding.cu"), |instances| {
-        instances.one("largest", &[]);
-        instances.one("one_hot", &[]);
+        instances.add("max_class", &[]);
+        instances.add("one_hot", &[]);
     }) };
 }
 
 #[op_impl(aten::embedding_dense_backward, CUDA)]
 fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    write(out, &Tensor::number(0.into()))?;
+    copy_into(out, &Tensor::number(0.into()))?;
     let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
     let rows = contiguous(grad_output, dtype)?;
-    let list = List::of(indices, indices.sizes(), (num_weights, 1));
-    let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
-    let keys = lists.places(launch, indices.sizes(), num_weights)?;
+    let list = IndexList::of(indices, indices.sizes(), (num_weights, 1));
+    let lists = IndexLists::single(list, false, site!("aten::embedding_dense_backward", "indices"));
+    let keys = lists.byte_offsets(launch, indices.sizes(), num_weights)?;
     let sorted = SortedRows::new(&keys, num_weights, padding_idx)?;
-    let shares = scale_grad_by_freq.then(|| sorted.shared(None, computed_in(dtype))).transpose()?;
+    let shares = scale_grad_by_freq.then(|| sorted.scales_by_count(None, combine_dtype(dtype))).transpose()?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
-    sorted.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
+    sorted.add(dtype, &[width], &RowLayout::of(launch, out)?, &RowLayout::of(launch, &rows)?, None, shares.as_ref())
 }
 
 #[op_impl(aten::one_hot, CUDA)]
@@ -35,9 +35,9 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let all = classes.geometry().count();
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
-        write(&mut largest, &Tensor::number(0.into()))?;
-        launch.cover(&EMBEDDING, "largest", &[], all, (all, &classes, &largest))?;
-        read_back(launch, &largest)?.saturating_add(1)
+        copy_into(&mut largest, &Tensor::number(0.into()))?;
+        launch.cover(&EMBEDDING, "max_class", &[], all, (all, &classes, &largest))?;
+        read_integer(launch, &largest)?.saturating_add(1)
     } else {
         num_classes
     };
@@ -45,7 +45,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     sizes.push(count);
     let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let spots = out.geometry().count();
-    let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
+    let (site, fault) = (site!("aten::one_hot", "self"), launch.fault_record());
     launch.cover(&EMBEDDING, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
     Ok(out)
 }

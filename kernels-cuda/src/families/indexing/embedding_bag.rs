@@ -3,46 +3,46 @@
 
 use aten::BagMode;
 
-use crate::engine::gather::{List, Lists, computed_in};
-use crate::families::indexing::index_add::{Rows, SortedRows};
+use crate::engine::gather::{IndexList, IndexLists, combine_dtype};
+use crate::families::indexing::index_add::{RowLayout, SortedRows};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked. Offsets are clamped and indices checked where they
     // are read.
     static EMBEDDING_BAG = unsafe { Kernel::new("embedding_bag", include_str!("../../../kernels/indexing/embedding_bag.cu"), |instances| {
-        instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
-        instances.one("bag_of", &[]);
-        instances.one("winners", &[]);
+        instances.add_all(&["reduce_bags", "index_weights"], &[DType::F32, DType::F64]);
+        instances.add("bag_indices", &[]);
+        instances.add("max_positions", &[]);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Positions`: a vector of indices of 32 or 64 bits.
-    struct Positions {
-        at: Place,
+    /// The kernels' `struct IndexVector`: a vector of indices of 32 or 64 bits.
+    struct IndexVector {
+        indices: DevicePointer,
         count: i64,
-        narrow: bool,
+        is_32_bit: bool,
     }
 }
 
-impl Positions {
+impl IndexVector {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
-        let (at, count) = (launch.place(packed)?, packed.geometry().count());
-        Ok(Self { at, count, narrow: packed.dtype() == DType::I32 })
+        let (indices, count) = (launch.pointer(packed)?, packed.geometry().count());
+        Ok(Self { indices, count, is_32_bit: packed.dtype() == DType::I32 })
     }
 }
 
 parameters! {
     /// The kernels' `struct Bags`: the indices, the offsets and the sizes of bags.
     struct Bags {
-        indices: Positions,
-        offsets: Positions,
+        indices: IndexVector,
+        offsets: IndexVector,
         count: i64,
         rows: i64,
         padding: i64,
         sites: [Site; 2],
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
@@ -55,31 +55,31 @@ fn embedding_bag(plan: &BagMode, [out, of_places, counts, most]: [&mut Tensor; 4
     let (launch, dtype) = (Launch::on(out)?, weight.dtype());
     let sites = [site!("aten::_embedding_bag", "indices"), site!("aten::_embedding_bag", "offsets")];
     let bags = Bags {
-        indices: Positions::of(launch, &indices)?,
-        offsets: Positions::of(launch, &offsets)?,
+        indices: IndexVector::of(launch, &indices)?,
+        offsets: IndexVector::of(launch, &offsets)?,
         count: out.sizes()[0],
         rows: weight.sizes()[0],
         padding: padding_idx,
         sites,
-        fault: launch.faults(),
+        fault: launch.fault_record(),
     };
     let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
     if *plan == BagMode::Sum {
-        write(counts, &Tensor::number(0.into()))?;
-        write(most, &Tensor::number(0.into()))?;
+        copy_into(counts, &Tensor::number(0.into()))?;
+        copy_into(most, &Tensor::number(0.into()))?;
     }
     let (dtype_number, mode) = (dtype as i32, *plan as i32);
     let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
-    launch.cover(&EMBEDDING_BAG, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
+    launch.cover(&EMBEDDING_BAG, "reduce_bags", &[combine_dtype(dtype)], bags.count * width.max(1), arguments)?;
     let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
-    launch.cover(&EMBEDDING_BAG, "bag_of", &[], spots, (bags, of_places, narrow))
+    launch.cover(&EMBEDDING_BAG, "bag_indices", &[], spots, (bags, of_places, narrow))
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
 fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Result<()> {
-    write(out, &Tensor::number(0.into()))?;
+    copy_into(out, &Tensor::number(0.into()))?;
     let (mode, launch, grad) = (*plan, Launch::on(out)?, contiguous(grad, grad.dtype())?);
-    let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
+    let (dtype, computed) = (grad.dtype(), combine_dtype(grad.dtype()));
     let (element, width) = (element_size(&grad), grad.sizes()[1]);
     if out.geometry().count() == 0 {
         return Ok(());
@@ -89,32 +89,36 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         let most = contiguous(maximum_indices, maximum_indices.dtype())?;
         let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
-        let most = Positions::of(launch, &most)?;
-        let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.faults());
-        launch.cover(&EMBEDDING_BAG, "winners", &[], count, arguments)?;
+        let most = IndexVector::of(launch, &most)?;
+        let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.fault_record());
+        launch.cover(&EMBEDDING_BAG, "max_positions", &[], count, arguments)?;
         let column = |tensor: &Tensor| {
-            Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
+            Ok::<_, Error>(RowLayout {
+                address: launch.pointer(tensor)?,
+                row_stride: element,
+                byte_strides: [0].into_iter().collect(),
+            })
         };
         let sorted = SortedRows::new(&keys, num_weights * width, -1)?;
         return sorted.add(dtype, &[1], &column(out)?, &column(&grad)?, None, None);
     }
-    let list = List::of(indices, indices.sizes(), (num_weights, 1));
-    let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
-    let sorted = SortedRows::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
+    let list = IndexList::of(indices, indices.sizes(), (num_weights, 1));
+    let lists = IndexLists::single(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
+    let sorted = SortedRows::new(&lists.byte_offsets(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
     let bags = contiguous(offset2bag, DType::I64)?;
     let weights = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
     let mut shares = None;
     if weights.is_some() || mode == BagMode::Mean {
-        let places = indices.geometry().count();
-        let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
+        let index_count = indices.geometry().count();
+        let weighed = Spec::contiguous(computed, &[index_count]).on(grad.device())?;
         let counts = (mode == BagMode::Mean).then_some(&counts);
-        let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
-        launch.cover(&EMBEDDING_BAG, "weighed", &[computed], places, arguments)?;
+        let arguments = (index_count, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
+        launch.cover(&EMBEDDING_BAG, "index_weights", &[computed], index_count, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {
-        shares = Some(sorted.shared(shares, computed)?);
+        shares = Some(sorted.scales_by_count(shares, computed)?);
     }
     let rows = Some((&bags, grad.sizes()[0]));
-    sorted.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())
+    sorted.add(dtype, &[width], &RowLayout::of(launch, out)?, &RowLayout::of(launch, &grad)?, rows, shares.as_ref())
 }

@@ -4,21 +4,21 @@
 
 use aten::{IndexAddPlan, ReductionType, ScatterReducePlan};
 
-use super::index::{extent, side_without_dim};
-use super::scatter::elements;
+use super::index::{dim_size_and_stride, side_without_dim};
+use super::scatter::source_elements;
 use super::scatter_target::ScatterTarget;
-use crate::engine::data_movement::Side;
-use crate::engine::gather::{List, Lists, Source, computed_in};
+use crate::engine::data_movement::StridedPointer;
+use crate::engine::gather::{IndexList, IndexLists, ScatterSource, combine_dtype};
 use crate::engine::sort_select::SortInput;
 use crate::engine::transfer::contiguous_copy;
-use crate::engine::walk::Steps;
+use crate::engine::walk::WalkDims;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: keys and positions are allocated here, one for each of `count` rows. A row is written only if its key is less than `limit`.
     static INDEX_ADD = unsafe { Kernel::new("index_add", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
-        instances.all(&["tiles", "across_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
-        instances.each("inverse_counts", &[DType::F32, DType::F64]);
+        instances.add_all(&["add_tiles", "join_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
+        instances.add_each("inverse_counts", &[DType::F32, DType::F64]);
     }) };
 }
 
@@ -27,104 +27,117 @@ const TILE: i64 = 32;
 
 parameters! {
     /// The kernels' `struct SortedRows`: the keys, the source and the target of the rows.
-    struct Given {
+    struct SortedRowsParameter {
         count: i64,
         width: u32,
-        keys: Place,
+        keys: DevicePointer,
         limit: i64,
         skipped: i64,
-        places: Place,
-        of_places: Place,
+        positions: DevicePointer,
+        source_rows: DevicePointer,
         rows: i64,
-        from: Place,
-        from_step: i64,
+        source: DevicePointer,
+        source_stride: i64,
         dtype: i32,
-        to: Place,
-        to_step: i64,
-        shares: Place,
+        target: DevicePointer,
+        target_stride: i64,
+        scales: DevicePointer,
     }
 }
 
 /// Rows, sorted by their key, the index of their target row.
 pub(crate) struct SortedRows {
     keys: Tensor,
-    places: Tensor,
+    positions: Tensor,
     pub(crate) limit: i64,
     /// The key of rows that are skipped.
     pub(crate) skipped: i64,
 }
 
 /// The rows of one side: the first row's address, the stride between rows, and the strides within a row.
-pub(crate) struct Rows {
-    pub(crate) at: Place,
-    pub(crate) step: i64,
-    pub(crate) steps: Dims,
+pub(crate) struct RowLayout {
+    pub(crate) address: DevicePointer,
+    pub(crate) row_stride: i64,
+    pub(crate) byte_strides: Dims,
 }
 
-impl Rows {
+impl RowLayout {
     /// Describes the rows of a contiguous matrix.
     pub(crate) fn of(launch: Launch, matrix: &Tensor) -> Result<Self> {
         let element = element_size(matrix);
-        let step = matrix.sizes().last().copied().unwrap_or(1) * element;
-        Ok(Self { at: launch.place(matrix)?, step, steps: [element].into_iter().collect() })
+        let row_stride = matrix.sizes().last().copied().unwrap_or(1) * element;
+        Ok(Self { address: launch.pointer(matrix)?, row_stride, byte_strides: [element].into_iter().collect() })
     }
 }
 
 impl SortedRows {
     /// Sorts rows by their keys, which are at most `limit`.
     pub(crate) fn new(keys: &Tensor, limit: i64, skipped: i64) -> Result<Self> {
-        let (keys, places) = SortInput::one(keys).below(limit).sorted()?;
-        Ok(Self { keys, places, limit, skipped })
+        let (keys, positions) = SortInput::single_line(keys).with_limit(limit).sort()?;
+        Ok(Self { keys, positions, limit, skipped })
     }
 
-    /// Adds rows of these sizes, each scaled by its share, to their target rows. If `of_places` is given, it has the source row of each
+    /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of each
     /// key, and the number of source rows.
     pub(crate) fn add(
         &self,
         dtype: DType,
         sizes: &[i64],
-        to: &Rows,
-        from: &Rows,
-        of_places: Option<(&Tensor, i64)>,
-        shares: Option<&Tensor>,
+        to: &RowLayout,
+        from: &RowLayout,
+        source_rows: Option<(&Tensor, i64)>,
+        scales: Option<&Tensor>,
     ) -> Result<()> {
         let (launch, count) = (Launch::on(&self.keys)?, self.keys.geometry().count());
         if count == 0 || sizes.contains(&0) {
             return Ok(());
         }
-        let computed = computed_in(dtype);
+        let computed = combine_dtype(dtype);
         let tiles = (count - 1) / TILE + 1;
-        let given = Given {
+        let parameter = SortedRowsParameter {
             count,
             width: 0,
-            keys: launch.place(&self.keys)?,
+            keys: launch.pointer(&self.keys)?,
             limit: self.limit,
             skipped: self.skipped,
-            places: launch.place(&self.places)?,
-            of_places: launch.place_or_null(of_places.map(|(places, _)| places))?,
-            rows: of_places.map_or(0, |(_, rows)| rows),
-            from: from.at,
-            from_step: from.step,
+            positions: launch.pointer(&self.positions)?,
+            source_rows: launch.pointer_or_null(source_rows.map(|(rows, _)| rows))?,
+            rows: source_rows.map_or(0, |(_, rows)| rows),
+            source: from.address,
+            source_stride: from.row_stride,
             dtype: dtype as i32,
-            to: to.at,
-            to_step: to.step,
-            shares: launch.place_or_null(shares)?,
+            target: to.address,
+            target_stride: to.row_stride,
+            scales: launch.pointer_or_null(scales)?,
         };
-        for (walk, width, offsets) in Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]).parts() {
+        for (walk, width, offsets) in
+            WalkDims::new(sizes, &[to.byte_strides.clone(), from.byte_strides.clone()]).split_for_32_bits()
+        {
             let partial = Spec::contiguous(computed, &[tiles * 2, i64::from(width)]).on(launch.device())?;
-            let given = Given { width, to: to.at.offset(offsets[0]), from: from.at.offset(offsets[1]), ..given };
-            for template in ["tiles", "across_tiles"] {
-                launch.cover(&INDEX_ADD, template, &[computed], tiles * i64::from(width), (given, walk, &partial))?;
+            let parameter = SortedRowsParameter {
+                width,
+                target: to.address.offset(offsets[0]),
+                source: from.address.offset(offsets[1]),
+                ..parameter
+            };
+            for template in ["add_tiles", "join_tiles"] {
+                launch.cover(
+                    &INDEX_ADD,
+                    template,
+                    &[computed],
+                    tiles * i64::from(width),
+                    (parameter, walk, &partial),
+                )?;
             }
         }
         Ok(())
     }
 
-    /// Returns the rows' scales, divided by the number of rows with the same key. Without `shares`, each scale is one.
-    pub(crate) fn shared(&self, shares: Option<Tensor>, computed: DType) -> Result<Tensor> {
-        let (launch, count, more) = (Launch::on(&self.keys)?, self.keys.geometry().count(), shares.is_some());
-        let shares = match shares {
-            Some(shares) => shares,
+    /// Returns the rows' scales, divided by the number of rows with the same key. Without `scales`, each scale is one.
+    pub(crate) fn scales_by_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
+        let (launch, count, has_scales) = (Launch::on(&self.keys)?, self.keys.geometry().count(), scales.is_some());
+        let scales = match scales {
+            Some(scales) => scales,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
         launch.cover(
@@ -132,29 +145,29 @@ impl SortedRows {
             "inverse_counts",
             &[computed],
             count,
-            (count, &self.keys, &self.places, &shares, more),
+            (count, &self.keys, &self.positions, &scales, has_scales),
         )?;
-        Ok(shares)
+        Ok(scales)
     }
 }
 
 /// Returns a function that finds the indexed rows in a tensor of rank `rank`.
-fn listed(
+fn index_along(
     index: &Tensor,
     rank: usize,
     at: usize,
     (wraps, site): (bool, Site),
-) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
+) -> impl Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> {
     move |launch, tensor| {
-        let list = List::along(index, rank, at, extent(tensor, at));
-        Ok((side_without_dim(launch, tensor, rank, Some(at))?, Lists::one(list, wraps, site)))
+        let list = IndexList::along(index, rank, at, dim_size_and_stride(tensor, at));
+        Ok((side_without_dim(launch, tensor, rank, Some(at))?, IndexLists::single(list, wraps, site)))
     }
 }
 
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let lists = listed(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
-    ScatterTarget::of(this, source.sizes(), &lists)?.put(out, this, &elements(source, source)?)
+    let lists = index_along(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
+    ScatterTarget::of(this, source.sizes(), &lists)?.scatter(out, this, &source_elements(source, source)?)
 }
 
 #[op_impl(aten::index_add, CUDA)]
@@ -162,17 +175,17 @@ fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tenso
     let scaled = if plan.alpha == Scalar::Int(1) {
         source.clone()
     } else {
-        aten::mul(&contiguous_copy(source, computed_in(source.dtype()))?, &Tensor::number(plan.alpha))?
+        aten::mul(&contiguous_copy(source, combine_dtype(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
-    let from = elements(&scaled, &scaled)?;
-    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
+    let from = source_elements(&scaled, &scaled)?;
+    let lists = index_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), ReductionType::Sum, true)
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
 fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let from = elements(source, source)?;
-    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
+    let from = source_elements(source, source)?;
+    let lists = index_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.combine(
         out,
         this,
@@ -189,6 +202,6 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
     if let Some(size) = sizes.get_mut(*plan) {
         *size = index.geometry().count();
     }
-    let lists = listed(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
-    ScatterTarget::of(this, &sizes, &lists)?.put(out, this, &Source::Number(value))
+    let lists = index_along(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
+    ScatterTarget::of(this, &sizes, &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
 }

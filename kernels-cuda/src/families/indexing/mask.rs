@@ -6,54 +6,54 @@
 
 use dispatch_runtime::broadcast_strides;
 
-use crate::engine::data_movement::{WORDS, word};
-use crate::engine::prefix_sum::{exclusive_sum, read_back};
+use crate::engine::data_movement::{WORD_DTYPES, word_of_size};
+use crate::engine::prefix_sum::{exclusive_sum, read_integer};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags are packed, and starts are allocated here. Writes stay inside of the results, even if flags change after they were
     // counted.
     static MASK = unsafe { Kernel::new("mask", include_str!("../../../kernels/indexing/mask.cu"), |instances| {
-        instances.one("counted", &[]);
-        instances.one("positions", &[]);
-        instances.all(&["selected", "replaced"], WORDS);
+        instances.add("count_flags", &[]);
+        instances.add("selected_indices", &[]);
+        instances.add_all(&["masked_select", "masked_scatter"], WORD_DTYPES);
     }) };
 }
 
 /// The number of flags that a block reads.
 const TILE: u64 = 4096;
 
-const RANK: usize = 16;
+const MAX_RANK: usize = 16;
 
 parameters! {
-    /// The kernels' `struct Dimensions` and `struct Spread`: sizes and strides of a tensor.
-    struct Dimensions {
+    /// The kernels' `struct MaskDims` and `struct StridedOffset`: sizes and strides of a tensor.
+    struct DimsParameter {
         rank: u32,
-        sizes: [i64; RANK],
-        steps: [i64; RANK],
+        sizes: [i64; MAX_RANK],
+        strides: [i64; MAX_RANK],
     }
 }
 
-impl Dimensions {
+impl DimsParameter {
     fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
-        if geometry.rank() > RANK {
-            return Err(BadArgument::rank(name, geometry.rank(), ..=RANK).into());
+        if geometry.rank() > MAX_RANK {
+            return Err(BadArgument::rank(name, geometry.rank(), ..=MAX_RANK).into());
         }
-        let (mut sizes, mut steps) = ([1; RANK], [0; RANK]);
+        let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
         sizes[..geometry.rank()].copy_from_slice(geometry.sizes());
-        steps[..geometry.rank()].copy_from_slice(geometry.strides());
-        Ok(Self { rank: u32::try_from(geometry.rank()).unwrap_or(0), sizes, steps })
+        strides[..geometry.rank()].copy_from_slice(geometry.strides());
+        Ok(Self { rank: u32::try_from(geometry.rank()).unwrap_or(0), sizes, strides })
     }
 
     /// Describes the strides of a tensor, with rank 0 if it is contiguous.
-    fn spread(name: &'static str, geometry: &Geometry) -> Result<Self> {
+    fn of_strided(name: &'static str, geometry: &Geometry) -> Result<Self> {
         let all = Self::new(name, geometry)?;
         Ok(if geometry.is_contiguous() { Self { rank: 0, ..all } } else { all })
     }
 }
 
 /// The positions of a mask's non-zero elements.
-pub(crate) struct MaskedPositions {
+pub(crate) struct SelectedPositions {
     flags: Tensor,
     /// The number of selected elements before each block.
     starts: Tensor,
@@ -61,73 +61,73 @@ pub(crate) struct MaskedPositions {
     launch: Launch,
 }
 
-impl MaskedPositions {
-    pub(crate) fn by(mask: &Tensor) -> Result<Self> {
+impl SelectedPositions {
+    pub(crate) fn of(mask: &Tensor) -> Result<Self> {
         let flags = contiguous(mask, DType::Bool)?;
         let launch = Launch::on(&flags)?;
         let count = flags.geometry().count();
         let blocks = count.cast_unsigned().div_ceil(TILE);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
-        launch.run(&MASK, "counted", &[], grid(count), (count, &flags, &starts))?;
+        launch.run(&MASK, "count_flags", &[], grid(count), (count, &flags, &starts))?;
         let total = exclusive_sum(launch, &starts)?;
         Ok(Self { flags, starts, total, launch })
     }
 
     /// Returns the number of selected elements. Waits for the device.
     pub(crate) fn count(&self) -> Result<i64> {
-        read_back(self.launch, &self.total)
+        read_integer(self.launch, &self.total)
     }
 
     /// Writes the indices of each selected element to a row, up to the number of rows.
-    fn positions(&self, rows: &Tensor) -> Result<()> {
+    fn write_indices(&self, rows: &Tensor) -> Result<()> {
         let count = self.flags.geometry().count();
-        let dims = Dimensions::new("self", &Geometry::contiguous(self.flags.sizes()))?;
+        let dims = DimsParameter::new("self", &Geometry::contiguous(self.flags.sizes()))?;
         let (row, col, most) = (rows.strides()[0], rows.strides()[1], rows.sizes()[0]);
         let arguments = (count, &self.flags, &self.starts, rows, row, col, most, dims);
-        Ok(self.launch.run(&MASK, "positions", &[], grid(count), arguments)?)
+        Ok(self.launch.run(&MASK, "selected_indices", &[], grid(count), arguments)?)
     }
 
     /// Returns the selected elements of a tensor, which has the mask's sizes.
-    pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
+    pub(crate) fn selected_elements(&self, this: &Tensor) -> Result<Tensor> {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
         let (count, most) = (self.flags.geometry().count(), out.geometry().count());
-        let spread = Dimensions::spread("self", this.geometry())?;
-        let arguments = (count, &self.flags, &self.starts, &out, most, this, spread);
-        self.launch.run(&MASK, "selected", &[word(this.dtype().size())], grid(count), arguments)?;
+        let strides = DimsParameter::of_strided("self", this.geometry())?;
+        let arguments = (count, &self.flags, &self.starts, &out, most, this, strides);
+        self.launch.run(&MASK, "masked_select", &[word_of_size(this.dtype().size())], grid(count), arguments)?;
         Ok(out)
     }
 }
 
 fn grid(count: i64) -> Grid {
-    Grid::of(count.cast_unsigned().div_ceil(TILE), 256)
+    Grid::of_blocks(count.cast_unsigned().div_ceil(TILE), 256)
 }
 
 /// Returns the indices of the non-zero elements, in a row for each. The columns are contiguous.
-pub(crate) fn nonzero_positions(this: &Tensor) -> Result<Tensor> {
-    let (masked, rank) = (MaskedPositions::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
+pub(crate) fn nonzero_rows(this: &Tensor) -> Result<Tensor> {
+    let (masked, rank) = (SelectedPositions::of(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
     let count = masked.count()?;
     let columns = Spec::contiguous(DType::I64, &[rank, count]).on(this.device())?;
     let rows = match Geometry::strided(&[count, rank], &[1, count], 0) {
         Some(rows) => columns.restride(rows)?,
         None => columns,
     };
-    masked.positions(&rows)?;
+    masked.write_indices(&rows)?;
     Ok(rows)
 }
 
 #[op_impl(aten::nonzero, CUDA)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
-    nonzero_positions(this)
+    nonzero_rows(this)
 }
 
 #[op_impl(aten::nonzero_static, CUDA)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
-    write(out, &Tensor::number(fill_value.into()))?;
-    MaskedPositions::by(this)?.positions(out)
+    copy_into(out, &Tensor::number(fill_value.into()))?;
+    SelectedPositions::of(this)?.write_indices(out)
 }
 
 /// Returns a view of a tensor, broadcast to these sizes.
-fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+fn broadcast_view(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let strides = broadcast_strides(tensor.geometry(), sizes);
     match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
         Some(geometry) => Ok(tensor.restride(geometry)?),
@@ -137,17 +137,17 @@ fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
 
 #[op_impl(aten::masked_select, CUDA)]
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    MaskedPositions::by(&stretched(mask, plan)?)?.elements(&stretched(this, plan)?)
+    SelectedPositions::of(&broadcast_view(mask, plan)?)?.selected_elements(&broadcast_view(this, plan)?)
 }
 
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    write(out, this)?;
-    let MaskedPositions { flags, starts, launch, .. } = MaskedPositions::by(&stretched(mask, out.sizes())?)?;
+    copy_into(out, this)?;
+    let SelectedPositions { flags, starts, launch, .. } = SelectedPositions::of(&broadcast_view(mask, out.sizes())?)?;
     let source = contiguous(source, source.dtype())?;
     let (count, size) = (flags.geometry().count(), source.geometry().count());
-    let (spread, fault) = (Dimensions::spread("self", out.geometry())?, launch.faults());
-    let noted = site!("aten::masked_scatter", "source");
-    let arguments = (count, &flags, &starts, &*out, &source, spread, size, noted, fault);
-    Ok(launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?)
+    let (strides, fault) = (DimsParameter::of_strided("self", out.geometry())?, launch.fault_record());
+    let site = site!("aten::masked_scatter", "source");
+    let arguments = (count, &flags, &starts, &*out, &source, strides, size, site, fault);
+    Ok(launch.run(&MASK, "masked_scatter", &[word_of_size(out.dtype().size())], grid(count), arguments)?)
 }

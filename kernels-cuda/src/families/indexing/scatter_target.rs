@@ -2,8 +2,10 @@
 
 use aten::ReductionType;
 
-use crate::engine::data_movement::Side;
-use crate::engine::gather::{Combine, Lists, Source, combined, computed_in, put, share};
+use crate::engine::data_movement::StridedPointer;
+use crate::engine::gather::{
+    Combine, IndexLists, ScatterSource, combine_dtype, divide_by_counts, scatter, scatter_reduce,
+};
 use crate::prelude::*;
 
 /// Returns the operation of a reduction and its neutral element, in the computed type.
@@ -16,32 +18,32 @@ fn combine_of(how: ReductionType, computed: DType) -> (Combine, Scalar) {
     match how {
         ReductionType::Sum | ReductionType::Mean => (Combine::Sum, Scalar::Int(0)),
         ReductionType::Product => (Combine::Product, Scalar::Int(1)),
-        ReductionType::Max => (Combine::Greatest, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
-        ReductionType::Min => (Combine::Least, real(f64::INFINITY, i32::MAX, i64::MAX)),
+        ReductionType::Max => (Combine::Max, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
+        ReductionType::Min => (Combine::Min, real(f64::INFINITY, i32::MAX, i64::MAX)),
     }
 }
 
 /// A function that returns a tensor as the target side of a scatter, and the lists of indices into it.
-type Positions<'a> = dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)> + 'a;
+type TargetOf<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
 
 /// The target of a scatter, for a tensor of any layout.
 pub(super) struct ScatterTarget<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a Positions<'a>,
+    pub(super) lists: &'a TargetOf<'a>,
 }
 
 impl<'a> ScatterTarget<'a> {
     /// Creates a target with the sizes of the index, on the device of a tensor.
-    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a Positions<'a>) -> Result<Self> {
+    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a TargetOf<'a>) -> Result<Self> {
         Ok(Self { launch: Launch::on(this)?, sizes, lists })
     }
 
     /// Writes `this` to `out`, with the indexed elements replaced by the source.
-    pub(super) fn put(&self, out: &mut Tensor, this: &Tensor, source: &Source) -> Result<()> {
-        write(out, this)?;
+    pub(super) fn scatter(&self, out: &mut Tensor, this: &Tensor, source: &ScatterSource) -> Result<()> {
+        copy_into(out, this)?;
         let (to, lists) = (self.lists)(self.launch, out)?;
-        put(self.launch, out.dtype(), self.sizes, &to, source, lists)
+        scatter(self.launch, out.dtype(), self.sizes, &to, source, lists)
     }
 
     /// Writes `this` to `out`, with the indexed elements combined with the source, whose elements have `dtype`.
@@ -49,36 +51,36 @@ impl<'a> ScatterTarget<'a> {
         &self,
         out: &mut Tensor,
         this: &Tensor,
-        source: &Source,
+        source: &ScatterSource,
         dtype: DType,
         how: ReductionType,
         include: bool,
     ) -> Result<()> {
-        let computed = computed_in(out.dtype());
+        let computed = combine_dtype(out.dtype());
         if computed.is_complex() {
             return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).into());
         }
         if out.dtype() != computed {
             let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
             self.combine(&mut sum, this, source, dtype, how, include)?;
-            return write(out, &sum);
+            return copy_into(out, &sum);
         }
-        write(out, this)?;
+        copy_into(out, this)?;
         let (combine, neutral) = combine_of(how, computed);
         if !include {
             let (to, lists) = (self.lists)(self.launch, out)?;
-            put(self.launch, computed, self.sizes, &to, &Source::Number(neutral), lists)?;
+            scatter(self.launch, computed, self.sizes, &to, &ScatterSource::Scalar(neutral), lists)?;
         }
         let (to, lists) = (self.lists)(self.launch, out)?;
-        combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, combine)?;
+        scatter_reduce(self.launch, [computed, dtype], self.sizes, &to, source, lists, combine)?;
         if how == ReductionType::Mean {
             let mut counts =
                 Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
-            write(&mut counts, &Tensor::number(i64::from(include).into()))?;
+            copy_into(&mut counts, &Tensor::number(i64::from(include).into()))?;
             let (to, lists) = (self.lists)(self.launch, &counts)?;
-            let one = Source::Number(1.into());
-            combined(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Combine::Sum)?;
-            share(self.launch, out, &counts)?;
+            let one = ScatterSource::Scalar(1.into());
+            scatter_reduce(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Combine::Sum)?;
+            divide_by_counts(self.launch, out, &counts)?;
         }
         Ok(())
     }

@@ -9,28 +9,28 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or allocated here, with their counts. Indices of a sorter are checked where they are read.
     static SEARCH = unsafe { Kernel::new("search", include_str!("../../../kernels/indexing/search.cu"), |instances| {
-        instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
+        instances.add_all(&["searchsorted", "isin"], &[DType::F32, DType::F64, DType::I64]);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Row`: the address, dtype and width of rows.
-    struct Row {
-        at: Place,
+    /// The kernels' `struct SearchRows`: the address, dtype and width of rows.
+    struct SearchRows {
+        elements: DevicePointer,
         dtype: i32,
         width: i64,
     }
 }
 
-impl Row {
+impl SearchRows {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
         let width = packed.sizes().last().copied().unwrap_or(1);
-        Ok(Self { at: launch.place(packed)?, dtype: packed.dtype() as i32, width })
+        Ok(Self { elements: launch.pointer(packed)?, dtype: packed.dtype() as i32, width })
     }
 }
 
 /// Returns the type that elements of two tensors are compared in.
-fn compared(tensors: [&Tensor; 2]) -> DType {
+fn comparison_dtype(tensors: [&Tensor; 2]) -> DType {
     match result_dtype(tensors) {
         DType::F64 => DType::F64,
         dtype if dtype.is_floating() => DType::F32,
@@ -40,35 +40,35 @@ fn compared(tensors: [&Tensor; 2]) -> DType {
 
 #[op_impl(aten::searchsorted, CUDA)]
 fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
-    found(out, sorted_sequence, this, *plan, sorter)
+    search(out, sorted_sequence, this, *plan, sorter)
 }
 
 #[op_impl(aten::bucketize, CUDA)]
 fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
-    found(out, boundaries, this, *plan, None)
+    search(out, boundaries, this, *plan, None)
 }
 
-fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
+fn search(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
     let each = match (boundaries.sizes(), wanted.sizes().last()) {
         ([_, _, ..], Some(&each)) => each,
         _ => i64::MAX,
     };
-    let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
+    let (launch, computed) = (Launch::on(out)?, comparison_dtype([boundaries, wanted]));
     let wanted = to_device(wanted, boundaries.device())?;
     let (among, wanted) = (contiguous(boundaries, boundaries.dtype())?, contiguous(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| contiguous(sorter, DType::I64)).transpose()?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
-    let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
+    let sides = (SearchRows::of(launch, &wanted)?, SearchRows::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
-    let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.faults());
-    launch.cover(&SEARCH, "placed", &[computed], count, arguments)
+    let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.fault_record());
+    launch.cover(&SEARCH, "searchsorted", &[computed], count, arguments)
 }
 
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
 fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
     let both = [elements, test_elements];
     // If only one tensor is floating, double precision keeps all digits of the integers that it can.
-    let computed = match compared(both) {
+    let computed = match comparison_dtype(both) {
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,
     };
@@ -76,8 +76,8 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let (elements, tests) = (elements?, contiguous(&tests?, computed)?);
     let elements = contiguous(&elements, elements.dtype())?;
     let launch = Launch::on(out)?;
-    let (sorted, _) = SortInput::one(&tests).sorted()?;
+    let (sorted, _) = SortInput::single_line(&tests).sort()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments = (count, Row::of(launch, &elements)?, &sorted, size, invert, out);
-    launch.cover(&SEARCH, "among", &[computed], count, arguments)
+    let arguments = (count, SearchRows::of(launch, &elements)?, &sorted, size, invert, out);
+    launch.cover(&SEARCH, "isin", &[computed], count, arguments)
 }

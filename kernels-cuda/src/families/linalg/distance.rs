@@ -8,7 +8,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked.
     static DISTANCE = unsafe { Kernel::new("distance", include_str!("../../../kernels/linalg/distance.cu"), |instances| {
-        instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
+        instances.add_all(&["distances", "pair_distances", "distance_gradient", "pair_distance_gradient"], &FLOATING_DTYPES);
     }) };
 }
 
@@ -34,15 +34,15 @@ impl Norm {
 }
 
 parameters! {
-    /// The kernels' `struct Rows`: the sizes of the compared matrices.
-    struct Rows {
+    /// The kernels' `struct DistanceShape`: the sizes of the compared matrices.
+    struct DistanceShape {
         height: i64,
         breadth: i64,
         width: i64,
     }
 }
 
-impl Rows {
+impl DistanceShape {
     /// Returns the sizes for two batches of matrices, whose distances have the sizes `result`.
     fn of(x: &Tensor, result: &[i64]) -> Self {
         let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| result[dim]);
@@ -55,14 +55,14 @@ impl Rows {
 }
 
 /// Returns a batch of matrices, contiguous and broadcast to the batch dimensions of the result.
-fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
+fn broadcast_batch(x: &Tensor, result: &[i64]) -> Result<Tensor> {
     let sizes = [&result[..result.len() - 2], &x.sizes()[x.sizes().len() - 2..]].concat();
     contiguous(&aten::expand(x, &sizes, false)?, x.dtype())
 }
 
 /// Returns a grid with a warp for each of `count` distances.
 fn warps(count: i64) -> Grid {
-    Grid::of(count.max(0).unsigned_abs().div_ceil(8), 256)
+    Grid::of_blocks(count.max(0).unsigned_abs().div_ceil(8), 256)
 }
 
 #[op_impl(aten::_cdist_forward, CUDA)]
@@ -70,38 +70,38 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
     if plan.use_matmul {
         return aten::_euclidean_dist_out(x1, x2, out);
     }
-    check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING)?;
-    let (left, right) = (stretched(x1, out.sizes())?, stretched(x2, out.sizes())?);
+    check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING_DTYPES)?;
+    let (left, right) = (broadcast_batch(x1, out.sizes())?, broadcast_batch(x2, out.sizes())?);
     let count = out.geometry().count();
-    let arguments = (count, &*out, &left, &right, Rows::of(x1, out.sizes()), Norm::of(p));
-    Ok(Launch::on(out)?.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?)
+    let arguments = (count, &*out, &left, &right, DistanceShape::of(x1, out.sizes()), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "distances", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_cdist_backward, CUDA)]
 fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING)?;
-    let (left, right) = (stretched(x1, cdist.sizes())?, stretched(x2, cdist.sizes())?);
+    check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING_DTYPES)?;
+    let (left, right) = (broadcast_batch(x1, cdist.sizes())?, broadcast_batch(x2, cdist.sizes())?);
     let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(cdist, out.dtype())?);
     let count = out.geometry().count();
-    let arguments = (count, &*out, &grad, &left, &right, &distances, Rows::of(x1, cdist.sizes()), Norm::of(p));
-    Launch::on(out)?.cover(&DISTANCE, "pulled", &[out.dtype()], count, arguments)
+    let arguments = (count, &*out, &grad, &left, &right, &distances, DistanceShape::of(x1, cdist.sizes()), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "distance_gradient", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::_pdist_forward, CUDA)]
 fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
-    check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING)?;
+    check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let elements = contiguous(this, this.dtype())?;
     let count = out.geometry().count();
-    let arguments = (count, &*out, &elements, Rows::pairs(this), Norm::of(p));
-    Ok(Launch::on(out)?.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
+    let arguments = (count, &*out, &elements, DistanceShape::pairs(this), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "pair_distances", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_pdist_backward, CUDA)]
 fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
-    check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING)?;
+    check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let elements = contiguous(this, this.dtype())?;
     let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(pdist, out.dtype())?);
     let count = out.geometry().count();
-    let arguments = (count, &*out, &grad, &elements, &distances, Rows::pairs(this), Norm::of(p));
-    Launch::on(out)?.cover(&DISTANCE, "pairs_pulled", &[out.dtype()], count, arguments)
+    let arguments = (count, &*out, &grad, &elements, &distances, DistanceShape::pairs(this), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "pair_distance_gradient", &[out.dtype()], count, arguments)
 }

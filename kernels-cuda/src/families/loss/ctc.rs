@@ -3,41 +3,41 @@
 
 use aten::CtcLossPlan;
 
-use crate::engine::reduce::class;
+use crate::engine::reduce::compute_dtype;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here. Lengths come from the CPU, where `aten` checked them; labels are checked where they
     // are read.
     static CTC = unsafe { Kernel::new("ctc", include_str!("../../../kernels/loss/ctc.cu"), |instances| {
-        instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
+        instances.add_all(&["ctc_forward", "ctc_backward"], &[DType::F32, DType::F64]);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Labelling`: the sizes of a CTC loss.
-    struct Given {
+    /// The kernels' `struct CtcShape`: the sizes of a CTC loss.
+    struct CtcShape {
         steps: i64,
         batch: i64,
         classes: i64,
         width: i64,
         blank: i64,
         site: Site,
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
 /// The contiguous inputs of a CTC loss, in the type that is computed in.
-struct Sequences {
+struct CtcInputs {
     launch: Launch,
     dtype: DType,
     probs: Tensor,
     targets: Tensor,
     lengths: Tensor,
-    given: Given,
+    shape: CtcShape,
 }
 
-impl Sequences {
+impl CtcInputs {
     fn of(
         name: &'static str,
         log_probs: &Tensor,
@@ -46,52 +46,52 @@ impl Sequences {
         labelling: &CtcLossPlan,
     ) -> Result<Self> {
         let launch = Launch::on(log_probs)?;
-        let dtype = class(log_probs.dtype()).unwrap_or(DType::F32);
+        let dtype = compute_dtype(log_probs.dtype()).unwrap_or(DType::F32);
         let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let lengths = labelling.steps.iter().zip(&labelling.labels);
         let lengths: Vec<i64> =
             lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
         let lengths = to_device(&Tensor::from_slice(&lengths), log_probs.device())?;
-        let given = Given {
+        let shape = CtcShape {
             steps: log_probs.sizes()[0],
             batch: log_probs.sizes()[1],
             classes: log_probs.sizes()[2],
             width: 2 * whole(labelling.longest) + 1,
             blank,
             site: Site::of(name, "targets"),
-            fault: launch.faults(),
+            fault: launch.fault_record(),
         };
         let (probs, targets) = (contiguous(log_probs, dtype)?, contiguous(targets, DType::I64)?);
-        Ok(Self { launch, dtype, probs, targets, lengths, given })
+        Ok(Self { launch, dtype, probs, targets, lengths, shape })
     }
 
     fn grid(&self) -> Grid {
-        Grid::of(self.given.batch.unsigned_abs(), 256)
+        Grid::of_blocks(self.shape.batch.unsigned_abs(), 256)
     }
 }
 
 #[op_impl(aten::_ctc_loss, CUDA)]
 fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
-    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
-    computed_contiguous(losses, *dtype, |losses| {
-        computed_contiguous(alphas, *dtype, |alphas| {
-            let arguments = (probs, targets, lengths, alphas, losses, *given);
-            Ok(launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?)
+    let sequences = CtcInputs::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
+    let CtcInputs { launch, dtype, probs, targets, lengths, shape } = &sequences;
+    compute_contiguous(losses, *dtype, |losses| {
+        compute_contiguous(alphas, *dtype, |alphas| {
+            let arguments = (probs, targets, lengths, alphas, losses, *shape);
+            Ok(launch.run(&CTC, "ctc_forward", &[*dtype], sequences.grid(), arguments)?)
         })
     })
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
 fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
-    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    let sequences = CtcInputs::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
+    let CtcInputs { launch, dtype, probs, targets, lengths, shape } = &sequences;
     let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| contiguous(tensor, *dtype));
     let (alphas, losses, grads) = (alphas?, losses?, grads?);
-    let betas = Spec::contiguous(*dtype, &[given.batch, 2, given.width]).on(launch.device())?;
+    let betas = Spec::contiguous(*dtype, &[shape.batch, 2, shape.width]).on(launch.device())?;
     let zero_infinity = i32::from(zero_infinity);
-    computed_contiguous(out, *dtype, |out| {
-        let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *given, zero_infinity);
-        Ok(launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?)
+    compute_contiguous(out, *dtype, |out| {
+        let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *shape, zero_infinity);
+        Ok(launch.run(&CTC, "ctc_backward", &[*dtype], sequences.grid(), arguments)?)
     })
 }

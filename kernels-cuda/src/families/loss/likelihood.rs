@@ -3,38 +3,38 @@
 
 use aten::{NllLossPlan, Reduction};
 
-use crate::engine::reduce::class;
+use crate::engine::reduce::compute_dtype;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: the launches here and in margin.rs pass packed tensors of sizes that `aten` checked. A class is checked where it is read.
     pub(super) static CLASS_LOSSES = unsafe { Kernel::new("class_losses", include_str!("../../../kernels/loss/class_losses.cu"), |instances| {
-        instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &FLOATING);
+        instances.add_all(&["nll_loss", "sum_losses", "nll_loss_backward", "margin_loss", "margin_loss_backward"], &FLOATING_DTYPES);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Picks`: the sizes of the lines, and the target's dtype.
-    struct Picks {
+    /// The kernels' `struct ClassTargets`: the sizes of the lines, and the target's dtype.
+    struct ClassTargets {
         count: i64,
         classes: i64,
-        apart: i64,
+        stride: i64,
         ignored: i64,
         dtype: i32,
         site: Site,
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
 /// The contiguous target and weight of a loss, and its sizes.
-struct Picked {
+struct NllInputs {
     launch: Launch,
     target: Tensor,
     weight: Option<Tensor>,
-    picks: Picks,
+    targets: ClassTargets,
 }
 
-impl Picked {
+impl NllInputs {
     fn of(
         [lines, images]: [&'static str; 2],
         this: &Tensor,
@@ -45,16 +45,16 @@ impl Picked {
     ) -> Result<Self> {
         let launch = Launch::on(this)?;
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
-        let picks = Picks {
+        let targets = ClassTargets {
             count: target.geometry().count(),
             classes: likelihood.classes,
-            apart: this.sizes()[likelihood.dim + 1..].iter().product(),
+            stride: this.sizes()[likelihood.dim + 1..].iter().product(),
             ignored,
             dtype: target.dtype() as i32,
             site: Site::of(if this.sizes().len() == 4 { images } else { lines }, "target"),
-            fault: launch.faults(),
+            fault: launch.fault_record(),
         };
-        Ok(Self { launch, target: contiguous(target, target.dtype())?, weight, picks })
+        Ok(Self { launch, target: contiguous(target, target.dtype())?, weight, targets })
     }
 }
 
@@ -62,32 +62,32 @@ impl Picked {
 #[op_impl(aten::nll_loss2d_forward, CUDA)]
 fn forward(plan: &NllLossPlan, [output, total]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let names = ["aten::nll_loss_forward", "aten::nll_loss2d_forward"];
-    let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
+    let NllInputs { launch, target, weight, targets } = NllInputs::of(names, this, target, weight, ignore_index, plan)?;
     let (this, weight, dtypes) = (contiguous(this, this.dtype())?, weight.as_ref(), [this.dtype()]);
     if plan.reduction == Reduction::None {
-        write(total, &Tensor::number(0.into()))?;
-        let arguments = (&this, &target, weight, output, Place::NULL, picks);
-        return launch.cover(&CLASS_LOSSES, "picked", &dtypes, picks.count, arguments);
+        copy_into(total, &Tensor::number(0.into()))?;
+        let arguments = (&this, &target, weight, output, DevicePointer::NULL, targets);
+        return launch.cover(&CLASS_LOSSES, "nll_loss", &dtypes, targets.count, arguments);
     }
-    let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
+    let blocks = targets.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
     let blocks = u32::try_from(blocks).unwrap_or(1);
-    let dtype = class(this.dtype()).unwrap_or(DType::F32);
+    let dtype = compute_dtype(this.dtype()).unwrap_or(DType::F32);
     let sums = Spec::contiguous(dtype, &[i64::from(blocks), 2]).on(this.device())?;
-    let arguments = (&this, &target, weight, Place::NULL, &sums, picks);
-    launch.run(&CLASS_LOSSES, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
+    let arguments = (&this, &target, weight, DevicePointer::NULL, &sums, targets);
+    launch.run(&CLASS_LOSSES, "nll_loss", &dtypes, Grid::new(blocks, 256), arguments)?;
     let mean = i32::from(plan.reduction == Reduction::Mean);
-    Ok(launch.run(&CLASS_LOSSES, "together", &dtypes, Grid::new(1, 256), (&sums, blocks, output, total, mean))?)
+    Ok(launch.run(&CLASS_LOSSES, "sum_losses", &dtypes, Grid::new(1, 256), (&sums, blocks, output, total, mean))?)
 }
 
 #[op_impl(aten::nll_loss_backward, CUDA)]
 #[op_impl(aten::nll_loss2d_backward, CUDA)]
 fn backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    write(out, &Tensor::number(0.into()))?;
+    copy_into(out, &Tensor::number(0.into()))?;
     let names = ["aten::nll_loss_backward", "aten::nll_loss2d_backward"];
-    let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
+    let NllInputs { launch, target, weight, targets } = NllInputs::of(names, this, target, weight, ignore_index, plan)?;
     let (grad, total) = (contiguous(grad_output, this.dtype())?, contiguous(total_weight, this.dtype())?);
     let total = (plan.reduction == Reduction::Mean).then_some(&total);
     let one = i32::from(plan.reduction != Reduction::None);
-    let arguments = (out, &target, weight.as_ref(), &grad, total, picks, one);
-    launch.cover(&CLASS_LOSSES, "picked_backward", &[this.dtype()], picks.count, arguments)
+    let arguments = (out, &target, weight.as_ref(), &grad, total, targets, one);
+    launch.cover(&CLASS_LOSSES, "nll_loss_backward", &[this.dtype()], targets.count, arguments)
 }

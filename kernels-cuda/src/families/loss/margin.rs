@@ -3,20 +3,20 @@
 use aten::{MarginLossPlan, Reduction};
 
 use super::likelihood::CLASS_LOSSES;
-use super::reduced;
-use crate::engine::reduce::class;
+use super::reduce_losses;
+use crate::engine::reduce::compute_dtype;
 use crate::prelude::*;
 
 parameters! {
     /// The kernels' `struct Margins`: the sizes and parameters of a margin loss.
-    struct Given {
+    struct MarginsParameter {
         lines: i64,
         classes: i64,
         margin: f64,
         squared: i32,
-        several: i32,
+        multi_label: i32,
         site: Site,
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
@@ -26,7 +26,7 @@ struct MarginInputs {
     this: Tensor,
     target: Tensor,
     weight: Option<Tensor>,
-    given: Given,
+    parameter: MarginsParameter,
 }
 
 impl MarginInputs {
@@ -35,18 +35,18 @@ impl MarginInputs {
         [this, target]: [&Tensor; 2],
         weight: Option<&Tensor>,
         [p, margin]: [f64; 2],
-        several: bool,
+        multi_label: bool,
         margins: &MarginLossPlan,
     ) -> Result<Self> {
         let launch = Launch::on(this)?;
-        let given = Given {
+        let parameter = MarginsParameter {
             lines: i64::try_from(margins.rows).unwrap_or(i64::MAX),
             classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),
             margin,
             squared: i32::from(p.to_bits() == 2.0_f64.to_bits()),
-            several: several.into(),
+            multi_label: multi_label.into(),
             site: Site::of(name, "target"),
-            fault: launch.faults(),
+            fault: launch.fault_record(),
         };
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
         Ok(Self {
@@ -54,24 +54,24 @@ impl MarginInputs {
             this: contiguous(this, this.dtype())?,
             target: contiguous(target, DType::I64)?,
             weight,
-            given,
+            parameter,
         })
     }
 
     fn grid(&self) -> Grid {
-        Grid::of(self.given.lines.unsigned_abs(), 256)
+        Grid::of_blocks(self.parameter.lines.unsigned_abs(), 256)
     }
 
     /// Computes the losses of lines and reduces them. Writes `is_target` if it is given.
     fn forward(&self, margins: &MarginLossPlan, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
-        let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
-        let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
-        let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
-        self.launch.run(&CLASS_LOSSES, "margin", &[self.this.dtype()], self.grid(), arguments)?;
+        let dtype = compute_dtype(self.this.dtype()).unwrap_or(DType::F32);
+        let losses = Spec::contiguous(dtype, &[self.parameter.lines]).on(self.this.device())?;
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.parameter);
+        self.launch.run(&CLASS_LOSSES, "margin_loss", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of no losses is zero, not NaN.
         match if margins.rows == 0 { Reduction::Sum } else { margins.reduction } {
-            Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
-            reduction => reduced(out, &losses, reduction),
+            Reduction::None => copy_into(out, &aten::view(&losses, out.sizes())?),
+            reduction => reduce_losses(out, &losses, reduction),
         }
     }
 
@@ -81,24 +81,24 @@ impl MarginInputs {
         let scale = ((shared * margins.classes) as f64).recip();
         let grad = contiguous(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
-        let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.given, scale, one);
-        Ok(self.launch.run(&CLASS_LOSSES, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.parameter, scale, one);
+        Ok(self.launch.run(&CLASS_LOSSES, "margin_loss_backward", &[self.this.dtype()], self.grid(), arguments)?)
     }
 }
 
-fn number(scalar: Scalar) -> f64 {
+fn to_f64(scalar: Scalar) -> f64 {
     scalar.to_f64().unwrap_or(f64::NAN)
 }
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
 fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [number(p), number(margin)];
+    let numbers = [to_f64(p), to_f64(margin)];
     MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
 fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [number(p), number(margin)];
+    let numbers = [to_f64(p), to_f64(margin)];
     let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
     inputs.backward(plan, out, grad_output)
 }

@@ -4,25 +4,25 @@
 use aten::Reduction;
 use dispatch_runtime::Promotion;
 
-use super::reduced;
-use crate::engine::elementwise::{Loops, fresh, part, part_into};
+use super::reduce_losses;
+use crate::engine::elementwise::{Loops, fresh, intermediate, intermediate_into};
 use crate::prelude::*;
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     SQUARE mse_loss [F32 F64] |x, y| "return (x - y) * (x - y);";
-    SQUARE_SLOPE mse_loss_backward [F32 F64] |grad, x, y; scale| "return (x - y) * scale * grad;";
+    SQUARE_GRADIENT mse_loss_backward [F32 F64] |grad, x, y; scale| "return (x - y) * scale * grad;";
     SMOOTH smooth_l1_loss [F32 F64] |x, y; beta| "C far = fabs(x - y); return far < beta ? C(0.5) * far * far / beta : far - C(0.5) * beta;";
-    SMOOTH_SLOPE smooth_l1_loss_backward [F32 F64] |grad, x, y; scale, beta|
+    SMOOTH_GRADIENT smooth_l1_loss_backward [F32 F64] |grad, x, y; scale, beta|
 "C off = x - y; return (off <= -beta ? C(-1) : off >= beta ? C(1) : off / beta) * scale * grad;";
     HUBER huber_loss [F32 F64] |x, y; delta| "C far = fabs(x - y); return far <= delta ? C(0.5) * far * far : delta * (far - C(0.5) * delta);";
-    HUBER_SLOPE huber_loss_backward [F32 F64] |grad, x, y; scale, delta|
+    HUBER_GRADIENT huber_loss_backward [F32 F64] |grad, x, y; scale, delta|
 "C off = x - y; return (off < -delta ? -delta : off > delta ? delta : off) * scale * grad;";
-    MARGIN_SLOPE soft_margin_loss_backward [F32 F64] |grad, x, y; scale| "return y * sigmoid(-x * y) * scale * grad;";
+    MARGIN_GRADIENT soft_margin_loss_backward [F32 F64] |grad, x, y; scale| "return y * sigmoid(-x * y) * scale * grad;";
     ENTROPY binary_cross_entropy [F32 F64] |x, y, weight|
-"return ((y - C(1)) * larger(log1p(-x), C(-100)) - y * larger(log(x), C(-100))) * weight;";
-    ENTROPY_SLOPE binary_cross_entropy_backward [F32 F64] |grad, x, y, weight; scale|
-"return (x - y) / larger((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
+"return ((y - C(1)) * maximum(log1p(-x), C(-100)) - y * maximum(log(x), C(-100))) * weight;";
+    ENTROPY_GRADIENT binary_cross_entropy_backward [F32 F64] |grad, x, y, weight; scale|
+"return (x - y) / maximum((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
     LOGITS binary_cross_entropy_with_logits [F32 F64] |x, y, weight, positive|
 "return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
 });
@@ -36,9 +36,9 @@ fn loss<O: Operation, const N: usize>(
     numbers: &[Scalar],
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return part_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+        return intermediate_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
     }
-    reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
+    reduce_losses(out, &intermediate::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
 /// Declares losses and their gradients: the loops of each, a scalar argument that both have, and the constant factor of a gradient's scale.
@@ -65,15 +65,15 @@ macro_rules! losses {
 }
 
 losses! {
-    mse_loss SQUARE mse_loss_backward SQUARE_SLOPE [] 2.0;
-    smooth_l1_loss SMOOTH smooth_l1_loss_backward SMOOTH_SLOPE [beta] 1.0;
-    huber_loss HUBER huber_loss_backward HUBER_SLOPE [delta] 1.0;
+    mse_loss SQUARE mse_loss_backward SQUARE_GRADIENT [] 2.0;
+    smooth_l1_loss SMOOTH smooth_l1_loss_backward SMOOTH_GRADIENT [beta] 1.0;
+    huber_loss HUBER huber_loss_backward HUBER_GRADIENT [delta] 1.0;
 }
 
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::parse(reduction)?.gradient_scale(this);
-    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_SLOPE.with(&[scale.into()]))
+    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_GRADIENT.with(&[scale.into()]))
 }
 
 /// Returns the weights in a dtype, or one if there are none.
@@ -91,17 +91,17 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     compute_t<T> x = in[at];
-    if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
+    if (!(x >= 0 && x <= 1)) report_invalid_float(fault, site, x, x < 0 ? 0 : 1);
 }
-", |instances| instances.each("probabilities", &FLOATING)) };
+", |instances| instances.add_each("probabilities", &FLOATING_DTYPES)) };
 }
 
 /// Checks on the device that every element is a probability. The error comes at the next wait for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
-    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
+    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let this = contiguous(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
-    let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
+    let arguments = (&this, count, launch.fault_record(), Site::of("aten::binary_cross_entropy", "self"));
     launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
 }
 
@@ -116,7 +116,13 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
-    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, out, inputs, &numbers)
+    intermediate_into::<aten::binary_cross_entropy_backward, _>(
+        Promotion::Common,
+        &ENTROPY_GRADIENT,
+        out,
+        inputs,
+        &numbers,
+    )
 }
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]

@@ -2,13 +2,13 @@
 
 use aten::GroupNormPlan;
 
-use super::{BackwardInputs, forward};
+use super::{BackwardInputs, normalize_lines};
 use crate::prelude::*;
 
 #[op_impl(aten::native_group_norm, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
 fn group_norm(plan: &GroupNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    forward(out, input, [weight, bias], eps, [group, plan.group_channels, HxW])
+    normalize_lines(out, input, [weight, bias], eps, [group, plan.group_channels, HxW])
 }
 
 #[op_impl(aten::native_group_norm_backward, CUDA)]
@@ -19,7 +19,7 @@ fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&m
         inputs.input_gradient(weight, of_input, [group, plan.group_channels, HxW])?;
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
-        inputs.planes([N, C, HxW], [plan.group_channels, N * group])?.total([of_weight, of_bias], None)?;
+        inputs.sum_planes([N, C, HxW], [plan.group_channels, N * group])?.parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use aten::LayerNormPlan;
 
-use super::{BackwardInputs, forward};
+use super::{BackwardInputs, normalize_lines};
 use crate::prelude::*;
 
 #[op_impl(aten::native_layer_norm, CUDA)]
 fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    forward(out, input, [weight, bias], eps, [1, plan.columns, 1])
+    normalize_lines(out, input, [weight, bias], eps, [1, plan.columns, 1])
 }
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
@@ -17,7 +17,7 @@ fn layer_norm_backward(plan: &LayerNormPlan, [of_input, of_weight, of_bias]: [&m
         inputs.input_gradient(weight, of_input, [1, length, 1])?;
     }
     if (output_mask[1] || output_mask[2]) && length > 0 {
-        inputs.columns(mean.geometry().count(), length, false)?.total([of_weight, of_bias], None)?;
+        inputs.sum_columns(mean.geometry().count(), length, false)?.parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use crate::prelude::*;
 
 /// The number of elements that a thread holds, and the number of adjacent ones that it loads at once.
-const HELD: u64 = 16;
+const ELEMENTS_PER_THREAD: u64 = 16;
 const PACK: u64 = 4;
 /// The maximum number of threads that share a line. It leaves each thread enough registers for several operands.
-const MOST: u64 = 512;
+const MAX_LANES: u64 = 512;
 
 parameters! {
     /// The kernels' `struct Lines`: the lines of a launch and the threads that share one.
@@ -22,13 +22,13 @@ parameters! {
 impl Lines {
     /// Divides `count` lines of `length` elements, of several operands, among threads. The number of threads of a line follows its length.
     /// It is larger if there are too few lines for the device.
-    pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(Place, DType)]) -> Self {
+    pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(DevicePointer, DType)]) -> Self {
         let (length, count) = (length.unsigned_abs(), count.unsigned_abs());
-        let threads = |elements: u64| length.div_ceil(elements).clamp(1, MOST).next_power_of_two();
-        let (few, many) = (threads(HELD), threads(PACK));
+        let threads = |elements: u64| length.div_ceil(elements).clamp(1, MAX_LANES).next_power_of_two();
+        let (few, many) = (threads(ELEMENTS_PER_THREAD), threads(PACK));
         let idle = count * few < u64::from(launch.multiprocessors()) * 1024;
         let lanes = if many <= 32 || idle { many } else { few.max(32) };
-        let aligned = operands.iter().all(|(place, dtype)| place.is_aligned_to(PACK * dtype.size() as u64));
+        let aligned = operands.iter().all(|(address, dtype)| address.is_aligned_to(PACK * dtype.size() as u64));
         Self {
             length: u32::try_from(length).unwrap_or(u32::MAX),
             count: u32::try_from(count).unwrap_or(u32::MAX),
@@ -44,9 +44,9 @@ impl Lines {
     }
 
     /// Returns a grid of the blocks that run at once, if a line fits into one tile: then a block loops over lines.
-    pub(crate) fn grid_at_once(&self, launch: Launch) -> Grid {
+    pub(crate) fn looping_grid(&self, launch: Launch) -> Grid {
         let Grid { blocks: [blocks, ..], threads: [threads, ..], .. } = self.grid();
-        let is_one_tile = u64::from(self.length) <= u64::from(self.lanes) * HELD;
+        let is_one_tile = u64::from(self.length) <= u64::from(self.lanes) * ELEMENTS_PER_THREAD;
         let most = if is_one_tile { launch.multiprocessors() * (1024 / threads) } else { blocks };
         Grid::new(blocks.min(most), threads)
     }

@@ -5,19 +5,19 @@ use crate::families::norm::lines::Lines;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: all tensors are packed or allocated here, and have the elements that `Across` or `Lines` was computed from.
+    // SAFETY: all tensors are packed or allocated here, and have the elements that `StridedLines` or `Lines` was computed from.
     static SOFTMAX = unsafe { Kernel::new("softmax", include_str!("../../../kernels/norm/softmax.cu"), |instances| {
-        for (narrow, wide) in PAIRS {
-            for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
-                instances.one(forward, &[narrow, wide]);
-                instances.one(backward, &[wide, narrow]);
+        for (narrow, wide) in DTYPE_PAIRS {
+            for (forward, backward) in [("softmax_lines", "softmax_lines_backward"), ("softmax_columns", "softmax_columns_backward")] {
+                instances.add(forward, &[narrow, wide]);
+                instances.add(backward, &[wide, narrow]);
             }
         }
     }) };
 }
 
 /// The pairs of dtypes that are read and written: half precision can widen, and its gradient narrows again.
-pub(crate) const PAIRS: [(DType, DType); 6] = [
+pub(crate) const DTYPE_PAIRS: [(DType, DType); 6] = [
     (DType::F32, DType::F32),
     (DType::F64, DType::F64),
     (DType::F16, DType::F16),
@@ -27,18 +27,18 @@ pub(crate) const PAIRS: [(DType, DType); 6] = [
 ];
 
 parameters! {
-    /// The kernels' `struct Across`: the sizes of lines whose elements are not adjacent.
-    struct Across {
+    /// The kernels' `struct StridedLines`: the sizes of lines whose elements are not adjacent.
+    struct StridedLines {
         length: i64,
         inner: i64,
         columns: i64,
-        ways: u32,
+        threads_per_line: u32,
     }
 }
 
 /// The function that is computed of a line. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
-enum Kind {
+enum SoftmaxKind {
     Softmax,
     Log,
     /// Softmax, except that a line of only minus infinity becomes zero.
@@ -46,81 +46,93 @@ enum Kind {
 }
 
 /// Returns the length of the lines along a dimension, the distance between a line's elements, and the number of lines.
-fn cut(tensor: &Tensor, dim: usize) -> Across {
+fn lines_along(tensor: &Tensor, dim: usize) -> StridedLines {
     let sizes = tensor.sizes();
     let (length, inner) = (sizes.get(dim).copied().unwrap_or(1), sizes.iter().skip(dim + 1).product::<i64>());
-    let ways = length.clamp(1, 8).unsigned_abs().next_power_of_two();
+    let threads_per_line = length.clamp(1, 8).unsigned_abs().next_power_of_two();
     let columns = tensor.geometry().count() / length.max(1);
-    Across { length, inner, columns, ways: u32::try_from(ways).unwrap_or(1) }
+    StridedLines { length, inner, columns, threads_per_line: u32::try_from(threads_per_line).unwrap_or(1) }
 }
 
-fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: Kind) -> Result<()> {
-    let (across, dtype) = (cut(this, dim), out.dtype());
-    let read = if PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
+fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
+    let (strided, dtype) = (lines_along(this, dim), out.dtype());
+    let read = if DTYPE_PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
     let this = contiguous(this, read)?;
     let (launch, kind) = (Launch::on(out)?, kind as i32);
-    let (from, to, dtypes) = (launch.place(&this)?, launch.place(out)?, [read, dtype]);
-    if across.is_lines() {
-        let lines = Lines::of(launch, across.columns, across.length, &[(from, read), (to, dtype)]);
-        launch.run(&SOFTMAX, "lines", &dtypes, lines.grid(), (from, to, lines, kind))?;
+    let (from, to, dtypes) = (launch.pointer(&this)?, launch.pointer(out)?, [read, dtype]);
+    if strided.is_lines() {
+        let lines = Lines::of(launch, strided.columns, strided.length, &[(from, read), (to, dtype)]);
+        launch.run(&SOFTMAX, "softmax_lines", &dtypes, lines.grid(), (from, to, lines, kind))?;
     } else {
-        launch.run(&SOFTMAX, "columns", &dtypes, across.grid(), (from, to, across, kind))?;
+        launch.run(&SOFTMAX, "softmax_columns", &dtypes, strided.grid(), (from, to, strided, kind))?;
     }
     Ok(())
 }
 
-fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor, kind: Kind) -> Result<()> {
-    let (across, read) = (cut(output, dim), output.dtype());
-    if out.dtype() != read && !PAIRS.contains(&(out.dtype(), read)) {
-        return computed_contiguous(out, read, |out| softmax_backward(dim, out, grad_output, output, kind));
+fn softmax_backward(
+    dim: usize,
+    out: &mut Tensor,
+    grad_output: &Tensor,
+    output: &Tensor,
+    kind: SoftmaxKind,
+) -> Result<()> {
+    let (strided, read) = (lines_along(output, dim), output.dtype());
+    if out.dtype() != read && !DTYPE_PAIRS.contains(&(out.dtype(), read)) {
+        return compute_contiguous(out, read, |out| softmax_backward(dim, out, grad_output, output, kind));
     }
     let (grad, output) = (contiguous(grad_output, read)?, contiguous(output, read)?);
     let (launch, kind) = (Launch::on(out)?, kind as i32);
-    let (first, second, to) = (launch.place(&grad)?, launch.place(&output)?, launch.place(out)?);
+    let (first, second, to) = (launch.pointer(&grad)?, launch.pointer(&output)?, launch.pointer(out)?);
     let dtypes = [read, out.dtype()];
-    if across.is_lines() {
+    if strided.is_lines() {
         let operands = [(first, read), (second, read), (to, out.dtype())];
-        let lines = Lines::of(launch, across.columns, across.length, &operands);
-        launch.run(&SOFTMAX, "lines_backward", &dtypes, lines.grid(), (first, second, to, lines, kind))?;
+        let lines = Lines::of(launch, strided.columns, strided.length, &operands);
+        launch.run(&SOFTMAX, "softmax_lines_backward", &dtypes, lines.grid(), (first, second, to, lines, kind))?;
     } else {
-        launch.run(&SOFTMAX, "columns_backward", &dtypes, across.grid(), (first, second, to, across, kind))?;
+        launch.run(
+            &SOFTMAX,
+            "softmax_columns_backward",
+            &dtypes,
+            strided.grid(),
+            (first, second, to, strided, kind),
+        )?;
     }
     Ok(())
 }
 
-impl Across {
+impl StridedLines {
     /// Whether the elements of a line are adjacent and can be counted in 31 bits. Other lines are processed as columns.
     fn is_lines(&self) -> bool {
         self.inner == 1 && self.length < 1 << 31
     }
 
     fn grid(&self) -> Grid {
-        let together = 256 / u64::from(self.ways);
-        Grid::of(self.columns.unsigned_abs().div_ceil(together), 256)
+        let together = 256 / u64::from(self.threads_per_line);
+        Grid::of_blocks(self.columns.unsigned_abs().div_ceil(together), 256)
     }
 }
 
 #[op_impl(aten::_softmax, CUDA)]
 fn softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax(*plan, out, this, Kind::Softmax)
+    softmax(*plan, out, this, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CUDA)]
 fn log_softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax(*plan, out, this, Kind::Log)
+    softmax(*plan, out, this, SoftmaxKind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CUDA)]
 fn safe_softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax(*plan, out, this, Kind::Safe)
+    softmax(*plan, out, this, SoftmaxKind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CUDA)]
 fn softmax_backward_cuda(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward(*plan, out, grad_output, output, Kind::Softmax)
+    softmax_backward(*plan, out, grad_output, output, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CUDA)]
 fn log_softmax_backward_cuda(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward(*plan, out, grad_output, output, Kind::Log)
+    softmax_backward(*plan, out, grad_output, output, SoftmaxKind::Log)
 }

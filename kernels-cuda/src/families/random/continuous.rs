@@ -1,29 +1,29 @@
 //! CUDA kernels of continuous distributions, and of `geometric`, which rounds exponentially distributed numbers up.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::DTYPES;
-use crate::engine::random_stream::filled;
+use crate::engine::elementwise::REAL_DTYPES;
+use crate::engine::random_stream::fill_random;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` passes a packed tensor and its count to each launch.
+    // SAFETY: `fill_random` passes a packed tensor and its count to each launch.
     static CONTINUOUS = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
         for template in ["uniform", "normal", "exponential", "cauchy"] {
-            for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
-                instances.one(template, &[precision(dtype), dtype]);
+            for dtype in REAL_DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
+                instances.add(template, &[draw_dtype(dtype), dtype]);
             }
         }
-        instances.each("geometric", &DTYPES);
+        instances.add_each("geometric", &REAL_DTYPES);
     }) };
 }
 
 /// Returns the type that numbers of a dtype are drawn in.
-fn precision(dtype: DType) -> DType {
+fn draw_dtype(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 /// Returns the number of random numbers that a block of the stream yields.
-fn rows(dtype: DType) -> i64 {
+fn numbers_per_block(dtype: DType) -> i64 {
     if dtype == DType::F64 { 2 } else { 4 }
 }
 
@@ -38,38 +38,38 @@ fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Opti
 }
 
 fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [precision(this.dtype()), this.dtype()];
-    filled(this, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+    let dtypes = [draw_dtype(this.dtype()), this.dtype()];
+    fill_random(this, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS, "normal", &dtypes, grid, (to, stream, mean, std, exponentiated))?)
     })
 }
 
 #[op_impl(aten::uniform, CUDA, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [precision(out.dtype()), out.dtype()];
+    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
     // The number of random bits is at most the dtype's precision. With more, numbers could round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,
     };
-    filled(out, generator, rows(dtypes[0]), |launch, grid, place, stream| {
-        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (place, stream, from, to, bits))?)
+    fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, pointer, stream| {
+        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (pointer, stream, from, to, bits))?)
     })
 }
 
 #[op_impl(aten::exponential, CUDA, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [precision(out.dtype()), out.dtype()];
-    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
+    fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
     })
 }
 
 #[op_impl(aten::cauchy, CUDA, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [precision(out.dtype()), out.dtype()];
-    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
+    fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
     })
 }
@@ -77,7 +77,7 @@ fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Opti
 #[op_impl(aten::geometric, CUDA, in_place, strided)]
 fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     let (dtype, scale) = (out.dtype(), (-p).ln_1p().recip());
-    filled(out, generator, 2, |launch, grid, to, stream| {
+    fill_random(out, generator, 2, |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS, "geometric", &[dtype], grid, (to, stream, scale))?)
     })
 }

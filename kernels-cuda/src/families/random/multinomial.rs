@@ -3,36 +3,36 @@
 
 use aten::MultinomialPlan;
 
-use crate::engine::random_stream::filled;
+use crate::engine::random_stream::fill_random;
 use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: weights are packed, the sums have an element for each of them and for each piece, and a search ends inside of its row.
     static MULTINOMIAL = unsafe { Kernel::new("multinomial", include_str!("../../../kernels/random/multinomial.cu"), |instances| {
-        for template in ["within_pieces", "before_pieces", "with_replacement", "without_replacement", "weighed"] {
-            instances.one(template, &[]);
+        for template in ["sum_within_pieces", "sum_before_pieces", "with_replacement", "without_replacement", "check_weight_sums"] {
+            instances.add(template, &[]);
         }
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Rows`: the sizes of the weights' rows and of the pieces that they are summed in.
-    struct Rows {
+    /// The kernels' `struct WeightRows`: the sizes of the weights' rows and of the pieces that they are summed in.
+    struct WeightRows {
         count: i64,
         width: i64,
         piece: i64,
         site: Site,
-        fault: Place,
+        fault: DevicePointer,
     }
 }
 
-impl Rows {
+impl WeightRows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
         let width = weights.sizes().last().copied().unwrap_or(1).max(1);
         let count = weights.geometry().count() / width;
         let piece = i64::try_from(MultinomialPlan::CHUNK).unwrap_or(1);
-        Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
+        Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.fault_record() }
     }
 
     fn pieces(&self) -> i64 {
@@ -47,17 +47,17 @@ fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> 
         return with_replacement(out, &weights, num_samples, generator);
     }
     let positions = without_replacement(&weights, num_samples, generator)?;
-    write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
+    copy_into(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
 }
 
 /// Draws with replacement: finds random numbers in the running sums of the weights.
 fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
-    filled(out, generator, 2, |launch, grid, to, stream| {
-        let rows = Rows::of(weights, launch);
+    fill_random(out, generator, 2, |launch, grid, to, stream| {
+        let rows = WeightRows::of(weights, launch);
         let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
         let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
-        launch.cover(&MULTINOMIAL, "within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
-        launch.cover(&MULTINOMIAL, "before_pieces", &[], rows.count, (&within, &before, rows))?;
+        launch.cover(&MULTINOMIAL, "sum_within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
+        launch.cover(&MULTINOMIAL, "sum_before_pieces", &[], rows.count, (&within, &before, rows))?;
         Ok(launch.run(&MULTINOMIAL, "with_replacement", &[], grid, (to, stream, &within, &before, samples, rows))?)
     })
 }
@@ -66,18 +66,19 @@ fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator:
 /// drawn.
 fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
-    filled(&mut times, generator, 2, |launch, grid, to, stream| {
+    fill_random(&mut times, generator, 2, |launch, grid, to, stream| {
         Ok(launch.run(
             &MULTINOMIAL,
             "without_replacement",
             &[],
             grid,
-            (to, stream, weights, Rows::of(weights, launch)),
+            (to, stream, weights, WeightRows::of(weights, launch)),
         )?)
     })?;
-    let (first, positions) = SortInput::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
+    let (first, positions) =
+        SortInput::along(&times, times.sizes().len().saturating_sub(1), false)?.first_elements(samples)?;
     let launch = Launch::on(&first)?;
-    let rows = Rows::of(weights, launch);
-    launch.cover(&MULTINOMIAL, "weighed", &[], rows.count, (&first, samples, rows))?;
+    let rows = WeightRows::of(weights, launch);
+    launch.cover(&MULTINOMIAL, "check_weight_sums", &[], rows.count, (&first, samples, rows))?;
     Ok(positions)
 }

@@ -1,14 +1,14 @@
 //! CUDA kernels of distributions whose parameters are tensors: `poisson`, `binomial`, gamma and Dirichlet.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::random_stream::filled;
+use crate::engine::random_stream::fill_random;
 use crate::engine::transfer::broadcast_contiguous;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: `filled` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
+    // SAFETY: `fill_random` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
     static TENSOR_PARAMETERS = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
-        instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
+        instances.add_all(&["sample_poisson", "sample_binomial", "sample_gamma"], &FLOATING_DTYPES);
     }) };
 }
 
@@ -16,20 +16,20 @@ kernel! {
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (rates, dtype, site) =
         (broadcast_contiguous(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
-    filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, &rates, site, launch.faults());
-        Ok(launch.run(&TENSOR_PARAMETERS, "poissons", &[dtype], grid, arguments)?)
+    fill_random(out, generator, 1, |launch, grid, to, stream| {
+        let arguments = (to, stream, &rates, site, launch.fault_record());
+        Ok(launch.run(&TENSOR_PARAMETERS, "sample_poisson", &[dtype], grid, arguments)?)
     })
 }
 
 #[op_impl(aten::binomial, CUDA, strided)]
 fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (counts, chances) =
+    let (counts, probabilities) =
         (broadcast_contiguous(count, out, DType::F64)?, broadcast_contiguous(prob, out, DType::F64)?);
     let dtype = out.dtype();
-    filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, &counts, &chances);
-        Ok(launch.run(&TENSOR_PARAMETERS, "binomials", &[dtype], grid, arguments)?)
+    fill_random(out, generator, 1, |launch, grid, to, stream| {
+        let arguments = (to, stream, &counts, &probabilities);
+        Ok(launch.run(&TENSOR_PARAMETERS, "sample_binomial", &[dtype], grid, arguments)?)
     })
 }
 
@@ -38,8 +38,8 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
     let (shapes, dtype) = (broadcast_contiguous(this, out, DType::F64)?, out.dtype());
     // A sample that would round to zero becomes the smallest positive normal number instead.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
-    filled(out, generator, 1, |launch, grid, to, stream| {
-        Ok(launch.run(&TENSOR_PARAMETERS, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
+    fill_random(out, generator, 1, |launch, grid, to, stream| {
+        Ok(launch.run(&TENSOR_PARAMETERS, "sample_gamma", &[dtype], grid, (to, stream, &shapes, least))?)
     })
 }
 

@@ -3,20 +3,20 @@
 
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{fold, folded, reductions};
+use crate::engine::reduce::{fold, reduce, reductions};
 use crate::prelude::*;
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
-    LARGEST "amax" [F32 F64 I64] ordered false, "C": "Bounds<C>::least()", "larger(x, total)", "larger(a, b)" => "total", "0";
-    SMALLEST "amin" [F32 F64 I64] ordered false, "C": "Bounds<C>::most()", "smaller(x, total)", "smaller(a, b)" => "total", "0";
-    RANGE "aminmax" [F32 F64 I64] ordered false, "Range<C>":
-    "Range<C>{Bounds<C>::most(), Bounds<C>::least()}", "Range<C>{smaller(x, total.least), larger(x, total.most)}",
-    "Range<C>{smaller(a.least, b.least), larger(a.most, b.most)}" => "total.least", "total.most";
-    FIRST_LARGEST "max_dim" [F32 F64 I64] ordered true, "Placed<C>":
-    "Placed<C>{Bounds<C>::least(), Bounds<i64>::most()}", "highest(total, Placed<C>{x, at})", "highest(a, b)" => "total.value", "total.at";
-    FIRST_SMALLEST "min_dim" [F32 F64 I64] ordered true, "Placed<C>":
-    "Placed<C>{Bounds<C>::most(), Bounds<i64>::most()}", "lowest(total, Placed<C>{x, at})", "lowest(a, b)" => "total.value", "total.at";
+    LARGEST "amax" [F32 F64 I64] ordered false, "C": "Limits<C>::min_value()", "maximum(x, total)", "maximum(a, b)" => "total", "0";
+    SMALLEST "amin" [F32 F64 I64] ordered false, "C": "Limits<C>::max_value()", "minimum(x, total)", "minimum(a, b)" => "total", "0";
+    RANGE "aminmax" [F32 F64 I64] ordered false, "MinMax<C>":
+    "MinMax<C>{Limits<C>::max_value(), Limits<C>::min_value()}", "MinMax<C>{minimum(x, total.min), maximum(x, total.max)}",
+    "MinMax<C>{minimum(a.min, b.min), maximum(a.max, b.max)}" => "total.min", "total.max";
+    FIRST_LARGEST "max_dim" [F32 F64 I64] ordered true, "ValueAndIndex<C>":
+    "ValueAndIndex<C>{Limits<C>::min_value(), Limits<i64>::max_value()}", "max_with_first_index(total, ValueAndIndex<C>{x, at})", "max_with_first_index(a, b)" => "total.value", "total.index";
+    FIRST_SMALLEST "min_dim" [F32 F64 I64] ordered true, "ValueAndIndex<C>":
+    "ValueAndIndex<C>{Limits<C>::max_value(), Limits<i64>::max_value()}", "min_with_first_index(total, ValueAndIndex<C>{x, at})", "min_with_first_index(a, b)" => "total.value", "total.index";
     ANY "any" [F32 F64 I64] ordered false, "i32": "0", "total | (x != C(0))", "a | b" => "total", "0";
     ALL "all" [F32 F64 I64] ordered false, "i32": "1", "total & (x != C(0))", "a & b" => "total", "0";
 });

@@ -4,24 +4,24 @@
 use aten::NormPlan;
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{fold, folded};
+use crate::engine::reduce::{fold, reduce};
 use crate::prelude::*;
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
     NORM "norm" [F32 F64] ordered false, "C":
-    "given[0] == Bounds<C>::least() ? Bounds<C>::most() : C(0)", "with_power(total, x, given[0])", "with_powers(a, b, given[0])" =>
-    "root(total, given[0])", "0";
-    EXPONENTIALS "logsumexp" [F32 F64] ordered false, "Exponentials<C>":
-    "Exponentials<C>{Bounds<C>::least(), C(0)}", "total.with(x)", "a.and_of(b)" => "total.logarithm()", "0";
+    "scalars[0] == Limits<C>::min_value() ? Limits<C>::max_value() : C(0)", "add_power(total, x, scalars[0])", "join_powers(a, b, scalars[0])" =>
+    "norm_root(total, scalars[0])", "0";
+    EXPONENTIALS "logsumexp" [F32 F64] ordered false, "ScaledExponentials<C>":
+    "ScaledExponentials<C>{Limits<C>::min_value(), C(0)}", "total.add_element(x)", "a.merge(b)" => "total.logsumexp()", "0";
 });
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
 fn linalg_vector_norm(plan: &NormPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.reduced_dims, plan.compute_dtype, [plan.order, 0.0], &[out])
+    reduce::<aten::linalg_vector_norm>(&NORM, this, &plan.reduced_dims, plan.compute_dtype, [plan.order, 0.0], &[out])
 }
 
 #[op_impl(aten::logsumexp, CUDA)]
 fn logsumexp(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.is_reduced, out.dtype(), [0.0; 2], &[out])
+    reduce::<aten::logsumexp>(&EXPONENTIALS, this, &plan.is_reduced, out.dtype(), [0.0; 2], &[out])
 }

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::compile::source::Instances;
-use crate::engine::number::unsupported;
+use crate::engine::number::unsupported_dtype;
 use crate::prelude::*;
 
 /// The kernel of a scan, and its dtypes.
@@ -15,7 +15,7 @@ struct Scan {
     dtypes: &'static [DType],
 }
 
-const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
+const ALL_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 
 /// Declares scans, in C++: the dtypes, the type of the state, the initial state, the state of one element `x` with the index `at`, the join
 /// of the states `a` and then `b`, and the results.
@@ -26,7 +26,7 @@ const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::
 macro_rules! scan {
     (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: Scan = Scan {
-            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `Course`. The rest of the
+            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest of the
             // text are the expressions, for which the macro's caller vouches with `unsafe`.
             kernel: unsafe {
                 Kernel::new(
@@ -34,9 +34,9 @@ macro_rules! scan {
                     concat!(
                         "#include \"folds.cuh\"\ntemplate <class C> struct Scan {\n    typedef ",
                         $state,
-                        " State;\n    __device__ __forceinline__ State begin() const { return ",
+                        " State;\n    __device__ __forceinline__ State initial() const { return ",
                         $begin,
-                        "; }\n    __device__ __forceinline__ State of(C x, i64 at) const { return ",
+                        "; }\n    __device__ __forceinline__ State from_element(C x, i64 at) const { return ",
                         $of,
                         "; }\n    __device__ __forceinline__ State join(State a, State b) const { return ",
                         $join,
@@ -47,7 +47,7 @@ macro_rules! scan {
                         "; }\n};\n#include \"scan.cuh\"\n"
                     ),
                     |instances: &mut Instances| {
-                        instances.all(&["lines", "columns"], $dtypes);
+                        instances.add_all(&["scan_lines", "scan_columns"], $dtypes);
                     },
                 )
             },
@@ -59,16 +59,16 @@ macro_rules! scan {
 
 scan!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
-    SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0";
-    PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0";
-    EXPONENTIALS "logcumsumexp" &FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0";
-    LARGEST "cummax" ALL, "Placed<C>": "Placed<C>{Bounds<C>::least(), -1}", "Placed<C>{x, at}", "last_highest(a, b)" => "state.value", "state.at";
-    SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at";
+    SUMS "cumsum" ALL_DTYPES, "C": "0", "x", "a + b" => "state", "0";
+    PRODUCTS "cumprod" ALL_DTYPES, "C": "1", "x", "a * b" => "state", "0";
+    EXPONENTIALS "logcumsumexp" &FLOATING_DTYPES, "C": "Limits<C>::min_value()", "x", "logaddexp(a, b)" => "state", "0";
+    LARGEST "cummax" ALL_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::min_value(), -1}", "ValueAndIndex<C>{x, at}", "max_with_last_index(a, b)" => "state.value", "state.index";
+    SMALLEST "cummin" ALL_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::max_value(), -1}", "ValueAndIndex<C>{x, at}", "min_with_last_index(a, b)" => "state.value", "state.index";
 });
 
 parameters! {
-    /// The kernels' `struct Course`: the lines of a scan and their chunks.
-    struct Course {
+    /// The kernels' `struct ScanShape`: the lines of a scan and their chunks.
+    struct ScanShape {
         length: i64,
         inner: i64,
         lines: i64,
@@ -80,15 +80,19 @@ parameters! {
 
 const THREADS: u32 = 256;
 /// The number of elements that a thread scans at a time.
-const EACH: i64 = 4;
+const ELEMENTS_PER_THREAD: i64 = 4;
 /// The maximum size of a state in bytes.
-const STATE: i64 = 16;
+const MAX_STATE_BYTES: i64 = 16;
 
-impl Course {
+impl ScanShape {
     fn of(launch: Launch, count: i64, length: i64, inner: i64) -> Self {
         let few = count < i64::from(launch.multiprocessors()) * 2;
-        let lanes = if length > 32 * EACH * 8 || few && length > 32 * EACH { THREADS } else { 32 };
-        let tile = i64::from(lanes) * EACH;
+        let lanes = if length > 32 * ELEMENTS_PER_THREAD * 8 || few && length > 32 * ELEMENTS_PER_THREAD {
+            THREADS
+        } else {
+            32
+        };
+        let tile = i64::from(lanes) * ELEMENTS_PER_THREAD;
         // A chunk is long enough for a block, and a line has fewer chunks than a block has threads.
         let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / count.max(1) } else { 1 };
         let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS) - 1);
@@ -99,21 +103,21 @@ impl Course {
 
     fn grid(&self) -> Grid {
         let runs = self.lines.unsigned_abs() * u64::from(self.chunks);
-        Grid::of(runs.div_ceil(u64::from(THREADS / self.lanes)), THREADS)
+        Grid::of_blocks(runs.div_ceil(u64::from(THREADS / self.lanes)), THREADS)
     }
 }
 
 /// Scans along a dimension into one or two tensors: the results and, if requested, their indices.
-fn scanned<O: Operation>(
+fn scan_dim<O: Operation>(
     scan: &'static Scan,
     out: &mut Tensor,
-    places: Option<&mut Tensor>,
+    indices: Option<&mut Tensor>,
     this: &Tensor,
     dim: usize,
 ) -> Result<()> {
     let dtype = out.dtype();
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
-        return Err(unsupported(O::operator(), "self", dtype, scan.dtypes));
+        return Err(unsupported_dtype(O::operator(), "self", dtype, scan.dtypes));
     }
     if out.geometry().count() == 0 {
         return Ok(());
@@ -126,25 +130,32 @@ fn scanned<O: Operation>(
     // If there are too few lines for one thread each, the lines are made contiguous first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
-        let last = |tensor: &Tensor| moved_last(tensor, dim);
+        let last = |tensor: &Tensor| move_dim_last(tensor, dim);
         let from = contiguous(&last(this)?, computed)?;
-        let (beside, beside_places) =
-            (to.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
-        let beside = beside.restride(Geometry::contiguous(from.sizes()))?;
-        run(scan, launch, &from, &beside, beside_places.as_ref(), Course::of(launch, lines, length, 1))?;
-        write(&mut last(&to)?, &beside)?;
-        if let (Some(places), Some(beside)) = (places, beside_places) {
-            write(&mut last(places)?, &beside.restride(Geometry::contiguous(from.sizes()))?)?;
+        let (contiguous_out, contiguous_indices) =
+            (to.fresh_like(computed)?, indices.as_ref().map(|indices| indices.fresh_like(DType::I64)).transpose()?);
+        let contiguous_out = contiguous_out.restride(Geometry::contiguous(from.sizes()))?;
+        launch_scan(
+            scan,
+            launch,
+            &from,
+            &contiguous_out,
+            contiguous_indices.as_ref(),
+            ScanShape::of(launch, lines, length, 1),
+        )?;
+        copy_into(&mut last(&to)?, &contiguous_out)?;
+        if let (Some(indices), Some(contiguous_out)) = (indices, contiguous_indices) {
+            copy_into(&mut last(indices)?, &contiguous_out.restride(Geometry::contiguous(from.sizes()))?)?;
         }
     } else {
-        let course = Course::of(launch, lines, length, inner);
-        run(scan, launch, &contiguous(this, computed)?, &to, places.as_deref(), course)?;
+        let shape = ScanShape::of(launch, lines, length, inner);
+        launch_scan(scan, launch, &contiguous(this, computed)?, &to, indices.as_deref(), shape)?;
     }
-    if computed == dtype { Ok(()) } else { write(out, &to) }
+    if computed == dtype { Ok(()) } else { copy_into(out, &to) }
 }
 
 /// Returns a view of a tensor with dimension `dim` moved to the end.
-fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
+fn move_dim_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
     let (mut sizes, mut strides) = (tensor.sizes().to_vec(), tensor.strides().to_vec());
     for list in [&mut sizes, &mut strides] {
         list[dim..].rotate_left(1);
@@ -153,38 +164,44 @@ fn moved_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
     Ok(tensor.restride(geometry.unwrap_or_else(|| tensor.geometry().clone()))?)
 }
 
-fn run(
+fn launch_scan(
     scan: &'static Scan,
     launch: Launch,
     this: &Tensor,
     out: &Tensor,
-    places: Option<&Tensor>,
-    course: Course,
+    indices: Option<&Tensor>,
+    shape: ScanShape,
 ) -> Result<()> {
     let dtypes = [out.dtype()];
-    if course.inner > 1 {
-        return launch.cover(&scan.kernel, "columns", &dtypes, course.lines, (this, out, places, course));
+    if shape.inner > 1 {
+        return launch.cover(&scan.kernel, "scan_columns", &dtypes, shape.lines, (this, out, indices, shape));
     }
-    if course.chunks == 1 {
-        let arguments = (this, out, places, Place::NULL, course);
-        return Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), arguments)?);
+    if shape.chunks == 1 {
+        let arguments = (this, out, indices, DevicePointer::NULL, shape);
+        return Ok(launch.run(&scan.kernel, "scan_lines", &dtypes, shape.grid(), arguments)?);
     }
-    let bytes = course.lines * i64::from(course.chunks) * STATE;
+    let bytes = shape.lines * i64::from(shape.chunks) * MAX_STATE_BYTES;
     let partials = Spec::contiguous(DType::U8, &[bytes]).on(out.device())?;
-    launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (this, Place::NULL, Place::NULL, &partials, course))?;
-    Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (this, out, places, &partials, course))?)
+    launch.run(
+        &scan.kernel,
+        "scan_lines",
+        &dtypes,
+        shape.grid(),
+        (this, DevicePointer::NULL, DevicePointer::NULL, &partials, shape),
+    )?;
+    Ok(launch.run(&scan.kernel, "scan_lines", &dtypes, shape.grid(), (this, out, indices, &partials, shape))?)
 }
 
 macro_rules! kernels {
-    ([$($name:ident $scan:ident;)*] [$($with_places:ident $placed_scan:ident;)*]) => {
+    ([$($name:ident $scan:ident;)*] [$($with_indices:ident $indexed_scan:ident;)*]) => {
         $(#[op_impl(aten::$name, CUDA)]
         fn $name(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-            scanned::<aten::$name>(&$scan, out, None, this, *plan)
+            scan_dim::<aten::$name>(&$scan, out, None, this, *plan)
         })*
 
-        $(#[op_impl(aten::$with_places, CUDA)]
-        fn $with_places(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            scanned::<aten::$with_places>(&$placed_scan, values, Some(indices), this, *plan)
+        $(#[op_impl(aten::$with_indices, CUDA)]
+        fn $with_indices(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            scan_dim::<aten::$with_indices>(&$indexed_scan, values, Some(indices), this, *plan)
         })*
     };
 }

@@ -3,12 +3,12 @@
 
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{Fold, fold, folded, reductions};
+use crate::engine::reduce::{Fold, fold, reduce, reductions};
 use crate::prelude::*;
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
-    SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / given[0]", "0";
+    SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / scalars[0]", "0";
     SUM_OF_NUMBERS "nansum" [F32 F64] ordered false, "C": "0", "is_nan(x) ? total : total + x", "a + b" => "total", "0";
     PRODUCT "prod" [F32 F64 I64] ordered false, "C": "1", "total * x", "a * b" => "total", "0";
     COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0";
@@ -21,12 +21,12 @@ fn fold_into<O: Operation>(
     this: &Tensor,
     given: f64,
 ) -> Result<()> {
-    folded::<O>(fold, this, &plan.is_reduced, out.dtype(), [given, 0.0], &[out])
+    reduce::<O>(fold, this, &plan.is_reduced, out.dtype(), [given, 0.0], &[out])
 }
 
 /// Sums all elements into a single one, divided by `count`.
 pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
-    folded::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
+    reduce::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
 }
 
 /// Returns the number of elements that are reduced to one.

@@ -3,18 +3,18 @@
 
 use aten::VariancePlan;
 
-use crate::engine::reduce::{fold, folded};
+use crate::engine::reduce::{fold, reduce};
 use crate::prelude::*;
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
     pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
-    "Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
-    "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";
+    "Moments<C>{C(0), C(0), C(0), C(0)}", "total.add_element(x)", "a.merge(b)" =>
+    "scalars[1] != C(0) ? sqrt(total.variance(scalars[0])) : total.variance(scalars[0])", "total.mean()";
 });
 
 fn variances<O: Operation>(plan: &VariancePlan, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
-    folded::<O>(&MOMENTS, this, &plan.reduced_dims, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
+    reduce::<O>(&MOMENTS, this, &plan.reduced_dims, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
 macro_rules! kernels {

@@ -12,16 +12,16 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: each side comes with its own sizes and strides, `aten` checked them, and taps outside of an image are not read.
     static GRID_SAMPLE = unsafe { Kernel::new("grid_sample", include_str!("../../../kernels/resize/grid_sample.cu"), |instances| {
-        instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
+        instances.add_all(&["grid_sample", "grid_gradient", "image_gradient"], &FLOATING_DTYPES);
     }) };
 }
 
 parameters! {
     /// The kernels' `struct Sampling`: the grid's strides and the modes of sampling.
     struct GridSampling {
-        grid_steps: [i64; 5],
-        between: u32,
-        beside: u32,
+        grid_strides: [i64; 5],
+        interpolation: u32,
+        padding_mode: u32,
         align_corners: u32,
         rank: u32,
     }
@@ -30,18 +30,18 @@ parameters! {
 impl GridSampling {
     fn new(sampling: &GridSamplePlan, grid: &Tensor) -> Self {
         let rank = grid.sizes().len() - 2;
-        let mut grid_steps = [0; 5];
+        let mut grid_strides = [0; 5];
         // The strides of the batch, of the positions (two dimensions are the last of three), and of the coordinates.
-        grid_steps[0] = grid.strides()[0];
-        grid_steps[4 - rank..].copy_from_slice(&grid.strides()[1..]);
+        grid_strides[0] = grid.strides()[0];
+        grid_strides[4 - rank..].copy_from_slice(&grid.strides()[1..]);
         Self {
-            grid_steps,
-            between: match sampling.interpolation {
+            grid_strides,
+            interpolation: match sampling.interpolation {
                 Interpolation::Linear => 0,
                 Interpolation::Nearest => 1,
                 Interpolation::Cubic => 2,
             },
-            beside: match sampling.padding_mode {
+            padding_mode: match sampling.padding_mode {
                 PaddingMode::Zeros => 0,
                 PaddingMode::Border => 1,
                 PaddingMode::Reflection => 2,
@@ -54,20 +54,20 @@ impl GridSampling {
 
 /// Returns the number of positions in all images, and a grid with a thread for each. Enough rows of blocks share the channels to keep the
 /// device busy.
-fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
-    let places = sizes[0] * sizes[2..].iter().product::<i64>();
+fn position_grid(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
+    let positions = sizes[0] * sizes[2..].iter().product::<i64>();
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
-    let rows = (enough / places.max(1) + 1).min(sizes[1]).clamp(1, 1 << 15);
-    let grid = Grid::cover(if sizes[1] == 0 { 0 } else { places });
-    (places, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
+    let rows = (enough / positions.max(1) + 1).min(sizes[1]).clamp(1, 1 << 15);
+    let grid = Grid::cover(if sizes[1] == 0 { 0 } else { positions });
+    (positions, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
 }
 
-fn sampled(rank: usize, sampling: &GridSamplePlan, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+fn grid_sample(rank: usize, sampling: &GridSamplePlan, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
     let launch = Launch::on(out)?;
-    let (places, blocks) = threads(launch, out.sizes());
+    let (positions, blocks) = position_grid(launch, out.sizes());
     let images = (Images::of(out, rank), Images::of(input, rank));
-    let arguments = (places, out, input, grid, images.0, images.1, GridSampling::new(sampling, grid));
-    Ok(launch.run(&GRID_SAMPLE, "sampled", &[input.dtype()], blocks, arguments)?)
+    let arguments = (positions, out, input, grid, images.0, images.1, GridSampling::new(sampling, grid));
+    Ok(launch.run(&GRID_SAMPLE, "grid_sample", &[input.dtype()], blocks, arguments)?)
 }
 
 fn gradients(
@@ -82,21 +82,22 @@ fn gradients(
     let dtype = input.dtype();
     let launch = Launch::on(input)?;
     let sampling_values = GridSampling::new(sampling, grid);
-    let (places, blocks) = threads(launch, grad_output.sizes());
-    let seen = Images::of(grad_output, rank);
+    let (positions, blocks) = position_grid(launch, grad_output.sizes());
+    let output = Images::of(grad_output, rank);
     if output_mask[1] {
-        let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), sampling_values);
-        launch.cover(&GRID_SAMPLE, "to_grid", &[dtype], places, arguments)?;
+        let arguments =
+            (positions, of_grid, grad_output, input, grid, output, Images::of(input, rank), sampling_values);
+        launch.cover(&GRID_SAMPLE, "grid_gradient", &[dtype], positions, arguments)?;
     }
     if output_mask[0] {
         // Half-precision gradients are accumulated in `f32`.
         let narrow = dtype != DType::F64 && dtype != DType::F32;
         let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
-        write(&mut sums, &Tensor::number(0.into()))?;
-        let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), sampling_values);
-        launch.run(&GRID_SAMPLE, "to_images", &[dtype], blocks, arguments)?;
+        copy_into(&mut sums, &Tensor::number(0.into()))?;
+        let arguments = (positions, &sums, grad_output, grid, output, Images::of(&sums, rank), sampling_values);
+        launch.run(&GRID_SAMPLE, "image_gradient", &[dtype], blocks, arguments)?;
         if narrow {
-            write(of_input, &sums)?;
+            copy_into(of_input, &sums)?;
         }
     }
     Ok(())
@@ -106,13 +107,13 @@ macro_rules! samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &GridSamplePlan, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
-            check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING)?;
-            sampled($rank, plan, out, input, grid)
+            check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING_DTYPES)?;
+            grid_sample($rank, plan, out, input, grid)
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(plan: &GridSamplePlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
-            check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
+            check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING_DTYPES)?;
             gradients($rank, plan, out, grad_output, input, grid, output_mask)
         }
     )*};

@@ -11,8 +11,8 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: both sides come with their own sizes and strides, and taps outside of an image are clamped into it.
     static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../../../kernels/resize/upsample.cu"), |instances| {
-        instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
+        instances.add_each("upsample_nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.add_all(&["upsample_linear", "upsample_cubic", "upsample_antialiased", "upsample_nearest_backward", "upsample_linear_backward", "upsample_cubic_backward", "upsample_antialiased_backward"], &FLOATING_DTYPES);
     }) };
 }
 
@@ -24,16 +24,17 @@ struct Mode {
     number: u32,
 }
 
-const NEAREST: Mode = Mode { forward: "nearest", backward: "from_nearest", number: 0 };
-const EXACT: Mode = Mode { number: 1, ..NEAREST };
-const LINEAR: Mode = Mode { forward: "linear", backward: "from_linear", number: 2 };
-const CUBIC: Mode = Mode { forward: "cubic", backward: "from_cubic", number: 3 };
-const SMOOTH_LINEAR: Mode = Mode { forward: "smooth", backward: "from_smooth", number: 4 };
-const SMOOTH_CUBIC: Mode = Mode { number: 5, ..SMOOTH_LINEAR };
+const NEAREST: Mode = Mode { forward: "upsample_nearest", backward: "upsample_nearest_backward", number: 0 };
+const NEAREST_EXACT: Mode = Mode { number: 1, ..NEAREST };
+const LINEAR: Mode = Mode { forward: "upsample_linear", backward: "upsample_linear_backward", number: 2 };
+const CUBIC: Mode = Mode { forward: "upsample_cubic", backward: "upsample_cubic_backward", number: 3 };
+const ANTIALIASED_LINEAR: Mode =
+    Mode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
+const ANTIALIASED_CUBIC: Mode = Mode { number: 5, ..ANTIALIASED_LINEAR };
 
 parameters! {
-    /// The kernels' `struct Scale`: the scale and sizes of one dimension.
-    struct Scale {
+    /// The kernels' `struct AxisScale`: the scale and sizes of one dimension.
+    struct AxisScale {
         step: f64,
         from: i32,
         to: i32,
@@ -42,7 +43,7 @@ parameters! {
 
     /// The kernels' `struct Scales`: the scales of all dimensions, and the mode.
     struct Scales {
-        of: [Scale; 3],
+        axes: [AxisScale; 3],
         mode: u32,
     }
 }
@@ -51,9 +52,9 @@ impl Scales {
     /// Computes the scales from images of sizes `from` to images of sizes `to`. Both begin with batch and channels.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
     fn new(mode: Mode, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
-        let single = dtype != DType::F64 || mode.number <= EXACT.number;
+        let single = dtype != DType::F64 || mode.number <= NEAREST_EXACT.number;
         let round = |x: f64| if single { f64::from(x as f32) } else { x };
-        let mut of = [Scale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
+        let mut axes = [AxisScale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
         for (dim, scale) in scales.iter().enumerate() {
             let (from, to) = (from[dim + 2], to[dim + 2]);
             let step = match scale.filter(|&scale| scale > 0.0) {
@@ -63,10 +64,10 @@ impl Scales {
                 None => from as f64 / to as f64,
             };
             let size = |size: i64| i32::try_from(size).unwrap_or(i32::MAX);
-            of[3 - scales.len() + dim] =
-                Scale { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
+            axes[3 - scales.len() + dim] =
+                AxisScale { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
         }
-        Self { of, mode: mode.number }
+        Self { axes, mode: mode.number }
     }
 }
 
@@ -92,25 +93,25 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<()> {
-            check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING)?;
-            back($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
+            check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING_DTYPES)?;
+            resize_backward($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
         }
     )*};
 }
 
 upsamples! {
-    1 NEAREST [] [scales] NUMBERS upsample_nearest1d upsample_nearest1d_backward;
-    2 NEAREST [] [scales_h scales_w] NUMBERS upsample_nearest2d upsample_nearest2d_backward;
-    3 NEAREST [] [scales_d scales_h scales_w] NUMBERS upsample_nearest3d upsample_nearest3d_backward;
-    1 EXACT [] [scales] NUMBERS _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
-    2 EXACT [] [scales_h scales_w] NUMBERS _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
-    3 EXACT [] [scales_d scales_h scales_w] NUMBERS _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
-    1 LINEAR [align_corners] [scales] FLOATING upsample_linear1d upsample_linear1d_backward;
-    2 LINEAR [align_corners] [scales_h scales_w] FLOATING upsample_bilinear2d upsample_bilinear2d_backward;
-    3 LINEAR [align_corners] [scales_d scales_h scales_w] FLOATING upsample_trilinear3d upsample_trilinear3d_backward;
-    2 CUBIC [align_corners] [scales_h scales_w] FLOATING upsample_bicubic2d upsample_bicubic2d_backward;
-    2 SMOOTH_LINEAR [align_corners] [scales_h scales_w] FLOATING _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
-    2 SMOOTH_CUBIC [align_corners] [scales_h scales_w] FLOATING _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    1 NEAREST [] [scales] NUMERIC_DTYPES upsample_nearest1d upsample_nearest1d_backward;
+    2 NEAREST [] [scales_h scales_w] NUMERIC_DTYPES upsample_nearest2d upsample_nearest2d_backward;
+    3 NEAREST [] [scales_d scales_h scales_w] NUMERIC_DTYPES upsample_nearest3d upsample_nearest3d_backward;
+    1 NEAREST_EXACT [] [scales] NUMERIC_DTYPES _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    2 NEAREST_EXACT [] [scales_h scales_w] NUMERIC_DTYPES _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
+    3 NEAREST_EXACT [] [scales_d scales_h scales_w] NUMERIC_DTYPES _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
+    1 LINEAR [align_corners] [scales] FLOATING_DTYPES upsample_linear1d upsample_linear1d_backward;
+    2 LINEAR [align_corners] [scales_h scales_w] FLOATING_DTYPES upsample_bilinear2d upsample_bilinear2d_backward;
+    3 LINEAR [align_corners] [scales_d scales_h scales_w] FLOATING_DTYPES upsample_trilinear3d upsample_trilinear3d_backward;
+    2 CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES upsample_bicubic2d upsample_bicubic2d_backward;
+    2 ANTIALIASED_LINEAR [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
+    2 ANTIALIASED_CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }
 
 fn resize(
@@ -128,20 +129,20 @@ fn resize(
     let (launch, to) = (Launch::on(out)?, Images::of(out, rank));
     let planes: i64 = out.sizes()[..2].iter().product();
     let positions = count / planes;
-    let (lanes, turns) =
+    let (lanes, images) =
         if to.has_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
     // There are enough threads to keep the device busy; each loops over the remaining images.
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
-    let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);
+    let rows = u32::try_from((enough / lanes + 1).min(images).clamp(1, 1 << 15)).unwrap_or(1);
     let lane_grid = Grid::cover(lanes);
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
-    let dtype = if mode.number <= EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
+    let dtype = if mode.number <= NEAREST_EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
     Ok(launch.run(&UPSAMPLE, mode.forward, &[dtype], grid, arguments)?)
 }
 
-fn back(
+fn resize_backward(
     rank: usize,
     grad_output: &Tensor,
     out: &Tensor,

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::PointwisePlan;
 
-use crate::engine::elementwise::check_written;
+use crate::engine::elementwise::begin_checked_write;
 use crate::engine::transfer::{contiguous_copy, download, transfer};
 use crate::prelude::*;
 
@@ -11,23 +11,23 @@ fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Res
     if this.device().key() == Device::CPU.key() {
         return download(this, src, non_blocking);
     }
-    let _writing = check_written(&["src"], "self", this, &[src])?;
+    let _writing = begin_checked_write(&["src"], "self", this, &[src])?;
     transfer(this, src, non_blocking)
 }
 
 #[op_impl(aten::fill_scalar, CUDA, in_place, strided, converts)]
 fn fill_scalar(_plan: &PointwisePlan, out: &mut Tensor, value: Scalar) -> Result<()> {
-    write(out, &Tensor::number(value))
+    copy_into(out, &Tensor::number(value))
 }
 
 #[op_impl(aten::fill, CUDA, in_place, strided, converts)]
 fn fill(_plan: &PointwisePlan, out: &mut Tensor, value: &Tensor) -> Result<()> {
-    write(out, value)
+    copy_into(out, value)
 }
 
 #[op_impl(aten::zero, CUDA, in_place, strided, converts)]
 fn zero(_plan: &PointwisePlan, out: &mut Tensor) -> Result<()> {
-    write(out, &Tensor::number(0.into()))
+    copy_into(out, &Tensor::number(0.into()))
 }
 
 #[op_impl(aten::alias_copy, CUDA)]

@@ -2,10 +2,10 @@
 
 use aten::CatPlan;
 
-use crate::engine::data_movement::joined;
+use crate::engine::data_movement::concatenate;
 use crate::prelude::*;
 
 #[op_impl(aten::cat, CUDA)]
 fn cat(plan: &CatPlan<'_>, out: &mut Tensor) -> Result<()> {
-    joined(out, &plan.tensors, plan.dim)
+    concatenate(out, &plan.tensors, plan.dim)
 }

@@ -10,20 +10,20 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: both sides come with their own sizes and strides, and `aten` checked them against the padding.
     static PAD = unsafe { Kernel::new("pad", include_str!("../../../kernels/views/pad.cu"), |instances| {
-        instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        instances.each("unbordered", &NUMBERS);
+        instances.add_each("pad", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.add_each("pad_backward", &NUMERIC_DTYPES);
     }) };
 }
 
 parameters! {
-    /// The kernels' `struct Border`: the padding before each dimension, and its kind.
-    struct Border {
+    /// The kernels' `struct Padding`: the padding before each dimension, and its kind.
+    struct Padding {
         before: [i64; 3],
         kind: u32,
     }
 }
 
-impl Border {
+impl Padding {
     fn new(plan: &PadPlan, padding: &[i64]) -> Self {
         let mut before = [0; 3];
         // Paddings come in pairs (before, after), the last dimension first.
@@ -34,7 +34,7 @@ impl Border {
     }
 }
 
-fn filled(
+fn launch_pad(
     template: &'static str,
     plan: &PadPlan,
     out: &Tensor,
@@ -43,9 +43,9 @@ fn filled(
     padding: &[i64],
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let (images, border) =
-        ((Images::of(out, plan.dim_count), Images::of(from, plan.dim_count)), Border::new(plan, padding));
-    let arguments = (count, out, from, images.0, images.1, border);
+    let (images, pad_parameter) =
+        ((Images::of(out, plan.dim_count), Images::of(from, plan.dim_count)), Padding::new(plan, padding));
+    let arguments = (count, out, from, images.0, images.1, pad_parameter);
     launch.cover(&PAD, template, &[dtype], count, arguments)
 }
 
@@ -53,13 +53,13 @@ macro_rules! borders {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-            filled("bordered", plan, out, this, word_dtype(this.dtype()), padding)
+            launch_pad("pad", plan, out, this, word_dtype(this.dtype()), padding)
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
-            check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMBERS)?;
-            filled("unbordered", plan, out, grad_output, grad_output.dtype(), padding)
+            check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMERIC_DTYPES)?;
+            launch_pad("pad_backward", plan, out, grad_output, grad_output.dtype(), padding)
         }
     )*};
 }

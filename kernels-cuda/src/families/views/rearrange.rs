@@ -3,14 +3,14 @@
 
 use aten::RollShifts;
 
-use crate::engine::data_movement::{Side, joined, moved};
-use crate::engine::prefix_sum::{exclusive_sum, read_back};
+use crate::engine::data_movement::{StridedPointer, concatenate, copy_strided};
+use crate::engine::prefix_sum::{exclusive_sum, read_integer};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here, with their counts, and `starts` has one element for each of `size` rows.
     static REPEAT_INTERLEAVE = unsafe { Kernel::new("repeat_interleave", include_str!("../../../kernels/views/repeat_interleave.cu"), |instances| {
-        instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
+        instances.add_all(&["check_repeats", "repeat_indices"], &[DType::I32, DType::I64]);
     }) };
 }
 
@@ -29,45 +29,54 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
     }
     let launch = Launch::on(out)?;
     let element = element_size(this);
-    let side = |at, strides: Dims| Side { at, steps: strides.iter().map(|stride| stride * element).collect() };
-    moved(launch, this.dtype(), &sizes, &side(launch.place(out)?, to), &side(launch.place(this)?, from))
+    let pointer = |address, strides: Dims| StridedPointer {
+        address,
+        byte_strides: strides.iter().map(|stride| stride * element).collect(),
+    };
+    copy_strided(
+        launch,
+        this.dtype(),
+        &sizes,
+        &pointer(launch.pointer(out)?, to),
+        &pointer(launch.pointer(this)?, from),
+    )
 }
 
 #[op_impl(aten::flip, CUDA)]
 fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let launch = Launch::on(out)?;
-    let mut from = Side::of(launch, this, this.sizes())?;
+    let mut from = StridedPointer::of(launch, this, this.sizes())?;
     for dim in (0..plan.len()).filter(|&dim| plan[dim] && this.sizes()[dim] > 0) {
-        let step = &mut from.steps[dim];
-        from.at = from.at.offset((*step * (this.sizes()[dim] - 1)).cast_unsigned());
+        let step = &mut from.byte_strides[dim];
+        from.address = from.address.offset((*step * (this.sizes()[dim] - 1)).cast_unsigned());
         *step = -*step;
     }
-    moved(launch, this.dtype(), this.sizes(), &Side::of(launch, out, out.sizes())?, &from)
+    copy_strided(launch, this.dtype(), this.sizes(), &StridedPointer::of(launch, out, out.sizes())?, &from)
 }
 
 #[op_impl(aten::roll, CUDA)]
 fn roll(plan: &RollShifts, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
-        RollShifts::PerDim(by) => rolled(out, this, by),
+        RollShifts::PerDim(by) => roll_dims(out, this, by),
         RollShifts::Flat(by) => {
             let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
             let this = this.restride(row.clone().with_offset(this.geometry().offset()))?;
-            rolled(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
+            roll_dims(&mut out.restride(row.with_offset(out.geometry().offset()))?, &this, &[*by])
         }
     }
 }
 
 /// Rolls each dimension by `by`: its last `by` elements come first.
-fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+fn roll_dims(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
     let mut from = this.clone();
     let dims: Vec<usize> = (0..by.len()).filter(|&dim| by[dim] != 0).collect();
-    let Some(&last) = dims.last() else { return write(out, this) };
+    let Some(&last) = dims.last() else { return copy_into(out, this) };
     for dim in dims {
         let (at, by) = (i64::try_from(dim).unwrap_or(0), by[dim]);
         let stays = from.sizes()[dim] - by;
         let parts = [aten::narrow(&from, at, stays, by)?, aten::narrow(&from, at, 0, stays)?];
         let to = if dim == last { out.clone() } else { out.fresh_like(out.dtype())? };
-        joined(&to, &[&parts[0], &parts[1]], dim)?;
+        concatenate(&to, &[&parts[0], &parts[1]], dim)?;
         from = to;
     }
     Ok(())
@@ -84,13 +93,13 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     let launch = Launch::on(&repeats)?;
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     let site = site!("aten::repeat_interleave", "repeats");
-    let arguments = (count, &repeats, &starts, site, launch.faults());
-    launch.cover(&REPEAT_INTERLEAVE, "checked", &[dtype], count, arguments)?;
-    let total = read_back(launch, &exclusive_sum(launch, &starts)?)?;
+    let arguments = (count, &repeats, &starts, site, launch.fault_record());
+    launch.cover(&REPEAT_INTERLEAVE, "check_repeats", &[dtype], count, arguments)?;
+    let total = read_integer(launch, &exclusive_sum(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
         return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
     }
     let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
-    launch.cover(&REPEAT_INTERLEAVE, "repeated", &[dtype], total, (total, &out, count, &starts))?;
+    launch.cover(&REPEAT_INTERLEAVE, "repeat_indices", &[dtype], total, (total, &out, count, &starts))?;
     Ok(out)
 }
