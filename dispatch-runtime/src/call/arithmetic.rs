@@ -40,9 +40,9 @@ fn unclaimed(of: RustOperator) -> Result<Tensor> {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand beside a tensor in an expression",
+    message = "`{Self}` is not an operand of arithmetic with tensors",
     label = "write a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
-    note = "what computes a tensor gives a `Result`; `?` takes the tensor out of it"
+    note = "a call that computes a tensor returns a `Result`; write `?` after it to get the tensor"
 )]
 pub trait Term: Sized {
     /// Calls `compute` with the operand as a tensor.

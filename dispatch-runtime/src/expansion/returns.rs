@@ -36,8 +36,8 @@ impl<O: Operation, T, E: KernelError<O>> Returns<O, T> for Result<T, E> {
 
 /// An error type of kernels: any type that `?` converts to the runtime's error.
 #[diagnostic::on_unimplemented(
-    message = "a kernel of operator `{O}` fails with `{Self}`, which does not turn into `dispatch_runtime::Error`",
-    label = "turn it into one: `.map_err(Error::kernel)`"
+    message = "a kernel of operator `{O}` fails with `{Self}`, which does not convert into `dispatch_runtime::Error`",
+    label = "convert it: `.map_err(Error::kernel)`"
 )]
 pub trait KernelError<O>: Into<Error> {}
 

@@ -103,8 +103,8 @@ pub struct PlanList<V> {
 /// assert_eq!(outline[0].dtype, DType::F32);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "operator `{Self}` says `plan`, but nothing makes one",
-    label = "write `#[op_plan({Self})]` over a function that gives a `Plan`"
+    message = "operator `{Self}` is defined with `plan`, but has no plan",
+    label = "write a function under `#[op_plan({Self})]` that returns a `Plan`"
 )]
 pub trait Planned: Operation {
     /// The value that kernels get as `plan`.
