@@ -6,11 +6,11 @@ use peer::{Job, job};
 const ONE: Scalar = Scalar::Int(1);
 
 /// Returns the job for a call on tensors of one element.
-pub(crate) fn call(name: &str) -> Option<Job> {
+pub(crate) fn small_call(name: &str) -> Option<Job> {
     let (mut a, b) = (Tensor::from(vec![1.5_f32]), Tensor::from(vec![2.5_f32]));
     let (row, column) = (Tensor::from(vec![[1.5_f32]]), Tensor::from(vec![[2.5_f32]]));
     match name {
-        "nothing" => job(|| ()),
+        "empty function" => job(|| ()),
         "add" => job(move || aten::add(&a, &b, ONE)),
         "add out=" => {
             let mut out = Tensor::from(vec![0.0_f32]);
@@ -25,19 +25,19 @@ pub(crate) fn call(name: &str) -> Option<Job> {
     }
 }
 
-/// Returns the job for a call on large tensors. The name has an operator and sizes.
-pub(crate) fn throughput(name: &str) -> Option<Job> {
+/// Returns the job for a call on large tensors. The name is the operator and the sizes.
+pub(crate) fn large_call(name: &str) -> Option<Job> {
     let (operator, sizes) = name.rsplit_once(' ')?;
     let sizes: Vec<i64> = sizes.split('x').map(|size| size.parse().ok()).collect::<Option<_>>()?;
     let (rows, columns) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
-    let a = numbers(&sizes).expect("CPU tensors can be made");
-    let b = numbers(&sizes).expect("CPU tensors can be made");
+    let a = pseudo_random(&sizes).expect("the CPU has memory for these tensors");
+    let b = pseudo_random(&sizes).expect("the CPU has memory for these tensors");
     match operator {
         "matmul" => job(move || aten::mm(&a, &b)),
         "bmm" => job(move || aten::bmm(&a, &b)),
         "softmax" => job(move || aten::_softmax(&a, 1, false)),
         "layer_norm" => {
-            let weight = numbers(&[columns]).ok()?;
+            let weight = pseudo_random(&[columns]).ok()?;
             job(move || aten::native_layer_norm(&a, &[columns], Some(&weight), Some(&weight), 1e-5))
         }
         "exp" => job(move || aten::exp(&a)),
@@ -50,7 +50,7 @@ pub(crate) fn throughput(name: &str) -> Option<Job> {
         }
         "add, every second" => {
             let wide = [rows, 2 * columns];
-            let [a, b] = [(); 2].map(|()| aten::slice(&numbers(&wide).ok()?, 1, None, None, 2).ok());
+            let [a, b] = [(); 2].map(|()| aten::slice(&pseudo_random(&wide).ok()?, 1, None, None, 2).ok());
             let (a, b) = (a?, b?);
             job(move || aten::add(&a, &b, ONE))
         }
@@ -71,7 +71,7 @@ pub(crate) fn throughput(name: &str) -> Option<Job> {
 }
 
 /// Returns a tensor of pseudo-random values around zero, the same in every run.
-pub(crate) fn numbers(sizes: &[i64]) -> Result<Tensor> {
+pub(crate) fn pseudo_random(sizes: &[i64]) -> Result<Tensor> {
     let mut state = 1_u32;
     let elements = (0..sizes.iter().product()).map(|_: i64| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

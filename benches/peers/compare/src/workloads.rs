@@ -1,14 +1,15 @@
-//! The works on large tensors, with our minimum speed relative to PyTorch.
+//! The workloads on large tensors, with our minimum speed relative to PyTorch.
 
-/// Returns all works with their targets.
-pub(crate) fn works() -> impl Iterator<Item = (String, f64)> {
-    let once = ELEMENTS.iter().chain(DATA).map(|(work, target)| ((*work).to_owned(), *target));
-    let there = PARTS.iter().map(|(part, target)| ((*part).to_owned(), *target));
-    let back = PARTS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
-    once.chain(there).chain(back)
+/// Returns all workloads with their targets.
+pub(crate) fn workloads() -> impl Iterator<Item = (String, f64)> {
+    let calls =
+        LARGE_TENSORS.iter().chain(INDEXING_AND_SCANS).map(|(workload, target)| ((*workload).to_owned(), *target));
+    let forward = NETWORK_PARTS.iter().map(|(part, target)| ((*part).to_owned(), *target));
+    let backward = NETWORK_PARTS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
+    calls.chain(forward).chain(backward)
 }
 
-const ELEMENTS: &[(&str, f64)] = &[
+const LARGE_TENSORS: &[(&str, f64)] = &[
     ("matmul 256x256", 0.97),
     ("matmul 512x512", 0.97),
     ("matmul 1024x1024", 0.97),
@@ -44,7 +45,7 @@ const ELEMENTS: &[(&str, f64)] = &[
     ("max, columns 4096x4096", 0.95),
 ];
 
-const DATA: &[(&str, f64)] = &[
+const INDEXING_AND_SCANS: &[(&str, f64)] = &[
     ("mean over rows", 0.95),
     ("mean over columns", 0.95),
     ("var over rows", 0.95),
@@ -58,19 +59,19 @@ const DATA: &[(&str, f64)] = &[
     ("sort 1M", 0.95),
     ("topk 100 of 1M", 0.95),
     ("cumsum 16M", 0.95),
-    ("matmul 1024 bf16", ANY),
-    ("matmul 1024 f16", ANY),
-    ("add 1024x1024 bf16", ANY),
-    ("add 1024x1024 f16", ANY),
-    ("exp 1024x1024 bf16", ANY),
-    ("exp 1024x1024 f16", ANY),
-    ("gelu 1024x1024 bf16", ANY),
-    ("gelu 1024x1024 f16", ANY),
+    ("matmul 1024 bf16", NO_TARGET),
+    ("matmul 1024 f16", NO_TARGET),
+    ("add 1024x1024 bf16", NO_TARGET),
+    ("add 1024x1024 f16", NO_TARGET),
+    ("exp 1024x1024 bf16", NO_TARGET),
+    ("exp 1024x1024 f16", NO_TARGET),
+    ("gelu 1024x1024 bf16", NO_TARGET),
+    ("gelu 1024x1024 f16", NO_TARGET),
 ];
-/// The target of works that are only reported.
-const ANY: f64 = 0.0;
+/// The target of workloads that are only reported.
+const NO_TARGET: f64 = 0.0;
 
-const PARTS: &[(&str, f64)] = &[
+const NETWORK_PARTS: &[(&str, f64)] = &[
     ("conv2d stem", 0.8),
     ("conv2d 64 3x3", 0.8),
     ("conv2d 256 3x3", 0.8),

@@ -7,14 +7,14 @@ use measure::Result;
 
 use crate::program::Program;
 
-/// A running program of the comparison.
-pub(crate) struct Side {
+/// A process of a peer, which times workloads on request.
+pub(crate) struct RunningProgram {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Side {
+impl RunningProgram {
     pub(crate) fn start(program: &Program, threads: usize) -> Result<Self> {
         let mut child = program.command(threads).arg("time").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -23,21 +23,21 @@ impl Side {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    /// Returns the seconds that `calls` calls take, or `None` if the program does not know the work.
-    pub(crate) fn time(&mut self, work: &str, calls: u64) -> Result<Option<f64>> {
-        writeln!(self.input, "{calls} {work}")?;
+    /// Returns the seconds that `calls` calls take, or `None` if the program does not know the workload.
+    pub(crate) fn time(&mut self, workload: &str, calls: u64) -> Result<Option<f64>> {
+        writeln!(self.input, "{calls} {workload}")?;
         self.input.flush()?;
         let mut answer = String::new();
         self.output.read_line(&mut answer)?;
         match answer.trim() {
-            "" => Err(format!("a peer ended over `{work}`").into()),
+            "" => Err(format!("a peer ended during `{workload}`").into()),
             "-" => Ok(None),
             seconds => Ok(Some(seconds.parse()?)),
         }
     }
 }
 
-impl Drop for Side {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // The process may have ended already.
         let _ = self.child.kill();

@@ -13,7 +13,7 @@ use std::thread;
 /// # Errors
 ///
 /// Returns an error if the program does not start, must not be traced, or ends too early.
-pub fn per_call(program: &mut Command, more: u32) -> io::Result<f64> {
+pub fn instructions_per_call(program: &mut Command, more: u32) -> io::Result<f64> {
     // Only the thread that starts a program may trace it. It is a new thread, because it is pinned to one processor.
     let counted = thread::scope(|scope| scope.spawn(|| trace(program)).join());
     let [few, many] = counted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -23,7 +23,7 @@ pub fn per_call(program: &mut Command, more: u32) -> io::Result<f64> {
 
 /// Returns the number of instructions between the second and third stop, and between the third and fourth.
 fn trace(program: &mut Command) -> io::Result<[u64; 2]> {
-    stay_here()?;
+    pin_to_current_cpu()?;
     // SAFETY: the closure makes only one system call, which is allowed between fork and exec.
     unsafe {
         program.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
@@ -40,12 +40,12 @@ fn trace(program: &mut Command) -> io::Result<[u64; 2]> {
 
 /// Pins this thread, and the programs that it starts, to the current processor. Tracer and program take turns at every instruction, which
 /// is many times faster on one processor.
-fn stay_here() -> io::Result<()> {
+fn pin_to_current_cpu() -> io::Result<()> {
     // SAFETY: all zeros are the empty set, the current processor is in its range, and the set is only read.
     let done = unsafe {
-        let mut here: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(usize::try_from(libc::sched_getcpu()).unwrap_or(0), &mut here);
-        libc::sched_setaffinity(0, size_of_val(&here), &raw const here)
+        let mut cpus: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(usize::try_from(libc::sched_getcpu()).unwrap_or(0), &mut cpus);
+        libc::sched_setaffinity(0, size_of_val(&cpus), &raw const cpus)
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -58,13 +58,13 @@ fn count(process: u32) -> io::Result<[u64; 2]> {
         if unsafe { libc::ptrace(request, process, 0, 0) } == -1 {
             return Err(io::Error::last_os_error());
         }
-        let signal = wait(process)?;
+        let signal = wait_for_stop(process)?;
         if signal == libc::SIGSTOP || signal == libc::SIGTRAP {
             return Ok(signal);
         }
     };
-    wait(process)?;
-    // The first calls take more instructions, so the program runs past its first mark and those calls.
+    wait_for_stop(process)?;
+    // The first calls take more instructions, so the program runs past its first stop and those calls.
     for _ in 0..2 {
         while run_to_stop(libc::PTRACE_CONT)? != libc::SIGSTOP {}
     }
@@ -78,7 +78,7 @@ fn count(process: u32) -> io::Result<[u64; 2]> {
 }
 
 /// Waits until the process stops, and returns the signal.
-fn wait(process: libc::pid_t) -> io::Result<libc::c_int> {
+fn wait_for_stop(process: libc::pid_t) -> io::Result<libc::c_int> {
     let mut status = 0;
     // SAFETY: `status` is written to.
     if unsafe { libc::waitpid(process, &raw mut status, 0) } == -1 {
@@ -87,6 +87,6 @@ fn wait(process: libc::pid_t) -> io::Result<libc::c_int> {
     if libc::WIFSTOPPED(status) {
         Ok(libc::WSTOPSIG(status))
     } else {
-        Err(io::Error::other("the program ended before its last mark"))
+        Err(io::Error::other("the program ended before its last stop"))
     }
 }
