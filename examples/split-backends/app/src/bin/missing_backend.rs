@@ -5,7 +5,7 @@ use opdispatch::prelude::*;
 
 fn main() {
     let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
-    let error = myops::square(&a).expect_err("nothing is linked that could multiply");
+    let error = myops::square(&a).expect_err("no kernel of `mymul` is linked");
     println!("{error}");
     assert!(error.to_string().contains("use my_cpu as _;"));
 }
