@@ -38,25 +38,29 @@ fn few(this: &mut Tensor, n: i64, name: Option<&str>) -> Result<(Option<Str>, i6
 }
 
 /// The kinds of values that each argument of an operator accepts, and the index of the argument that each result returns.
-struct Shape {
+struct OperatorCase {
     operator: &'static Operator,
     accepted: &'static [&'static [&'static str]],
     results: &'static [usize],
 }
 
-fn shapes() -> [Shape; 2] {
+fn operator_cases() -> [OperatorCase; 2] {
     [
-        Shape {
+        OperatorCase {
             operator: echo::operator(),
-            accepted: &ACCEPTED,
+            accepted: &ECHO_ACCEPTED,
             results: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
         },
-        Shape { operator: few::operator(), accepted: &[&["Tensor"], &["int"], &["str", "None"]], results: &[0, 2, 1] },
+        OperatorCase {
+            operator: few::operator(),
+            accepted: &[&["Tensor"], &["int"], &["str", "None"]],
+            results: &[0, 2, 1],
+        },
     ]
 }
 
 /// The kinds of values that each argument of `echo` accepts.
-const ACCEPTED: [&[&str]; 21] = [
+const ECHO_ACCEPTED: [&[&str]; 21] = [
     &["Tensor"],
     &["Tensor", "None"],
     &["Tensor[]"],
@@ -82,7 +86,7 @@ const ACCEPTED: [&[&str]; 21] = [
 
 static TENSOR: LazyLock<Tensor> = LazyLock::new(|| Tensor::from_slice(&[1.0_f32, 2.0]));
 
-fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
+fn draw_value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
     let tensor = || TENSOR.clone();
     Ok(match kind {
         0 => tensor().into(),
@@ -112,9 +116,9 @@ fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
 }
 
 /// Draws the kind of a value, mostly one that fits, so that complete calls succeed often.
-fn kind(input: &mut Unstructured<'_>, shape: &Shape, position: usize) -> Decoded<u8> {
+fn draw_kind(input: &mut Unstructured<'_>, case: &OperatorCase, position: usize) -> Decoded<u8> {
     let choice: u8 = input.arbitrary()?;
-    let fitting = match (shape.accepted.len(), position) {
+    let fitting = match (case.accepted.len(), position) {
         (3, 1) => 4,
         (3, 2) => 13,
         (_, position) => u8::try_from(position).unwrap_or(0),
@@ -124,16 +128,16 @@ fn kind(input: &mut Unstructured<'_>, shape: &Shape, position: usize) -> Decoded
 
 fn run(data: &[u8]) -> Decoded<()> {
     let mut input = Unstructured::new(data);
-    let shape = &shapes()[usize::from(input.arbitrary::<bool>()?)];
-    let takes = shape.accepted.len();
+    let case = &operator_cases()[usize::from(input.arbitrary::<bool>()?)];
+    let argument_count = case.accepted.len();
     let mut stack = Stack::new();
     let mut model: Vec<String> = Vec::new();
     // Values that belong to other calls are below the arguments. Sometimes one argument is missing.
     let below = usize::from(input.arbitrary::<u8>()? % 8);
-    let count = takes + below - usize::from(input.arbitrary::<u8>()? > 250);
+    let count = argument_count + below - usize::from(input.arbitrary::<u8>()? > 250);
     for position in 0..count {
-        let kind = kind(&mut input, shape, (position + takes * 8 - below) % takes)?;
-        let value = value(&mut input, kind)?;
+        let kind = draw_kind(&mut input, case, (position + argument_count * 8 - below) % argument_count)?;
+        let value = draw_value(&mut input, kind)?;
         model.push(format!("{value:?}"));
         stack.push(value);
         if input.arbitrary::<u8>()? > 250 {
@@ -142,17 +146,17 @@ fn run(data: &[u8]) -> Decoded<()> {
     }
     let printed = |stack: &Stack| stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
     assert_eq!(printed(&stack), model);
-    assert!(!stack.args(shape.operator).to_string().is_empty());
+    assert!(!stack.args(case.operator).to_string().is_empty());
 
-    let fits = stack.top(takes).is_some_and(|arguments| {
+    let fits = stack.top(argument_count).is_some_and(|arguments| {
         let accepts = |(value, kinds): (&Value, &&[&str])| kinds.is_empty() || kinds.contains(&value.kind());
-        arguments.iter().zip(shape.accepted).all(accepts)
+        arguments.iter().zip(case.accepted).all(accepts)
     });
-    match shape.operator.call_boxed(&mut stack) {
+    match case.operator.call_boxed(&mut stack) {
         Ok(()) => {
             assert!(fits);
-            let arguments = model.split_off(model.len() - takes);
-            model.extend(shape.results.iter().map(|&argument| arguments[argument].clone()));
+            let arguments = model.split_off(model.len() - argument_count);
+            model.extend(case.results.iter().map(|&argument| arguments[argument].clone()));
             assert_eq!(printed(&stack), model);
         }
         Err(error) => {
