@@ -244,7 +244,7 @@ impl Schema {
         let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
             return false;
         };
-        with_components(a).iter().any(|a| with_components(b).iter().any(|b| may_alias_directly(a, b)))
+        nested_types(a).iter().any(|a| nested_types(b).iter().any(|b| may_alias_directly(a, b)))
     }
 
     fn type_at(&self, position: Position) -> Option<&Type> {
@@ -259,8 +259,9 @@ fn have_common_set(a: &Type, b: &Type) -> bool {
     a.any_alias(&|ours| b.any_alias(&|theirs| ours.shares_set(theirs)))
 }
 
-fn with_components(ty: &Type) -> Vec<&Type> {
-    std::iter::once(ty).chain(ty.components().flat_map(with_components)).collect()
+/// Returns the type and all types inside it.
+fn nested_types(ty: &Type) -> Vec<&Type> {
+    std::iter::once(ty).chain(ty.components().flat_map(nested_types)).collect()
 }
 
 fn may_alias_directly(a: &Type, b: &Type) -> bool {

@@ -285,8 +285,8 @@ impl Type {
     }
 
     /// Whether any alias annotation in the type satisfies the predicate. Layers call this during operator calls, so it does not allocate.
-    pub(crate) fn any_alias(&self, is_such: &dyn Fn(&Alias) -> bool) -> bool {
-        self.alias.as_ref().is_some_and(is_such) || self.components().any(|part| part.any_alias(is_such))
+    pub(crate) fn any_alias(&self, predicate: &dyn Fn(&Alias) -> bool) -> bool {
+        self.alias.as_ref().is_some_and(predicate) || self.components().any(|part| part.any_alias(predicate))
     }
 
     pub(crate) fn visit_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {

@@ -194,8 +194,10 @@ fn keywords_unused(_type: i64, _: i64, _x: i64) -> i64 {
 }
 
 /// An operator whose argument names also occur in generated code.
-#[op_def("clash(Tensor keys, int stack, int kernel, int __keys, int __stack, int body, int KEYS, int __kernel) -> int")]
-fn clash(
+#[op_def(
+    "clashing_names(Tensor keys, int stack, int kernel, int __keys, int __stack, int body, int KEYS, int __kernel) -> int"
+)]
+fn clashing_names(
     keys: &Tensor,
     stack: i64,
     kernel: i64,
@@ -206,7 +208,7 @@ fn clash(
     __kernel: i64,
 ) -> Result<i64>;
 
-#[op_impl(clash, when(*stack_is_positive(&stack)), priority = 1)]
+#[op_impl(clashing_names, when(*stack_is_positive(&stack)), priority = 1)]
 #[expect(non_snake_case, clippy::too_many_arguments, reason = "an argument's own name")]
 fn clash_any(
     keys: &Tensor,
@@ -268,9 +270,18 @@ fn tensors_pass_through_calls() -> Result<()> {
 
 #[test]
 fn argument_names_do_not_clash_with_generated_names() -> Result<()> {
-    assert_eq!(clash(&tensor(&[1.0]), 1, 2, 3, 4, 5, 6, 7)?, 28);
+    assert_eq!(clashing_names(&tensor(&[1.0]), 1, 2, 3, 4, 5, 6, 7)?, 28);
     assert_eq!(
-        clash!(&tensor(&[1.0]), stack = 1, kernel = 2, __keys = 3, __stack = 4, body = 5, KEYS = 6, __kernel = 7)?,
+        clashing_names!(
+            &tensor(&[1.0]),
+            stack = 1,
+            kernel = 2,
+            __keys = 3,
+            __stack = 4,
+            body = 5,
+            KEYS = 6,
+            __kernel = 7
+        )?,
         28
     );
     assert_eq!(keywords(5, 3, 0)?, 2);
