@@ -8,12 +8,12 @@ use dispatch_runtime::{Complex64, ErrorKind, Layout, MemoryFormat, Object};
 use libfuzzer_sys::arbitrary::{Result as Decoded, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
-/// An operator with one argument of every convertible type, which it returns.
+/// An operator with one argument of every convertible type. It returns 16 of them, as an operator has at most 16 results.
 #[op_def(
     "echo(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e, int[]? f, float g, float[] h, bool i, bool[] j, Scalar k, \
      Scalar[] l, complex m, str n, str[] o, ScalarType p, Layout q, MemoryFormat r, Device s, Generator? t, Any u) -> \
-     (Tensor, Tensor?, Tensor[], Tensor?[], int, int[]?, float, float[], bool, bool[], Scalar, Scalar[], complex, str, \
-     str[], ScalarType, Layout, MemoryFormat, Device, Generator?, Any)"
+     (Tensor, Tensor?, Tensor[], Tensor?[], int, int[]?, float[], bool[], Scalar, Scalar[], str, str[], ScalarType, Device, \
+     Generator?, Any)"
 )]
 #[rustfmt::skip]
 fn echo(
@@ -21,12 +21,13 @@ fn echo(
     j: &[bool], k: Scalar, l: &[Scalar], m: Complex64, n: &str, o: &[Str], p: DType, q: Layout, r: MemoryFormat, s: Device,
     t: Option<&Generator>, u: &Value,
 ) -> Result<(
-    Tensor, Option<Tensor>, Vec<Tensor>, Vec<Option<Tensor>>, i64, Option<Vec<i64>>, f64, Vec<f64>, bool, Vec<bool>, Scalar,
-    Vec<Scalar>, Complex64, Str, Vec<Str>, DType, Layout, MemoryFormat, Device, Option<Generator>, Value,
+    Tensor, Option<Tensor>, Vec<Tensor>, Vec<Option<Tensor>>, i64, Option<Vec<i64>>, Vec<f64>, Vec<bool>, Scalar, Vec<Scalar>, Str,
+    Vec<Str>, DType, Device, Option<Generator>, Value,
 )> {
+    let _ = (g, i, m, q, r);
     Ok((
-        a.clone(), b.cloned(), c.to_vec(), d.to_vec(), e, f.map(<[i64]>::to_vec), g, h.to_vec(), i, j.to_vec(), k, l.to_vec(), m,
-        n.into(), o.to_vec(), p, q, r, s, t.cloned(), u.clone(),
+        a.clone(), b.cloned(), c.to_vec(), d.to_vec(), e, f.map(<[i64]>::to_vec), h.to_vec(), j.to_vec(), k, l.to_vec(), n.into(),
+        o.to_vec(), p, s, t.cloned(), u.clone(),
     ))
 }
 
@@ -49,7 +50,7 @@ fn operator_cases() -> [OperatorCase; 2] {
         OperatorCase {
             operator: echo::operator(),
             accepted: &ECHO_ACCEPTED,
-            results: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
+            results: &[0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 13, 14, 15, 18, 19, 20],
         },
         OperatorCase {
             operator: few::operator(),
