@@ -208,7 +208,7 @@ fn parse_name_and_equals(input: ParseStream<'_>) -> syn::Result<Token![=]> {
 
 fn parse_priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let minus: Option<Token![-]> = input.parse()?;
-    let wanted = "a priority is an integer of 32 bits: `priority = 10`";
+    let wanted = "a priority is a 32-bit integer: `priority = 10`";
     if input.is_empty() {
         return Err(input.error(wanted));
     }
