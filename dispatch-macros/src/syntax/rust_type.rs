@@ -91,7 +91,7 @@ fn strip_paths_and_lifetimes(tokens: TokenStream) -> TokenStream {
                 }
             }
             TokenTree::Group(group) => {
-                out.push(Group::new(group.delimiter(), strip_paths_and_lifetimes(group.stream())).into())
+                out.push(Group::new(group.delimiter(), strip_paths_and_lifetimes(group.stream())).into());
             }
             tree => out.push(tree),
         }
