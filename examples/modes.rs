@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     let [first, second] = [[256, 64], [10, 256]].map(parameter);
     let weights = [first?, second?];
 
-    println!("one forward, as it is called:\n");
+    println!("the operator calls of one forward pass:\n");
     modes::with_mode(Print::new(), || loss(&weights))?;
 
     let (flops, memory, profiler) = (Arc::new(Flops::new()), Arc::new(Memory::new()), Arc::new(Profiler::new()));

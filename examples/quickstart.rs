@@ -32,8 +32,11 @@ fn main() -> Result<()> {
     println!("(a * b).relu()[1..]  = {}", (&a * &b)?.relu()?.i(1..)?);
 
     let short = Tensor::from([1.0_f32]);
-    println!("\nan error of a kernel's own:\n{}", mymul(&a, &short).unwrap_err());
+    println!("\nan error from a kernel:\n{}", mymul(&a, &short).unwrap_err());
 
-    println!("\nwhere a call goes, and why:\n{}", mymul::operator().explain(&[(&a).into(), (&b).into()]));
+    println!(
+        "\nthe kernel of a call, and why it is selected:\n{}",
+        mymul::operator().explain(&[(&a).into(), (&b).into()])
+    );
     Ok(())
 }

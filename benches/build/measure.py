@@ -3,8 +3,8 @@
 
     benches/build/measure.py [cold] [programs] [edits] [tests]
 
-Without arguments all but `tests`, which is the README's second command. The machine should do nothing else. Prints one line a figure: what
-was measured, wall seconds, CPU seconds or megabytes, the target, and whether it holds.
+Without arguments, all parts except `tests`, which is the README's second command. Run nothing else on the machine. Prints one line per figure:
+its name, wall seconds, CPU seconds or megabytes, the target, and `pass` or `missed`.
 """
 
 import os
@@ -17,7 +17,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = pathlib.Path("benches/build")
+BUILD_FOLDER = pathlib.Path("benches/build")
 DIGITS = ["cargo", "run", "--quiet", "--release", "--example", "digits"]
 TESTS = ["cargo", "test", "--quiet", "--workspace", "--exclude", "dispatch-inspect-browser"]
 
@@ -54,20 +54,20 @@ def run(command, folder, target):
     """Runs a command, which must succeed, and returns its wall-clock and CPU seconds."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_TERM_COLOR": "never"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} in {folder} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)} in {folder} failed:\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return time.monotonic() - start, cpu
 
 
-def report(what, figure, unit, target):
-    verdict = "" if target is None else f"target {target:6.1f} {unit:5}  {'pass' if figure <= target else 'short'}"
-    print(f"{what:44} {figure:8.2f} {unit:5}  {verdict}", flush=True)
+def report(name, figure, unit, target):
+    verdict = "" if target is None else f"target {target:6.1f} {unit:5}  {'pass' if figure <= target else 'missed'}"
+    print(f"{name:44} {figure:8.2f} {unit:5}  {verdict}", flush=True)
 
 
-def stripped(program):
+def stripped_size(program):
     """Returns the size of a program without symbols, in megabytes."""
     copy = program.with_suffix(".stripped")
     subprocess.run(["strip", "-o", copy, program], check=True)
@@ -76,12 +76,12 @@ def stripped(program):
 
 def cold(clone, target):
     subprocess.run(["cargo", "fetch", "--quiet"], cwd=clone, check=True)
-    candle = clone / HERE / "candle"
+    candle = clone / BUILD_FOLDER / "candle"
     subprocess.run(["cargo", "fetch", "--quiet"], cwd=candle, check=True)
     wall, cpu = run(["cargo", "run", "--quiet", "--release"], candle, target / "candle")
     report("candle: first build", wall, "s", None)
     report("candle: first build, CPU", cpu, "s", None)
-    report("candle: program, stripped", stripped(target / "candle/release/candle-digits"), "MB", None)
+    report("candle: program, stripped", stripped_size(target / "candle/release/candle-digits"), "MB", None)
     own_wall, own_cpu = run(DIGITS, clone, target / "main")
     report("digits: first command", own_wall, "s", wall)
     report("digits: first command, CPU", own_cpu, "s", cpu)
@@ -89,31 +89,31 @@ def cold(clone, target):
 
 def programs(clone, target):
     run(["cargo", "build", "--quiet", "--release", "--example", "digits"], clone, target / "main")
-    report("digits, stripped", stripped(target / "main/release/examples/digits"), "MB", 12)
+    report("digits, stripped", stripped_size(target / "main/release/examples/digits"), "MB", 12)
     run(["cargo", "build", "--quiet", "--profile", "dist", "--example", "digits"], clone, target / "main")
-    report("digits, stripped, profile dist", stripped(target / "main/dist/examples/digits"), "MB", None)
-    for name, most in [("two-operators", 1), ("ten-operators", 8)]:
-        run(["cargo", "run", "--quiet", "--release"], clone / HERE / name, target / name)
-        report(f"{name}, stripped", stripped(target / name / "release" / name), "MB", most)
+    report("digits, stripped, profile dist", stripped_size(target / "main/dist/examples/digits"), "MB", None)
+    for name, limit in [("two-operators", 1), ("ten-operators", 8)]:
+        run(["cargo", "run", "--quiet", "--release"], clone / BUILD_FOLDER / name, target / name)
+        report(f"{name}, stripped", stripped_size(target / name / "release" / name), "MB", limit)
 
 
 def edits(clone, target):
-    user = clone / HERE / "ten-operators"
+    user = clone / BUILD_FOLDER / "ten-operators"
     wall, _ = run(["cargo", "check", "--quiet"], user, target / "check")
     report("a user's crate: first check", wall, "s", 90)
-    edit(user / "src/main.rs", "fn main() -> Result<()> {\n", '    eprintln!("edited");\n')
+    insert_line(user / "src/main.rs", "fn main() -> Result<()> {\n", '    eprintln!("edited");\n')
     wall, _ = run(["cargo", "check", "--quiet"], user, target / "check")
     report("a user's crate: check after an edit", wall, "s", 3)
     for i, (profile, flags) in enumerate([("dev", []), ("release", ["--release"])]):
         build = ["cargo", "build", "--quiet", *flags, "--example", "digits"]
         run(build, clone, target / "main")
-        for what, (file, before, line, targets) in EDITS.items():
-            edit(clone / file, before, line.format(profile))
+        for name, (file, before, line, targets) in EDITS.items():
+            insert_line(clone / file, before, line.format(profile))
             wall, _ = run(build, clone, target / "main")
-            report(f"{what}, {profile}", wall, "s", targets[i])
+            report(f"{name}, {profile}", wall, "s", targets[i])
 
 
-def edit(file, before, line):
+def insert_line(file, before, line):
     """Inserts a line after another one."""
     text = file.read_text()
     if before not in text:
@@ -129,14 +129,14 @@ def tests(clone, target):
 
 def main():
     parts = {"cold": cold, "programs": programs, "edits": edits, "tests": tests}
-    wanted = sys.argv[1:] or ["cold", "programs", "edits"]
-    if unknown := [part for part in wanted if part not in parts]:
-        sys.exit(f"no part is called {', '.join(unknown)}: {', '.join(parts)}")
+    selected = sys.argv[1:] or ["cold", "programs", "edits"]
+    if unknown := [part for part in selected if part not in parts]:
+        sys.exit(f"there is no part {', '.join(unknown)}; the parts are {', '.join(parts)}")
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="build-"))
     try:
         clone = scratch / "clone"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
-        for part in wanted:
+        for part in selected:
             parts[part](clone, scratch / "target")
     finally:
         shutil.rmtree(scratch)

@@ -1,7 +1,7 @@
-"""Records calls of operators with PyTorch: `python3 record.py` writes more.jsonl.gz, in the form of ops.jsonl.gz.
+"""Records calls of operators with PyTorch: `python3 record.py` writes more.jsonl.gz, in the format of ops.jsonl.gz.
 
-That one has what PyTorch's own tests call below autograd. Here are operators that it lacks, and composed ones, whose parts alone it
-has.
+ops.jsonl.gz has the calls that PyTorch's own tests make below autograd. more.jsonl.gz has the operators that are not among them, and
+composite operators, which autograd replaces by their parts.
 """
 
 import math
@@ -28,7 +28,7 @@ def i64(*sizes):
     return torch.randint(-9, 10, sizes)
 
 
-def ints(*numbers):
+def integers(*numbers):
     return torch.tensor(numbers)
 
 
@@ -50,20 +50,20 @@ for p in (0.5, 1.0, 2.0, 3.0, float("inf")):
     record("_cdist_backward", f64(3, 2), x1, x2, p, torch.cdist(x1, x2, p))
     record("_pdist_backward", f64(3), x1, p, torch.pdist(x1, p))
 
-# Bags. What a sum does not count differs by overload.
-table, rows = f64(6, 3), ints(0, 2, 2, 5, 1, 0, 3)
+# Embedding bags. The overloads differ in the rows that a sum leaves out.
+table, rows = f64(6, 3), integers(0, 2, 2, 5, 1, 0, 3)
 for mode in (0, 1, 2):
-    for offsets, last in ((ints(0, 3, 3, 5), False), (ints(0, 2, 7), True)):
+    for offsets, last in ((integers(0, 3, 3, 5), False), (integers(0, 2, 7), True)):
         for padding in (-1, 2):
             record("_embedding_bag", table, rows, offsets, False, mode, False, None, last, padding)
-            record("_embedding_bag", table, rows, offsets, True, mode, False, None, last, padding, graded=mode < 2)
-    record("embedding_bag", table.float(), rows, ints(0, 4), False, mode, False)
-    record("embedding_bag.padding_idx", table, rows, ints(0, 4), False, mode, False, None, False, -4)
-record("_embedding_bag", table, rows, ints(0, 3, 5), False, 0, False, f64(7), False, 2)
-record("_embedding_bag", table, rows.int(), ints(0, 3, 5).int(), False, 0, False, f64(7), False, -1)
-record("_embedding_bag", table.bfloat16(), rows, ints(0, 3, 5), False, 1, False, None, False, -1)
+            record("_embedding_bag", table, rows, offsets, True, mode, False, None, last, padding, with_gradients=mode < 2)
+    record("embedding_bag", table.float(), rows, integers(0, 4), False, mode, False)
+    record("embedding_bag.padding_idx", table, rows, integers(0, 4), False, mode, False, None, False, -4)
+record("_embedding_bag", table, rows, integers(0, 3, 5), False, 0, False, f64(7), False, 2)
+record("_embedding_bag", table, rows.int(), integers(0, 3, 5).int(), False, 0, False, f64(7), False, -1)
+record("_embedding_bag", table.bfloat16(), rows, integers(0, 3, 5), False, 1, False, None, False, -1)
 
-# Gates.
+# Gated and leaky activations, and their backwards.
 record("glu_backward", f64(3, 2), f64(3, 4), 1)
 record("glu_backward", f64(2, 5).float(), f64(4, 5).float(), 0)
 for weight in (f64(3), f64(1), f64()):
@@ -72,27 +72,27 @@ record("prelu", f64(4).float(), f64(1).float())
 record("hardshrink_backward", f64(2, 3), f64(2, 3), 0.5)
 record("softshrink_backward", f64(2, 3), f64(2, 3), 0.5)
 record("rrelu", f64(2, 3), 0.1, 0.3, False)
-record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, True, False, graded=False)
-record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, False, False, graded=False)
+record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, True, False, with_gradients=False)
+record("rrelu_with_noise_backward", f64(2, 3), f64(2, 3), f64(2, 3), 0.1, 0.3, False, False, with_gradients=False)
 record("alpha_dropout", f64(2, 3), 0.5, False)
 record("feature_alpha_dropout", f64(2, 3), 0.5, False)
 
 # Losses.
-signs = ints(1, -1, 1)
+signs = integers(1, -1, 1)
 for reduction in (0, 1, 2):
     record("cosine_embedding_loss", f64(3, 4), f64(3, 4), signs, 0.2, reduction)
     record("hinge_embedding_loss", f64(3, 3), signs, 1.0, reduction)
     record("margin_ranking_loss", f64(3), f64(3), signs, 0.5, reduction)
     record("triplet_margin_loss", f64(3, 4), f64(3, 4), f64(3, 4), 1.0, 2.0, 1e-6, reduction == 1, reduction)
     for log, full in ((True, True), (False, False)):
-        record("poisson_nll_loss", f64(2, 3).abs() + 0.1, ints(1, 2, 4).double(), log, full, 1e-8, reduction)
+        record("poisson_nll_loss", f64(2, 3).abs() + 0.1, integers(1, 2, 4).double(), log, full, 1e-8, reduction)
     record("multilabel_margin_loss", f64(2, 4), torch.tensor([[1, 3, -1, 0], [2, -1, 0, 0]]), reduction)
     grad = f64(3) if reduction == 0 else f64()
-    record("multi_margin_loss_backward", grad, f64(3, 4), ints(1, 3, 0), 2, 1.0, f64(4), reduction, graded=False)
+    record("multi_margin_loss_backward", grad, f64(3, 4), integers(1, 3, 0), 2, 1.0, f64(4), reduction, with_gradients=False)
 record("cosine_embedding_loss", f64(4).float(), f64(4).float(), torch.tensor(1), 0.0, 1)
 target = torch.tensor([[1, 3, -1, 0], [2, -1, 0, 0]])
-known = torch.tensor([[0.0, 1, 0, 1], [0, 0, 1, 0]], dtype=torch.float64)
-record("multilabel_margin_loss_backward", f64(2), f64(2, 4), target, 0, known, graded=False)
+is_target = torch.tensor([[0.0, 1, 0, 1], [0, 0, 1, 0]], dtype=torch.float64)
+record("multilabel_margin_loss_backward", f64(2), f64(2, 4), target, 0, is_target, with_gradients=False)
 
 # Normalisation.
 record("rms_norm", f64(2, 3, 4), [4], f64(4), 1e-3)
@@ -100,7 +100,7 @@ record("rms_norm", f64(2, 3, 4).float(), [3, 4])
 record("_fused_rms_norm", f64(2, 3, 4), [3, 4], f64(3, 4), 1e-3)
 record("rms_norm", f64(2, 4).bfloat16(), [4], f64(4).bfloat16(), None)
 
-# Grids.
+# Grid sampling.
 for mode in (0, 1, 2):
     for padding in (0, 1, 2):
         for align in (False, True):
@@ -115,16 +115,16 @@ record("affine_grid_generator_backward", f64(2, 3, 4, 2), [2, 1, 3, 4], False)
 record("bilinear", f64(2, 3), f64(2, 4), f64(5, 3, 4), f64(5))
 record("bilinear", f64(2, 3, 2).float(), f64(2, 3, 4).float(), f64(5, 2, 4).float(), None)
 
-# Sequences of labels.
+# CTC loss.
 logs = f64(6, 3, 5).log_softmax(-1)
-for labels in (torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), ints(1, 2, 2, 3, 4, 3)):
+for labels in (torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), integers(1, 2, 2, 3, 4, 3)):
     for reduction in (0, 1, 2):
         record("ctc_loss.IntList", logs, labels, [6, 6, 6], [3, 1, 2], 0, reduction, False)
-record("ctc_loss.Tensor", logs, torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), ints(5, 1, 0), ints(3, 1, 2), 0, 2, True)
-record("ctc_loss.IntList", logs[:, 0], ints(1, 2), [6], [2], 4, 0, False)
-record("ctc_loss.IntList", logs, ints(1, 2, 2, 3, 4, 3), [6, 6, 6], [3, 3, 0], 0, 1, False)
-# With labels of one length, as PyTorch leaves what is behind the end of shorter ones arbitrary.
-record("_ctc_loss", logs, ints(1, 2, 2, 3, 4, 3), [6, 6, 6], [2, 2, 2], 0, False)
+record("ctc_loss.Tensor", logs, torch.tensor([[1, 2, 2], [3, 0, 0], [4, 3, 0]]), integers(5, 1, 0), integers(3, 1, 2), 0, 2, True)
+record("ctc_loss.IntList", logs[:, 0], integers(1, 2), [6], [2], 4, 0, False)
+record("ctc_loss.IntList", logs, integers(1, 2, 2, 3, 4, 3), [6, 6, 6], [3, 3, 0], 0, 1, False)
+# All label sequences have one length, because PyTorch leaves the elements after a shorter sequence uninitialised.
+record("_ctc_loss", logs, integers(1, 2, 2, 3, 4, 3), [6, 6, 6], [2, 2, 2], 0, False)
 
 # Resizing.
 for base in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
@@ -135,51 +135,51 @@ for base in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
     record(base + "_backward", f64(1, 2, 2, 3), [2, 3], [1, 2, 5, 6], False, None, None)
 
 # Recurrent layers.
-hidden, inner = 3, 2
+hidden_size, input_size = 3, 2
 
 
-def layers(gates, count, both=False, biases=True, projected=None):
-    out, width = [], inner
+def layer_weights(gates, count, bidirectional=False, biases=True, projected=None):
+    out, width = [], input_size
     for _ in range(count):
-        for _ in range(2 if both else 1):
-            out += [f64(gates * hidden, width), f64(gates * hidden, projected or hidden)]
-            out += [f64(gates * hidden), f64(gates * hidden)] if biases else []
-            out += [f64(projected, hidden)] if projected else []
-        width = (projected or hidden) * (2 if both else 1)
+        for _ in range(2 if bidirectional else 1):
+            out += [f64(gates * hidden_size, width), f64(gates * hidden_size, projected or hidden_size)]
+            out += [f64(gates * hidden_size), f64(gates * hidden_size)] if biases else []
+            out += [f64(projected, hidden_size)] if projected else []
+        width = (projected or hidden_size) * (2 if bidirectional else 1)
     return out
 
 
-def states(count, batch, width=hidden):
+def states(count, batch, width=hidden_size):
     return f64(count, batch, width)
 
 
-record("lstm_cell", f64(2, inner), [f64(2, hidden), f64(2, hidden)], *layers(4, 1))
+record("lstm_cell", f64(2, input_size), [f64(2, hidden_size), f64(2, hidden_size)], *layer_weights(4, 1))
 for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-    record(name + "_cell", f64(2, inner), f64(2, hidden), *layers(gates, 1, biases=name != "rnn_tanh"))
-for both in (False, True):
-    count = 4 if both else 2
+    record(name + "_cell", f64(2, input_size), f64(2, hidden_size), *layer_weights(gates, 1, biases=name != "rnn_tanh"))
+for bidirectional in (False, True):
+    count = 4 if bidirectional else 2
     for first in (False, True):
-        data = f64(2, 4, inner) if first else f64(4, 2, inner)
-        record("lstm.input", data, [states(count, 2), states(count, 2)], layers(4, 2, both), True, 2, 0.0, False, both, first)
+        data = f64(2, 4, input_size) if first else f64(4, 2, input_size)
+        record("lstm.input", data, [states(count, 2), states(count, 2)], layer_weights(4, 2, bidirectional), True, 2, 0.0, False, bidirectional, first)
         for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-            record(name + ".input", data, states(count, 2), layers(gates, 2, both, False), False, 2, 0.0, False, both, first)
-    steps = ints(3, 2, 2, 1)
+            record(name + ".input", data, states(count, 2), layer_weights(gates, 2, bidirectional, False), False, 2, 0.0, False, bidirectional, first)
+    steps = integers(3, 2, 2, 1)
     hx = [states(count, 3), states(count, 3)]
-    record("lstm.data", f64(8, inner), steps, hx, layers(4, 2, both), True, 2, 0.0, True, both)
+    record("lstm.data", f64(8, input_size), steps, hx, layer_weights(4, 2, bidirectional), True, 2, 0.0, True, bidirectional)
     for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-        record(name + ".data", f64(8, inner), steps, hx[0], layers(gates, 2, both), True, 2, 0.0, True, both)
+        record(name + ".data", f64(8, input_size), steps, hx[0], layer_weights(gates, 2, bidirectional), True, 2, 0.0, True, bidirectional)
 hx = [states(1, 2, 2), states(1, 2)]
-record("lstm.input", f64(4, 2, inner), hx, layers(4, 1, projected=2), True, 1, 0.0, False, False, False)
+record("lstm.input", f64(4, 2, input_size), hx, layer_weights(4, 1, projected=2), True, 1, 0.0, False, False, False)
 for first in (False, True):
-    record("_pack_padded_sequence", f64(3, 4, 2) if first else f64(4, 3, 2), ints(4, 2, 1), first)
-    record("_pad_packed_sequence", f64(7, 2), ints(3, 2, 1, 1), first, 0.5, 5)
+    record("_pack_padded_sequence", f64(3, 4, 2) if first else f64(4, 3, 2), integers(4, 2, 1), first)
+    record("_pad_packed_sequence", f64(7, 2), integers(3, 2, 1, 1), first, 0.5, 5)
     for side in ("left", "right"):
         record("pad_sequence", [f64(3, 2), f64(1, 2), f64(2, 2)], first, 0.5, side)
 
 # Composed operators.
 torch.manual_seed(5)
 
-# Products.
+# Products: einsum, matrix products, cross and Kronecker products, Vandermonde matrices.
 for equation, *sizes in (
     ("ij,jk->ik", (2, 3), (3, 4)), ("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 2, 5, 4)),
     ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("i,j->ij", (3,), (2,)), ("ij->ji", (2, 3)), ("ii->i", (3, 3)),
@@ -192,7 +192,7 @@ for equation, *sizes in (
     record("einsum", equation, [f32(*size) for size in sizes])
 record("einsum", "ij,jk,kl->il", [f32(2, 3), f32(3, 4), f32(4, 2)], path=[1, 2, 0, 1])
 record("einsum", "ij,jk->ik", [i64(2, 3), i64(3, 2)])
-record("einsum", "ij,jk->ik", [c64(2, 3), c64(3, 2)], graded=False)
+record("einsum", "ij,jk->ik", [c64(2, 3), c64(3, 2)], with_gradients=False)
 record("linalg_multi_dot", [f32(2, 3), f32(3, 5), f32(5, 1), f32(1, 4)])
 record("linalg_multi_dot", [f32(3), f32(3, 2), f32(2)])
 record("linalg_multi_dot", [f32(3, 2), f32(2)])
@@ -206,18 +206,18 @@ record("linalg_cross", f32(3, 2), f32(3, 1), dim=0)
 record("linalg_cross", i64(3), i64(3))
 record("cross", f32(2, 3, 3), f32(2, 3, 3))
 record("cross", f32(2, 3, 3), f32(2, 3, 3), 2)
-record("linalg_cross", c64(3), c64(3), graded=False)
+record("linalg_cross", c64(3), c64(3), with_gradients=False)
 record("kron", f32(2, 2), f32(3, 1, 2))
 record("kron", f32(3), f32())
 record("kron", i64(2), f32(1, 2))
 record("linalg_vander", f32(2, 3))
 record("linalg_vander", f32(3), N=5)
-record("vander", f32(3), graded=False)
+record("vander", f32(3), with_gradients=False)
 record("vander", i64(4).int(), 3, True)
 record("vander", f32(3), 0)
 record("vander", f32(3), 1)
 
-# Differences and areas.
+# Differences, trapezoidal integrals and gradients.
 record("diff", f32(5))
 record("diff", f32(3, 4), 2, 0)
 record("diff", i64(5), 7)
@@ -243,10 +243,10 @@ record("gradient.array", f32(3, 4), dim=[1, 0], edge_order=2)
 record("gradient.scalararray", f32(3, 4), spacing=0.5, dim=[-1])
 record("gradient.scalarrayarray", f32(3, 4), spacing=[0.5, 2], dim=[0, 1])
 record("gradient.scalarrayint", f32(3, 4), spacing=[2.0, 3.0])
-columns, lines = torch.tensor([0.0, 1, 3, 4.5]), torch.tensor([-1.0, 0, 2])
-record("gradient.tensorarray", f32(3, 4), spacing=[columns, lines], dim=[1, 0])
-record("gradient.tensorarray", f32(3, 4), spacing=[columns], dim=[1], edge_order=2)
-record("gradient.tensorarrayint", f32(3, 4), spacing=[lines, columns], edge_order=1)
+column_coordinates, row_coordinates = torch.tensor([0.0, 1, 3, 4.5]), torch.tensor([-1.0, 0, 2])
+record("gradient.tensorarray", f32(3, 4), spacing=[column_coordinates, row_coordinates], dim=[1, 0])
+record("gradient.tensorarray", f32(3, 4), spacing=[column_coordinates], dim=[1], edge_order=2)
+record("gradient.tensorarrayint", f32(3, 4), spacing=[row_coordinates, column_coordinates], edge_order=1)
 record("gradient.array", f32(2), dim=[0])
 
 # Statistics.
@@ -257,25 +257,25 @@ record("cov", f32(2, 4), correction=0)
 record("cov", f32(2, 4), fweights=torch.tensor([1, 2, 1, 3]))
 record("cov", f32(2, 4), aweights=torch.tensor([0.5, 0.25, 1.0, 2]))
 record("cov", f32(2, 4), correction=2, fweights=torch.tensor([1, 2, 1, 3]), aweights=torch.tensor([0.5, 0.25, 1.0, 2]))
-record("cov", c64(2, 4), graded=False)
+record("cov", c64(2, 4), with_gradients=False)
 record("corrcoef", f32(3, 5))
-record("corrcoef", f32(4), graded=False)
-record("corrcoef", c64(2, 4), graded=False)
-holed = f32(3, 4)
-holed[1, 2] = math.nan
-record("nanmean", holed, graded=False)
-record("nanmean", holed, [1])
+record("corrcoef", f32(4), with_gradients=False)
+record("corrcoef", c64(2, 4), with_gradients=False)
+with_nan = f32(3, 4)
+with_nan[1, 2] = math.nan
+record("nanmean", with_nan, with_gradients=False)
+record("nanmean", with_nan, [1])
 record("nanmean", f32(2, 3), [0], True, dtype=torch.float64)
-for between in ("linear", "lower", "higher", "midpoint", "nearest"):
-    record("quantile.scalar", f32(3, 5), 0.3, 1, interpolation=between)
-    record("quantile", f32(3, 4), torch.tensor([0.1, 0.5, 0.9]), 0, True, interpolation=between)
-    record("nanquantile.scalar", holed, 0.6, 1, interpolation=between)
+for interpolation in ("linear", "lower", "higher", "midpoint", "nearest"):
+    record("quantile.scalar", f32(3, 5), 0.3, 1, interpolation=interpolation)
+    record("quantile", f32(3, 4), torch.tensor([0.1, 0.5, 0.9]), 0, True, interpolation=interpolation)
+    record("nanquantile.scalar", with_nan, 0.6, 1, interpolation=interpolation)
 record("quantile", f32(3, 4), torch.tensor(0.25))
 record("quantile.scalar", f32(3, 4), 0.5, None, True)
 record("quantile", f32(3, 4), torch.tensor([0.5, 0.75]), None, True)
-record("quantile.scalar", holed, 0.5, 1, graded=False)
-record("nanquantile", holed, torch.tensor([0.2, 0.9]), 1)
-record("nanquantile.scalar", torch.full((2,), math.nan), 0.5, graded=False)
+record("quantile.scalar", with_nan, 0.5, 1, with_gradients=False)
+record("nanquantile", with_nan, torch.tensor([0.2, 0.9]), 1)
+record("nanquantile.scalar", torch.full((2,), math.nan), 0.5, with_gradients=False)
 record("quantile.scalar", f32(), 0.5)
 
 # Norms and sums.
@@ -289,19 +289,19 @@ record("norm_except_dim", f32(2, 3), 3, 0)
 record("_weight_norm", f32(2, 3), f32(2, 1))
 record("_weight_norm", f32(2, 3), f32(1, 3), 1)
 record("_weight_norm", f32(2, 3), f32(), -1)
-record("_weight_norm_interface", f32(2, 3), f32(2, 1), graded=False)
+record("_weight_norm_interface", f32(2, 3), f32(2, 1), with_gradients=False)
 v, gain = f32(2, 3), f32(2, 1).abs()
 norm = v.norm(dim=1, keepdim=True)
-record("_weight_norm_interface_backward", f32(2, 3), v, gain, norm, 0, graded=False)
+record("_weight_norm_interface_backward", f32(2, 3), v, gain, norm, 0, with_gradients=False)
 record("_weight_norm_differentiable_backward", f32(2, 3), v, gain, norm, 0)
 record("sum_to_size", f32(2, 3, 4), [3, 1])
 record("sum_to_size", f32(2, 3), [2, 3])
 record("_grad_sum_to_size", f32(2, 3), [3])
 record("_grad_sum_to_size", f32(2, 3), None)
 
-# Sequences of numbers.
-for ends in ((1, 4), (0, 3.5), (-1, 1)):
-    record("range", *ends)
+# Ranges and windows.
+for start_and_end in ((1, 4), (0, 3.5), (-1, 1)):
+    record("range", *start_and_end)
 record("range", 0.5, 3, dtype=torch.int64)
 record("range.step", 0, 1, 0.3)
 record("range.step", 5, -1, -2, dtype=torch.int32)
@@ -316,7 +316,7 @@ for window in ("hann_window", "hamming_window", "bartlett_window", "blackman_win
 record("hamming_window.periodic_alpha", 5, True, 0.6)
 record("hamming_window.periodic_alpha_beta", 5, False, 0.6, 0.3)
 
-# Parts and orders.
+# Splits, combinations, statistics by dimension, maxima and diagonals.
 for name in ("hsplit", "vsplit"):
     record(name + ".int", f32(4, 2), 2)
 record("hsplit.int", f32(4), 2)
@@ -329,7 +329,7 @@ record("tensor_split.tensor_indices_or_sections", f32(5, 2), torch.tensor(2))
 record("tensor_split.tensor_indices_or_sections", f32(2, 5), torch.tensor([1, 3]), 1)
 record("narrow.Tensor", f32(5), 0, torch.tensor(-3), 2)
 record("nonzero_numpy", torch.tensor([[0, 1], [2, 0]]))
-record("nonzero_numpy", torch.tensor(3.0), graded=False)
+record("nonzero_numpy", torch.tensor(3.0), with_gradients=False)
 record("flatten_dense_tensors", [f32(2, 3), f32(2)])
 record("unflatten_dense_tensors", f32(8), [torch.zeros(2, 3), torch.zeros(2)])
 record("cartesian_prod", [f32(2), f32(3)])
@@ -353,33 +353,33 @@ record("msort", f32(4, 2))
 record("diagflat", f32(2, 2), 1)
 record("diagflat", f32(3), -2)
 record("diagflat", f32(), 0)
-record("adjoint", c64(2, 3), graded=False)
+record("adjoint", c64(2, 3), with_gradients=False)
 record("mH", f32(2, 2, 3))
-record("matrix_H", c64(2, 3), graded=False)
+record("matrix_H", c64(2, 3), with_gradients=False)
 record("linalg_diagonal", f32(2, 3, 3), offset=1)
 
-# What is asked of tensors, and copies.
+# Queries of tensors, and copies.
 record("isreal", torch.tensor([1 + 1j, 2]))
-record("isreal", f32(2), graded=False)
+record("isreal", f32(2), with_gradients=False)
 record("resolve_conj", f32(2))
 record("resolve_neg", f32(2))
-record("view_as_real_copy", c64(2), graded=False)
-record("view_as_complex_copy", f32(3, 2), graded=False)
+record("view_as_real_copy", c64(2), with_gradients=False)
+record("view_as_complex_copy", f32(3, 2), with_gradients=False)
 record("lift_fresh_copy", f32(2))
-record("_stack", [f32(2), f32(2)], 1, graded=False)
-record("is_floating_point", f32(1), graded=False)
+record("_stack", [f32(2), f32(2)], 1, with_gradients=False)
+record("is_floating_point", f32(1), with_gradients=False)
 record("is_complex", c64(1))
 record("is_signed", torch.ones(1, dtype=torch.uint8))
-record("is_signed", f32(1), graded=False)
+record("is_signed", f32(1), with_gradients=False)
 record("can_cast", torch.float32, torch.int64)
 record("can_cast", torch.int64, torch.float64)
-record("dim", f32(2, 3), graded=False)
-record("element_size", f32(1).double(), graded=False)
-record("is_contiguous", f32(2, 3), graded=False)
+record("dim", f32(2, 3), with_gradients=False)
+record("element_size", f32(1).double(), with_gradients=False)
+record("is_contiguous", f32(2, 3), with_gradients=False)
 record("_index_put_impl", f32(4), [torch.tensor([0, 2])], f32(2))
 record("put", f32(2, 2), torch.tensor([3, 0]), f32(2))
 
-# More windows.
+# Kaiser windows.
 record("kaiser_window", 6)
 record("kaiser_window.periodic", 5, False, dtype=torch.float64)
 record("kaiser_window.beta", 4, True, 2.5)
@@ -400,86 +400,86 @@ for padding in (0, 1, 2):
             sizes, grid = (1, 2, 3, 4, 3), f64(1, 2, 2, 2, 3)
             record("grid_sampler_3d_backward", f64(1, 2, 2, 2, 2), f64(*sizes), grid, mode, padding, align, [True, True])
 
-# Special functions where they end, and beyond.
-ENDS = (0.0, -0.0, 1e-300, -1e-300, 1e-8, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, -2.5, 8.0, 30.0, -30.0, 100.0, -100.0, 1e300, -1e300)
-ENDS += (math.inf, -math.inf, math.nan)
+# Special functions at and beyond the ends of their domains.
+EDGE_VALUES = (0.0, -0.0, 1e-300, -1e-300, 1e-8, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, -2.5, 8.0, 30.0, -30.0, 100.0, -100.0, 1e300, -1e300)
+EDGE_VALUES += (math.inf, -math.inf, math.nan)
 BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
           "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai")
 OTHERS = ("ndtri", "log_ndtr", "erfcx", "entr", "i0e", "i1", "i1e")
 for name in (*("special_" + name for name in BESSEL + OTHERS), "i0", "lgamma", "digamma", "erfinv", "sinc"):
     for dtype in (torch.float32, torch.float64):
-        record(name, torch.tensor(ENDS, dtype=dtype), graded=False)
+        record(name, torch.tensor(EDGE_VALUES, dtype=dtype), with_gradients=False)
 for order in (1, 2, 5):
-    record("polygamma", order, torch.tensor(ENDS), graded=False)
-ENDS = torch.tensor([0.0, -0.0, 0.5, 1.0, 1.5, 2.0, -1.0, -1.5, 10.0, 100.0, 1e5, math.inf, -math.inf, math.nan]).double()
+    record("polygamma", order, torch.tensor(EDGE_VALUES), with_gradients=False)
+EDGE_VALUES = torch.tensor([0.0, -0.0, 0.5, 1.0, 1.5, 2.0, -1.0, -1.5, 10.0, 100.0, 1e5, math.inf, -math.inf, math.nan]).double()
 for name in ("special_zeta", "igamma", "igammac", "special_xlog1py"):
-    record(name, ENDS.float()[:, None], ENDS.float(), graded=False)
-    record(name, ENDS[:, None], ENDS, graded=False)
+    record(name, EDGE_VALUES.float()[:, None], EDGE_VALUES.float(), with_gradients=False)
+    record(name, EDGE_VALUES[:, None], EDGE_VALUES, with_gradients=False)
 CHEBYSHEV = ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w")
 for name in (*CHEBYSHEV, *("shifted_" + name for name in CHEBYSHEV), "hermite_polynomial_h", "hermite_polynomial_he",
              "laguerre_polynomial_l", "legendre_polynomial_p"):
-    record("special_" + name, ENDS[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), graded=False)
+    record("special_" + name, EDGE_VALUES[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), with_gradients=False)
 
-# What a half does not hold is a half before it meets others, unless it is a number that is a factor or a divisor.
+# PyTorch rounds a number to 16 bits before it is an operand of a 16-bit tensor, except a number that is a factor or a divisor.
 for dtype in (torch.float16, torch.bfloat16):
     halves, tiny = torch.tensor([0.1, 1.0, 3.3, -2.7, 7.0, 2048.0], dtype=dtype), torch.tensor([1e-5, -1e-3, -2.0], dtype=dtype)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        for wide in (torch.tensor(0.1), torch.tensor(3.3).double(), ints(2049)[0]):
-            record(name + ".Tensor", halves, wide, graded=False)
-            record(name + ".Tensor", wide, halves, graded=False)
-        record(name + ".Scalar", halves, 3.3, graded=False)
-        record(name + "_.Scalar", halves, 0.1, graded=False)
-        record(name + "_.Tensor", halves, torch.tensor(0.1).double(), graded=False)
-        record(name + ".Tensor", halves, ints(0, 1, 3, -3, 7, 2049), graded=False)
+        for wide in (torch.tensor(0.1), torch.tensor(3.3).double(), integers(2049)[0]):
+            record(name + ".Tensor", halves, wide, with_gradients=False)
+            record(name + ".Tensor", wide, halves, with_gradients=False)
+        record(name + ".Scalar", halves, 3.3, with_gradients=False)
+        record(name + "_.Scalar", halves, 0.1, with_gradients=False)
+        record(name + "_.Tensor", halves, torch.tensor(0.1).double(), with_gradients=False)
+        record(name + ".Tensor", halves, integers(0, 1, 3, -3, 7, 2049), with_gradients=False)
     for name in ("add.Tensor", "remainder.Tensor", "fmod.Tensor", "maximum", "atan2", "hypot", "nextafter", "pow.Tensor_Tensor",
                  "xlogy.Tensor", "special_xlog1py"):
         for wide in (torch.tensor(2.7), torch.tensor(1e10), torch.tensor(-1e10).double()):
-            record(name, halves, wide, graded=False)
-            record(name, wide, halves, graded=False)
+            record(name, halves, wide, with_gradients=False)
+            record(name, wide, halves, with_gradients=False)
     for name in ("mul.Scalar", "div.Scalar", "floor_divide.Scalar"):
-        record(name, tiny, 1e5, graded=False)
+        record(name, tiny, 1e5, with_gradients=False)
     for mode in ("trunc", "floor"):
-        record("div.Scalar_mode", halves, 0.1, rounding_mode=mode, graded=False)
-        record("div_.Scalar_mode", halves, 2.7, rounding_mode=mode, graded=False)
+        record("div.Scalar_mode", halves, 0.1, rounding_mode=mode, with_gradients=False)
+        record("div_.Scalar_mode", halves, 2.7, rounding_mode=mode, with_gradients=False)
     for name in ("remainder.Scalar", "fmod.Scalar", "fmod_.Scalar", "pow.Tensor_Scalar", "xlogy.Scalar_Other"):
-        record(name, halves, 2.7, graded=False)
-    record("lerp.Scalar", tiny, tiny * 2, 70000.0, graded=False)
+        record(name, halves, 2.7, with_gradients=False)
+    record("lerp.Scalar", tiny, tiny * 2, 70000.0, with_gradients=False)
 
-# Sums that only overflow on a way that need not be gone, and elements at the ends.
+# Sums that overflow only if the terms are squared or added without scaling, and elements at the limits of the dtype.
 for dtype in (torch.float16, torch.bfloat16, torch.float32):
-    most = torch.finfo(dtype).max
-    column = torch.tensor([[most], [-most], [1.0]], dtype=dtype)
+    largest = torch.finfo(dtype).max
+    column = torch.tensor([[largest], [-largest], [1.0]], dtype=dtype)
     for order in (2, 3, 0, 0.5):
-        record("linalg_vector_norm", column, order, [1], graded=False)
-    record("norm.Scalar", column[0, 0], 2, graded=False)
-    record("norm_except_dim", column, 2, 0, graded=False)
-    record("cumulative_trapezoid.dx", torch.tensor([1.0, 0.0, most, 0.1], dtype=dtype), graded=False)
-    record("cumulative_trapezoid.x", torch.tensor([1.0, 0.0, most, 0.1], dtype=dtype), torch.arange(4).to(dtype), graded=False)
-    record("gelu", torch.tensor([-math.inf, -0.0, 1.0], dtype=dtype), graded=False)
+        record("linalg_vector_norm", column, order, [1], with_gradients=False)
+    record("norm.Scalar", column[0, 0], 2, with_gradients=False)
+    record("norm_except_dim", column, 2, 0, with_gradients=False)
+    record("cumulative_trapezoid.dx", torch.tensor([1.0, 0.0, largest, 0.1], dtype=dtype), with_gradients=False)
+    record("cumulative_trapezoid.x", torch.tensor([1.0, 0.0, largest, 0.1], dtype=dtype), torch.arange(4).to(dtype), with_gradients=False)
+    record("gelu", torch.tensor([-math.inf, -0.0, 1.0], dtype=dtype), with_gradients=False)
 for dtype in (torch.bfloat16, torch.float32, torch.float64):
-    ends = torch.tensor([-math.inf, -0.0, 0.0, 4.0, -1.0, math.inf], dtype=dtype)
+    edge_values = torch.tensor([-math.inf, -0.0, 0.0, 4.0, -1.0, math.inf], dtype=dtype)
     for exponent in (0.5, -0.5):
-        record("pow.Tensor_Scalar", ends, exponent, graded=False)
-        record("pow_.Scalar", ends, exponent, graded=False)
-record("pow.Tensor_Scalar", ints(4, 9), 0.5)
+        record("pow.Tensor_Scalar", edge_values, exponent, with_gradients=False)
+        record("pow_.Scalar", edge_values, exponent, with_gradients=False)
+record("pow.Tensor_Scalar", integers(4, 9), 0.5)
 record("mT", f64())
 for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
     for sizes in ((), (2,), (2, 3)):
         record(name, f64(*sizes))
 
-# Dtypes that operators have beside those of most calls.
-DOUBLES, HALVES = torch.complex128, torch.float16
-ENDS = torch.tensor([3 + 4j, 0j, complex(math.inf, math.nan), complex(math.nan, 1), 1e300 + 1e300j, 1e-300j, complex(-math.inf, 1)], dtype=DOUBLES)
-for dtype in (torch.complex64, DOUBLES):
+# Dtypes that operators have in addition to the usual ones.
+COMPLEX128, FLOAT16 = torch.complex128, torch.float16
+EDGE_VALUES = torch.tensor([3 + 4j, 0j, complex(math.inf, math.nan), complex(math.nan, 1), 1e300 + 1e300j, 1e-300j, complex(-math.inf, 1)], dtype=COMPLEX128)
+for dtype in (torch.complex64, COMPLEX128):
     def numbers(*sizes):
         return torch.randn(sizes, dtype=dtype)
 
     for name in ("abs", "absolute", "silu", "sinc", "special_sinc", "log1p"):
         record(name, numbers(3, 2))
         record(name, numbers(2, 3).t())
-    record("abs", ENDS.to(dtype), graded=False)
-    record("nan_to_num", ENDS.to(dtype), graded=False)
-    record("nan_to_num", ENDS.to(dtype), 1.0, 2.0, -3.0, graded=False)
+    record("abs", EDGE_VALUES.to(dtype), with_gradients=False)
+    record("nan_to_num", EDGE_VALUES.to(dtype), with_gradients=False)
+    record("nan_to_num", EDGE_VALUES.to(dtype), 1.0, 2.0, -3.0, with_gradients=False)
     record("isclose", numbers(3), numbers(3))
     record("allclose", numbers(3), numbers(3))
     record("l1_loss", numbers(3), numbers(3))
@@ -487,7 +487,7 @@ for dtype in (torch.complex64, DOUBLES):
     record("lerp.Scalar", numbers(3), numbers(3), 0.4 - 0.9j)
     record("lerp.Tensor", numbers(3), numbers(3), numbers(3))
     record("logaddexp", numbers(3, 1), numbers(4))
-    record("logaddexp", ENDS.to(dtype), ENDS.to(dtype)[-1:], graded=False)
+    record("logaddexp", EDGE_VALUES.to(dtype), EDGE_VALUES.to(dtype)[-1:], with_gradients=False)
     for keepdim in (False, True):
         record("logsumexp", numbers(2, 3), [0], keepdim)
         record("logsumexp", numbers(2, 3), [0, 1], keepdim)
@@ -497,9 +497,9 @@ for dtype in (torch.complex64, DOUBLES):
     for name in ("sigmoid_backward", "tanh_backward", "silu_backward"):
         record(name, numbers(3), numbers(3))
 record("im2col", torch.rand(1, 2, 3, 3) > 0.5, [2, 2], [1, 1], [1, 1], [1, 1])
-kept = torch.tensor([True, False, True])
+mask = torch.tensor([True, False, True])
 for dtype in (torch.uint8, torch.int32, torch.int64, torch.bool):
-    record("native_dropout_backward", torch.tensor([2, 1, 0]).to(dtype), kept, 2.5)
+    record("native_dropout_backward", torch.tensor([2, 1, 0]).to(dtype), mask, 2.5)
 picture = torch.randint(0, 256, (2, 3, 5, 4), dtype=torch.uint8)
 for pixels in (picture, picture.contiguous(memory_format=torch.channels_last)):
     for name in ("upsample_bilinear2d", "upsample_bicubic2d"):
@@ -510,24 +510,24 @@ for pixels in (picture, picture.contiguous(memory_format=torch.channels_last)):
 for dtype in (torch.uint8, torch.int8, torch.int16):
     record("repeat_interleave.self_Tensor", f32(3, 2), torch.tensor([2, 0, 3], dtype=dtype), 0)
     record("repeat_interleave.self_Tensor", f32(3), torch.tensor([2], dtype=dtype), None)
-    record("repeat_interleave.Tensor", torch.tensor([2, 0, 3], dtype=dtype), graded=False)
-for dtype in (HALVES, torch.bfloat16, torch.float32, torch.float64):
+    record("repeat_interleave.Tensor", torch.tensor([2, 0, 3], dtype=dtype), with_gradients=False)
+for dtype in (FLOAT16, torch.bfloat16, torch.float32, torch.float64):
     record("ldexp.Tensor", torch.tensor([1e-4, -3.0, 0.0]).to(dtype), torch.tensor([20, -3, 7]))
     record("ldexp.Tensor", torch.tensor(-1.5).to(dtype), torch.tensor([12, -3, 7]))
-record("ldexp.Tensor", torch.tensor([1e-30, 2.0]), torch.tensor([200, -60], dtype=torch.int32), graded=False)
-record("ldexp.Tensor", f64(3), torch.tensor(200, dtype=torch.uint8), graded=False)
+record("ldexp.Tensor", torch.tensor([1e-30, 2.0]), torch.tensor([200, -60], dtype=torch.int32), with_gradients=False)
+record("ldexp.Tensor", f64(3), torch.tensor(200, dtype=torch.uint8), with_gradients=False)
 record("cosine_similarity", f32(2, 3), i64(2, 3), 1)
 record("cosine_similarity", torch.ones(3, dtype=torch.uint8), f64(2, 3), 1)
 record("cosine_similarity", f32(2, 3).half(), f32(3), 1)
-slices = torch.tensor([[[1, 2], [3, 4]], [[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+duplicates = torch.tensor([[[1, 2], [3, 4]], [[1, 2], [3, 4]], [[5, 6], [7, 8]]])
 for dim in (0, 1, 2):
-    for wanted in (False, True):
-        record("unique_dim", slices, dim, True, wanted, wanted)
-        record("unique_consecutive", slices, wanted, wanted, dim)
+    for with_indices in (False, True):
+        record("unique_dim", duplicates, dim, True, with_indices, with_indices)
+        record("unique_consecutive", duplicates, with_indices, with_indices, dim)
 record("log_sigmoid", f32(3, 4).t())
 
-# The strides of dimensions of size 1, of those that are empty, and of new ones.
-EXPANDED = {
+# The strides of dimensions of size 1, of empty dimensions, and of new dimensions.
+EXPAND_TARGETS = {
     ((), ()): ([1], [1, 1], [3, 1], [1, 3], [1, 2, 1, 3], [0], [1, 0], [0, 1], [2, 0, 1], []),
     ((1,), (7,)): ([1], [-1], [1, 1], [1, -1], [3, 1], [1, 3], [2, 1, 1], [1, 0], [0, 1], [1, 2, 0, 1]),
     ((1, 3), (7, 1)): ([1, -1], [2, -1, 3], [1, 2, 1, 3], [1, 0, 1, 3], [2, 2, 3]),
@@ -536,14 +536,14 @@ EXPANDED = {
     ((2, 1, 3), (3, 11, 1)): ([1, 2, 1, 3], [2, 2, 3], [0, 2, 1, 3], [1, 1, -1, -1, -1]),
     ((2, 0, 1), (4, 3, 9)): ([1, 2, 0, 1], [2, 0, 4], [2, -1, 1]),
 }
-for (sizes, strides), targets in EXPANDED.items():
-    given = torch.arange(1.0, 7.0).as_strided(sizes, strides)
+for (sizes, strides), targets in EXPAND_TARGETS.items():
+    source = torch.arange(1.0, 7.0).as_strided(sizes, strides)
     for target in targets:
-        record("expand", given, target)
-    record("broadcast_to", given, targets[0])
+        record("expand", source, target)
+    record("broadcast_to", source, targets[0])
 
-# Grids of narrow numbers, which are rounded after each operation. Some places are beside the image. Gradients have two places: if more add to
-# an element, the sum depends on their order, which is not defined on CUDA.
+# Grid sampling in 16 bits, rounded after each operation. Some points are outside the image. The backward has two points: if more of them add to
+# one element, the sum depends on the order, which is undefined on CUDA.
 for dtype in (torch.float16, torch.bfloat16):
     for padding, align in ((0, False), (1, True), (2, False)):
         for mode in (0, 2):

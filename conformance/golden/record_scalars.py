@@ -1,10 +1,10 @@
-"""Records what becomes of numbers that a dtype cannot hold: `python3 record_scalars.py` writes scalars.jsonl.gz.
+"""Records how operators convert numbers that a dtype cannot represent: `python3 record_scalars.py` writes scalars.jsonl.gz.
 
 Every operator of docs/coverage.md that takes a number is called in each dtype with each number of `NUMBERS`, for one argument at a
 time. The first line has the numbers. Every other line is one operator, dtype and argument, with a cell for each number: a list of
-results, each its dtype and its elements; "overflow" for a number that PyTorch refuses to convert; "error" for any other refusal; null
-where there is nothing to compare. `with` has the other arguments of a cell that are not those of the line.
-`meta` has the places of the cells in which the device meta accepts what the CPU refuses, or refuses what that accepts.
+results, each its dtype and its elements; "overflow" for a number that PyTorch refuses to convert; "error" for any other error; null
+if there is nothing to compare. `with` has the arguments of a cell that differ from those of the line.
+`meta` has the indices of the cells for which the device meta accepts a call that the CPU refuses, or the reverse.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from recorder import LINES, NAMES, encoded, number, tensors, write
+from recorder import DTYPE_NAMES, LINES, encoded, encoded_number, tensors, write
 
 warnings.filterwarnings("ignore")
 
@@ -36,15 +36,15 @@ def square(dtype):
     return torch.tensor([[1, 2], [3, 4]]).to(dtype)
 
 
-PLACES, FLAGS = torch.tensor([0, 2]), torch.tensor([True, False, True])
+INDICES, FLAGS = torch.tensor([0, 2]), torch.tensor([True, False, True])
 
-# Arguments by their names in the schema, and of some operators by the operator's, too.
-GENERAL = {
-    "mask": FLAGS, "condition": FLAGS, "index": PLACES, "dim": 0, "size": [2], "steps": 3, "pad": [1, 1], "reduce": "add",
+# The values of arguments by name: first for all operators, then for single operators.
+COMMON_ARGUMENTS = {
+    "mask": FLAGS, "condition": FLAGS, "index": INDICES, "dim": 0, "size": [2], "steps": 3, "pad": [1, 1], "reduce": "add",
     "is_result": False, "self_is_result": False, "training": False, "keepdim": False, "rounding_mode": "floor", "reduction": 1,
     "unsafe": False, "batch_first": False, "total_length": 3, "mode": 0,
 }
-OWN = {
+OPERATOR_ARGUMENTS = {
     "addmm": lambda dtype: {name: square(dtype) for name in ("self", "mat1", "mat2")},
     "addmv": lambda dtype: {"self": vector(dtype, 1, 2), "mat": square(dtype), "vec": vector(dtype, 1, 2)},
     "addr": lambda dtype: {"self": square(dtype), "vec1": vector(dtype, 1, 2), "vec2": vector(dtype, 1, 2)},
@@ -60,7 +60,7 @@ OWN = {
     "_segment_reduce_backward": lambda dtype: {
         "grad": vector(dtype, 1, 2), "output": vector(dtype, 3, 3), "reduce": "sum", "lengths": torch.tensor([2, 1])},
     "_pad_packed_sequence": lambda dtype: {"data": vector(dtype)[:, None], "batch_sizes": torch.tensor([2, 1])},
-    "_unsafe_masked_index": lambda dtype: {"mask": torch.tensor([True, False]), "indices": [PLACES]},
+    "_unsafe_masked_index": lambda dtype: {"mask": torch.tensor([True, False]), "indices": [INDICES]},
     "norm": lambda dtype: {"dim": [0], "dtype": dtype if dtype.is_floating_point or dtype.is_complex else torch.float32},
     "nan_to_num": lambda dtype: {"self": vector(dtype, math.nan, math.inf, -math.inf) if dtype.is_floating_point else vector(dtype)},
     "pad": lambda dtype: {"mode": "constant"},
@@ -69,17 +69,17 @@ OWN = {
     "arange": lambda dtype: {"start": 0, "end": 3},
     "range": lambda dtype: {"start": 0, "end": 3},
 }
-# The same where no element takes the number.
-NONE = torch.tensor([], dtype=torch.int64)
-EMPTY = {
+# The arguments of single operators for calls in which no element takes the number.
+NO_INDICES = torch.tensor([], dtype=torch.int64)
+EMPTY_ARGUMENTS = {
     "full": {"size": [0]}, "full_like": {"self": None}, "new_full": {"size": [0]}, "fill": {"self": None},
-    "masked_fill": {"mask": torch.tensor([False] * 3)}, "index_fill": {"index": NONE}, "scatter": {"index": NONE},
+    "masked_fill": {"mask": torch.tensor([False] * 3)}, "index_fill": {"index": NO_INDICES}, "scatter": {"index": NO_INDICES},
     "constant_pad_nd": {"pad": [0, 0]}, "where": {"condition": torch.tensor([False] * 3)}, "add": {"self": None, "other": None},
     "clamp": {"self": None}, "eq": {"self": None},
 }
-# Numbers that are written as floats, or come in tensors of one element.
-LIKEWISE = {"nan_to_num": ("nan", "posinf", "neginf"), "pad": ("value",), "fill.Tensor": ("value",), "masked_fill.Tensor": ("value",),
-            "index_fill.int_Tensor": ("value",)}
+# Arguments that take a number, but have the type `float` or are tensors of one element.
+OTHER_NUMBER_ARGUMENTS = {"nan_to_num": ("nan", "posinf", "neginf"), "pad": ("value",), "fill.Tensor": ("value",),
+                          "masked_fill.Tensor": ("value",), "index_fill.int_Tensor": ("value",)}
 
 
 def schema_of(name):
@@ -87,33 +87,33 @@ def schema_of(name):
     return getattr(getattr(torch.ops.aten, base), overload or "default")
 
 
-def functional(name):
-    """The base of an operator's name, whatever its form."""
+def functional_name(name):
+    """Returns the name of the functional operator, without overload and underscores at the end."""
     base = name.partition(".")[0]
     return base if base.startswith("__") else base.rstrip("_")
 
 
-def varied(name, schema):
-    """The arguments that are numbers."""
+def number_arguments(name, schema):
+    """Returns the names of the arguments that take a number."""
     found = [argument for argument in schema.arguments if str(argument.type) in ("number", "Optional[number]", "List[number]")]
     base, _, overload = name.partition(".")
-    key = functional(name) + ("." + overload.removesuffix("_out") if overload.startswith(("Tensor", "int_Tensor")) else "")
-    return [argument.name for argument in found] or list(LIKEWISE.get(key, ()))
+    key = functional_name(name) + ("." + overload.removesuffix("_out") if overload.startswith(("Tensor", "int_Tensor")) else "")
+    return [argument.name for argument in found] or list(OTHER_NUMBER_ARGUMENTS.get(key, ()))
 
 
-def given(name, schema, dtype, empty):
-    """A call's arguments by name, without those that keep their defaults."""
-    base = functional(name)
-    own = OWN.get(base, lambda dtype: {})(dtype)
+def call_arguments(name, schema, dtype, empty):
+    """Returns the arguments of a call by name, without those that keep their defaults."""
+    base = functional_name(name)
+    own = OPERATOR_ARGUMENTS.get(base, lambda dtype: {})(dtype)
     if empty:
-        own |= {key: vector(dtype)[:0] if value is None else value for key, value in EMPTY[base].items()} if base in EMPTY else {}
+        own |= {key: vector(dtype)[:0] if value is None else value for key, value in EMPTY_ARGUMENTS.get(base, {}).items()}
     arguments = {}
     for argument in schema.arguments:
         name, kind = argument.name, str(argument.type)
         if name in own and isinstance(own[name], torch.Tensor) <= (kind == "Tensor"):
             arguments[name] = own[name]
         elif kind == "Tensor":
-            arguments[name] = GENERAL.get(name, vector(dtype))
+            arguments[name] = COMMON_ARGUMENTS.get(name, vector(dtype))
         elif "ScalarType" in str(argument.real_type) and "dtype" == name:
             arguments[name] = dtype
         elif kind in ("number", "List[number]") and not argument.has_default_value():
@@ -121,13 +121,13 @@ def given(name, schema, dtype, empty):
         elif kind == "Optional[number]" and not argument.has_default_value():
             arguments[name] = None
         elif not argument.has_default_value():
-            arguments[name] = GENERAL[name]
+            arguments[name] = COMMON_ARGUMENTS[name]
     if base == "gradient":
         arguments["dim"] = [0] if "array" in schema.overload_name.removeprefix("scalar") else 0
     return arguments
 
 
-def called(function, arguments, device="cpu"):
+def call(function, arguments, device="cpu"):
     def own(value):
         if isinstance(value, torch.Tensor):
             return value.clone() if device == "cpu" else torch.empty_like(value, device=device)
@@ -141,15 +141,18 @@ def called(function, arguments, device="cpu"):
 
 def cell(function, arguments, device="cpu"):
     try:
-        results = called(function, arguments, device)
+        results = call(function, arguments, device)
     except Exception as error:
         is_overflow = "without overflow" in str(error) or "outside the representable range" in str(error)
         return "overflow" if is_overflow else "error"
     if device != "cpu":
         return []
-    if any(result.dtype not in NAMES for result in tensors([results])):
+    if any(result.dtype not in DTYPE_NAMES for result in tensors([results])):
         return None
-    return [[NAMES[result.dtype], *(number(element) for element in result.flatten().tolist())] for result in tensors([results])]
+    return [
+        [DTYPE_NAMES[result.dtype], *(encoded_number(element) for element in result.flatten().tolist())]
+        for result in tensors([results])
+    ]
 
 
 def with_number(arguments, at, value, kind):
@@ -160,21 +163,21 @@ def with_number(arguments, at, value, kind):
     return arguments | {at: value}
 
 
-def beside(arguments, at, value):
-    """The arguments that change with a number: a range that begins or ends at it has few elements."""
+def range_ends(arguments, at, value):
+    """Returns the other end of a range that starts or ends at the number, so that the range has few elements."""
     if at not in ("start", "end") or "steps" in arguments or isinstance(value, complex) or not abs(value) < 1e18:
         return {}
     return {"end": value + 2} if at == "start" else {"start": value - 2} if "start" in arguments else {}
 
 
-def is_left_out(call, dtype):
-    """Polynomials of very high degree, ranges of very many elements, and those whose step is a zero once it is an integer, which end
-    the process."""
-    if not isinstance(call.get("n", 1), (torch.Tensor, complex)) and not abs(call.get("n", 1)) < 100:
+def is_too_large(arguments, dtype):
+    """Whether the call is a polynomial of very high degree, a range of very many elements, or a range whose step is zero as an integer, which
+    kills the process."""
+    if not isinstance(arguments.get("n", 1), (torch.Tensor, complex)) and not abs(arguments.get("n", 1)) < 100:
         return True
-    if "end" not in call or "steps" in call or isinstance(call["end"], torch.Tensor):
+    if "end" not in arguments or "steps" in arguments or isinstance(arguments["end"], torch.Tensor):
         return False
-    start, end, step = call.get("start", 0), call["end"], call.get("step", 1)
+    start, end, step = arguments.get("start", 0), arguments["end"], arguments.get("step", 1)
     if any(isinstance(one, complex) or not math.isfinite(one) for one in (start, end, step)):
         return False
     return step == 0 or abs(step) < 1 and not dtype.is_floating_point or not (end - start) / step < 1000
@@ -185,12 +188,12 @@ def record(name, dtype, empty):
     schema = function._schema
     outs = [argument.name for argument in schema.arguments if argument.is_out]
     kinds = {argument.name: str(argument.type) for argument in schema.arguments}
-    for at in varied(name, schema):
-        arguments = given(name, schema, dtype, empty)
+    for at in number_arguments(name, schema):
+        arguments = call_arguments(name, schema, dtype, empty)
         for out in outs:
             arguments[out] = vector(dtype)[:0]
         plain = with_number(arguments, at, 1, kinds[at])
-        # The dtype of the result is not that of the arguments everywhere.
+        # Some operators have another dtype for `out` than for the arguments.
         for out in (dtype, torch.bool, torch.int64, torch.float32, torch.float64):
             if cell(function, plain) == "error" and outs:
                 arguments |= {name: vector(out)[:0] for name in outs}
@@ -198,31 +201,31 @@ def record(name, dtype, empty):
         if cell(function, plain) == "error":
             continue
         cells, meta, others = [], [], {}
-        for place, value in enumerate(NUMBERS):
+        for i, value in enumerate(NUMBERS):
             if kinds[at] in ("float", "Optional[float]") and not isinstance(value, float):
                 cells.append(None)
                 continue
-            other = beside(arguments, at, value)
+            other = range_ends(arguments, at, value)
             if other:
-                others[place] = {key: encoded(value) for key, value in other.items()}
-            call = with_number(arguments, at, value, kinds[at]) | other
-            if is_left_out(call, dtype):
+                others[i] = {key: encoded(value) for key, value in other.items()}
+            with_value = with_number(arguments, at, value, kinds[at]) | other
+            if is_too_large(with_value, dtype):
                 cells.append(None)
                 continue
-            cells.append(cell(function, call))
-            if isinstance(cell(function, call, "meta"), str) != isinstance(cells[-1], str):
-                meta.append(place)
-        line = {"op": schema.name + ("." + schema.overload_name if schema.overload_name else ""), "at": at, "dtype": NAMES[dtype]}
+            cells.append(cell(function, with_value))
+            if isinstance(cell(function, with_value, "meta"), str) != isinstance(cells[-1], str):
+                meta.append(i)
+        line = {"op": schema.name + ("." + schema.overload_name if schema.overload_name else ""), "at": at, "dtype": DTYPE_NAMES[dtype]}
         line["kwargs"] = {key: encoded(value) for key, value in with_number(arguments, at, 1, kinds[at]).items()}
         LINES.append(json.dumps(line | {"cells": cells, "meta": meta, "with": others}) + "\n")
 
 
 page = Path(__file__).parents[2] / "docs/coverage.md"
 for name in re.findall(r"^\| `([^`]+)` \|", page.read_text(), re.M):
-    if varied(name, schema_of(name)._schema) and not name.startswith("result_type"):
-        for dtype in NAMES:
+    if number_arguments(name, schema_of(name)._schema) and not name.startswith("result_type"):
+        for dtype in DTYPE_NAMES:
             record(name, dtype, False)
-            if functional(name) in EMPTY:
+            if functional_name(name) in EMPTY_ARGUMENTS:
                 record(name, dtype, True)
 
 LINES.insert(0, json.dumps({"numbers": [encoded(value) for value in NUMBERS]}) + "\n")

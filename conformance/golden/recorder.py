@@ -1,6 +1,6 @@
-"""How a call is recorded: its arguments, its results and its gradients, as a line of JSON.
+"""Encodes a call with its arguments, results and gradients as a line of JSON.
 
-Numbers are written in full, so that the same calls and the same PyTorch give the same bytes.
+Numbers are written with all digits, so that the same calls with the same PyTorch give the same bytes.
 """
 
 import gzip
@@ -10,14 +10,14 @@ import math
 import torch
 
 LINES = []
-NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.complex64: "c64",
+DTYPE_NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.complex64: "c64",
          torch.complex128: "c128", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
          torch.bool: "bool"}
 
 
-def number(value):
+def encoded_number(value):
     if isinstance(value, complex):
-        return [number(value.real), number(value.imag)]
+        return [encoded_number(value.real), encoded_number(value.imag)]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -25,16 +25,16 @@ def encoded(value):
     if value is None:
         return {"none": True}
     if isinstance(value, torch.Tensor):
-        data = [number(element) for element in value.detach().flatten().tolist()]
+        data = [encoded_number(element) for element in value.detach().flatten().tolist()]
         sizes, strides = list(value.shape), list(value.stride())
-        return {"tensor": {"dtype": NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}
+        return {"tensor": {"dtype": DTYPE_NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}
     if isinstance(value, torch.dtype):
-        return {"dtype": NAMES[value]}
+        return {"dtype": DTYPE_NAMES[value]}
     if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
         return {type(value).__name__: str(value).removeprefix("torch.")}
     if isinstance(value, (list, tuple)):
         return {"list": [encoded(element) for element in value]}
-    return {type(value).__name__: number(value)}
+    return {type(value).__name__: encoded_number(value)}
 
 
 def tensors(value):
@@ -43,42 +43,42 @@ def tensors(value):
     return [tensor for part in value for tensor in tensors(part)] if isinstance(value, (list, tuple)) else []
 
 
-def changed(value, change):
-    """The same value with other tensors."""
+def map_tensors(value, change):
+    """Returns the value with each tensor replaced by `change(tensor)`."""
     if isinstance(value, torch.Tensor):
         return change(value)
-    return [changed(part, change) for part in value] if isinstance(value, (list, tuple)) else value
+    return [map_tensors(part, change) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def leaf(tensor):
-    is_leaf = tensor.dtype in (torch.float32, torch.float64)
-    return tensor.detach().double().clone().requires_grad_() if is_leaf else tensor
+def as_leaf(tensor):
+    is_differentiated = tensor.dtype in (torch.float32, torch.float64)
+    return tensor.detach().double().clone().requires_grad_() if is_differentiated else tensor
 
 
 def gradients(function, arguments, named):
-    """By each tensor with a fraction, in double precision, of the results times the cosines of 1, 2 and so on."""
-    arguments, named = changed(arguments, leaf), {name: changed(value, leaf) for name, value in named.items()}
+    """Returns the gradients of each `f32` and `f64` argument, computed in double precision. The gradients of the results are
+    cos(1), cos(2) and so on."""
+    arguments, named = map_tensors(arguments, as_leaf), {name: map_tensors(value, as_leaf) for name, value in named.items()}
     leaves = [tensor for tensor in tensors([*arguments, *named.values()]) if tensor.requires_grad]
     results = [result for result in tensors(function(*arguments, **named)) if result.requires_grad]
     if not results:
         return None
-    seeds = [torch.arange(1, result.numel() + 1).double().cos().reshape(result.shape).to(result.dtype) for result in results]
-    found = torch.autograd.grad(results, leaves, seeds, allow_unused=True)
-    return [None if gradient is None else [number(x) for x in gradient.flatten().tolist()] for gradient in found]
+    result_gradients = [torch.arange(1, result.numel() + 1).double().cos().reshape(result.shape).to(result.dtype) for result in results]
+    gradients_of_leaves = torch.autograd.grad(results, leaves, result_gradients, allow_unused=True)
+    return [None if gradient is None else [encoded_number(x) for x in gradient.flatten().tolist()] for gradient in gradients_of_leaves]
 
 
-def record(name, *arguments, graded=True, **named):
-    """An operator with its overload, and what it is called with."""
+def record(name, *arguments, with_gradients=True, **named):
+    """Calls an operator, and adds the line of the call. `name` has the overload after a dot."""
     base, _, overload = name.partition(".")
     function = getattr(getattr(torch.ops.aten, base), overload or "default")
     line = {"op": "aten::" + name, "args": [encoded(argument) for argument in arguments]}
     line["kwargs"] = {name: encoded(value) for name, value in named.items()}
-    own = changed(arguments, torch.clone), {name: changed(value, torch.clone) for name, value in named.items()}
-    line["out"] = encoded(function(*own[0], **own[1]))
-    if graded and (found := gradients(function, arguments, named)) is not None:
+    copies = map_tensors(arguments, torch.clone), {name: map_tensors(value, torch.clone) for name, value in named.items()}
+    line["out"] = encoded(function(*copies[0], **copies[1]))
+    if with_gradients and (found := gradients(function, arguments, named)) is not None:
         line["grad_f64"] = found
     LINES.append(json.dumps(line) + "\n")
-
 
 
 def write(path):

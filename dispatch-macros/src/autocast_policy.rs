@@ -6,12 +6,12 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token};
 
 /// The input `word: "policy: operator", ..`: the unknown word, and the form of each policy.
-struct NoPolicy {
+struct UnknownPolicy {
     word: Ident,
     forms: Vec<String>,
 }
 
-impl Parse for NoPolicy {
+impl Parse for UnknownPolicy {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let word = input.parse()?;
         input.parse::<Token![:]>()?;
@@ -20,12 +20,12 @@ impl Parse for NoPolicy {
     }
 }
 
-pub(crate) fn no_policy(input: TokenStream) -> TokenStream {
-    let error = syn::parse2(input).map_or_else(std::convert::identity, |NoPolicy { word, forms }| {
+pub(crate) fn unknown_policy_error(input: TokenStream) -> TokenStream {
+    let error = syn::parse2(input).map_or_else(std::convert::identity, |UnknownPolicy { word, forms }| {
         let policies: Vec<&str> = forms.iter().filter_map(|form| form.split(':').next()).collect();
         let written = word.to_string();
         let message = match policies.iter().position(|&policy| policy == written) {
-            Some(at) => format!("policy `{written}` is written `autocast!({}, ..)`", forms[at]),
+            Some(at) => format!("write policy `{written}` as `autocast!({}, ..)`", forms[at]),
             None => {
                 let near = dispatch_schema::suggest(&written, policies.iter().copied());
                 let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));

@@ -44,7 +44,7 @@ pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
 }
 
 /// Returns the name of the crate that is being compiled, for messages. Returns `None` if a schema cannot contain the name, such as `with`.
-pub(crate) fn this_crate() -> Option<String> {
+pub(crate) fn this_crate_name() -> Option<String> {
     let name = std::env::var("CARGO_CRATE_NAME").or_else(|_| std::env::var("CARGO_PKG_NAME")).ok()?.replace('-', "_");
     OperatorName::parse(&format!("{name}::operator")).is_ok().then_some(name)
 }

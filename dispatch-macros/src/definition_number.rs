@@ -8,8 +8,8 @@ use proc_macro2::Span;
 pub(crate) fn of_definition(operator: &str) -> u64 {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let krate = [variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"), variable("CARGO_CRATE_NAME")].join(" ");
-    let place = Span::call_site().unwrap();
-    hash(&format!("{krate} {operator} {}:{}:{}", place.file(), place.line(), place.column()))
+    let location = Span::call_site().unwrap();
+    hash(&format!("{krate} {operator} {}:{}:{}", location.file(), location.line(), location.column()))
 }
 
 /// Hashes a text with FNV-1a, which is the same for every compiler, unlike the standard library's hash.
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_with_other_names_have_other_numbers() {
+    fn different_operators_get_different_numbers() {
         assert_ne!(hash("a 1 a::add 1:1"), hash("a 1 a::sub 1:1"));
         assert_eq!(hash(""), 0xcbf2_9ce4_8422_2325);
     }

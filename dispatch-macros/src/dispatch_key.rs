@@ -7,31 +7,33 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Path, Token, Visibility};
 
 use crate::crate_path;
-use crate::errors::at_end;
+use crate::errors::at_last_token;
 
 /// The argument: `backend`, or `layer, above = ..` with a landing or the key of another layer.
-enum Kind {
+enum KeyKind {
     Backend,
-    Layer(Ident),
-    LayerAbove(Path),
+    LayerAboveLanding(Ident),
+    LayerAboveKey(Path),
 }
 
 /// The landings above which a layer can be.
 const LANDINGS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
 
-impl Parse for Kind {
+impl Parse for KeyKind {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let usage = "write `backend`, or `layer, above = Autograd`";
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("say what kind of key this is: {usage}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the kind of the key is missing; {usage}")));
         }
         let word: Ident = input.call(Ident::parse_any)?;
         match word.to_string().as_str() {
             "backend" if input.is_empty() => Ok(Self::Backend),
-            "backend" => Err(syn::Error::new(rest(input)?, "a backend has no options; write `backend` alone")),
+            "backend" => {
+                Err(syn::Error::new(span_after_comma(input)?, "a backend has no options; write `backend` alone"))
+            }
             "layer" => {
                 if input.is_empty() {
-                    let message = "say where the layer runs: `layer, above = Autograd`, or above `Backends`, `Autocast` or `Everything`";
+                    let message = "the position of the layer is missing; write `layer, above = Autograd`, or name `Backends`, `Autocast` or `Everything`";
                     return Err(syn::Error::new_spanned(word, message));
                 }
                 input.parse::<Token![,]>()?;
@@ -43,21 +45,24 @@ impl Parse for Kind {
                     ));
                 }
                 if !input.peek(Token![=]) {
-                    return Err(syn::Error::new_spanned(above, "say above what: `above = Autograd`"));
+                    return Err(syn::Error::new_spanned(above, "`above` has no value; write `above = Autograd`"));
                 }
                 input.parse::<Token![=]>()?;
                 let above: Path = input.parse()?;
                 if !input.is_empty() {
-                    return Err(syn::Error::new(rest(input)?, "a layer has no other option than `above = ..`"));
+                    return Err(syn::Error::new(
+                        span_after_comma(input)?,
+                        "a layer has no option except `above = ..`; leave this one out",
+                    ));
                 }
-                let Some(word) = above.get_ident() else { return Ok(Self::LayerAbove(above)) };
+                let Some(word) = above.get_ident() else { return Ok(Self::LayerAboveKey(above)) };
                 match dispatch_schema::suggest(&word.to_string(), LANDINGS) {
-                    Some(landing) if word == landing => Ok(Self::Layer(word.clone())),
+                    Some(landing) if word == landing => Ok(Self::LayerAboveLanding(word.clone())),
                     Some(landing) => {
-                        let message = format!("a layer cannot land above `{word}`; did you mean `{landing}`?");
+                        let message = format!("there is no landing `{word}`; did you mean `{landing}`?");
                         Err(syn::Error::new_spanned(word, message))
                     }
-                    None => Ok(Self::LayerAbove(above)),
+                    None => Ok(Self::LayerAboveKey(above)),
                 }
             }
             _ => Err(syn::Error::new_spanned(&word, format!("`{word}` is not a kind of key; {usage}"))),
@@ -66,24 +71,24 @@ impl Parse for Kind {
 }
 
 /// Parses a comma, and returns the location of the next word.
-fn rest(input: ParseStream<'_>) -> syn::Result<Span> {
+fn span_after_comma(input: ParseStream<'_>) -> syn::Result<Span> {
     input.parse::<Token![,]>()?;
     Ok(input.span())
 }
 
 /// The item `pub static NAME: Key;`.
-struct Item {
+struct KeyDeclaration {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
 }
 
-impl Parse for Item {
+impl Parse for KeyDeclaration {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         if !input.peek(Token![static]) {
-            return Err(input.error("`#[dispatch_key]` stands over `static NAME: Key;`"));
+            return Err(input.error("`#[dispatch_key]` can only be applied to `static NAME: Key;`"));
         }
         input.parse::<Token![static]>()?;
         if input.peek(Token![mut]) {
@@ -97,14 +102,15 @@ impl Parse for Item {
         }
         input.parse::<Token![:]>()?;
         let ty: syn::Type = input.parse()?;
-        if crate::syntax::rust_type::RustType::written(&ty).text() != "Key" {
+        if crate::syntax::rust_type::RustType::from_user_type(&ty).text() != "Key" {
             return Err(syn::Error::new_spanned(
                 &ty,
                 format!("a dispatch key is a `Key`; write `static {name}: Key;`"),
             ));
         }
         if input.peek(Token![=]) {
-            return Err(input.error(format!("the value of a dispatch key is made for it; write `static {name}: Key;`")));
+            return Err(input
+                .error(format!("the attribute generates the value of a dispatch key; write `static {name}: Key;`")));
         }
         input.parse::<Token![;]>()?;
         Ok(Self { attributes, visibility, name })
@@ -112,23 +118,23 @@ impl Parse for Item {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream {
-    let Item { attributes, visibility, name } = match syn::parse2(item) {
+    let KeyDeclaration { attributes, visibility, name } = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime();
-    let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
+    let (kind, error) = match syn::parse2::<KeyKind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key is declared in spite of the error, so that its uses are not reported as errors, too.
-        Err(error) => (Kind::Backend, Some(at_end(error, attribute).to_compile_error())),
+        Err(error) => (KeyKind::Backend, Some(at_last_token(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
-    let made = match kind {
-        Kind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
-        Kind::Layer(above) => {
+    let user_key = match kind {
+        KeyKind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
+        KeyKind::LayerAboveLanding(above) => {
             quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
         }
-        Kind::LayerAbove(other) => {
+        KeyKind::LayerAboveKey(other) => {
             quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
         }
     };
@@ -140,7 +146,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             // Built-in keys are in scope, so that for these the message says what a layer can be above.
             #[allow(unused_imports)]
             use #runtime::keys::*;
-            static KEY: #runtime::UserKey = #made;
+            static KEY: #runtime::UserKey = #user_key;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::__declare_key! { &KEY }
             #runtime::Key::user(&KEY)

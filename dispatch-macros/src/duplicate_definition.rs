@@ -9,20 +9,20 @@ use std::sync::{Mutex, PoisonError};
 use proc_macro2::Span;
 
 /// A source location: file, line and column.
-type Place = (String, usize, usize);
+type SourceLocation = (String, usize, usize);
 
 /// The location of the definition of each operator.
-static DEFINED: Mutex<Option<HashMap<String, Place>>> = Mutex::new(None);
+static DEFINITIONS: Mutex<Option<HashMap<String, SourceLocation>>> = Mutex::new(None);
 
-/// Records a definition at `place`. Returns the location of another definition of the same operator, if there is one.
-pub(crate) fn other_definition(operator: &str, place: Span) -> Option<String> {
+/// Records a definition at `location`. Returns the location of another definition of the same operator, if there is one.
+pub(crate) fn record_and_find_duplicate(operator: &str, location: Span) -> Option<String> {
     // An editor expands the same definition repeatedly, while its location changes.
     if std::env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some() {
         return None;
     }
-    let place = place.unwrap();
-    let place = (place.file(), place.line(), place.column());
-    let mut defined = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = defined.get_or_insert_default().entry(operator.to_owned()).or_insert_with(|| place.clone());
-    (*first != place).then(|| format!("{}:{}", first.0, first.1))
+    let location = location.unwrap();
+    let location = (location.file(), location.line(), location.column());
+    let mut definitions = DEFINITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = definitions.get_or_insert_default().entry(operator.to_owned()).or_insert_with(|| location.clone());
+    (*first != location).then(|| format!("{}:{}", first.0, first.1))
 }

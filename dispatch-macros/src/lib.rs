@@ -82,7 +82,7 @@ pub fn op_fallback(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `fallthrough!(operator, KEY)` for one operator.
 #[proc_macro]
 pub fn fallthrough(input: TokenStream) -> TokenStream {
-    op_fallback::fallthrough(&input.into()).into()
+    op_fallback::expand_fallthrough(&input.into()).into()
 }
 
 /// Declares a key: `#[dispatch_key(backend)] pub static NPU: Key;` or `#[dispatch_key(layer, above = Autograd)] pub static Audit: Key;`.
@@ -111,7 +111,7 @@ pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares that operators have no derivative: `not_differentiable!(path::to::operator, ..)`.
 #[proc_macro]
 pub fn not_differentiable(input: TokenStream) -> TokenStream {
-    op_grad::not_differentiable(&input.into()).into()
+    op_grad::expand_not_differentiable(&input.into()).into()
 }
 
 /// Registers the batch rule of an operator: `#[op_vmap(path::to::operator)]` over a function that calls the operator for a whole batch at
@@ -133,21 +133,21 @@ pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -
 #[doc(hidden)]
 #[proc_macro]
 pub fn __vmap(input: TokenStream) -> TokenStream {
-    op_vmap::expand_checked(input.into()).into()
+    op_vmap::expand_with_schema(input.into()).into()
 }
 
 /// Expands a gradient formula, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __grad(input: TokenStream) -> TokenStream {
-    op_grad::expand_checked(input.into()).into()
+    op_grad::expand_with_schema(input.into()).into()
 }
 
 /// Expands `not_differentiable!`, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __not_differentiable(input: TokenStream) -> TokenStream {
-    op_grad::expand_statement(input.into()).into()
+    op_grad::expand_not_differentiable_with_schema(input.into()).into()
 }
 
 /// Defines the plan of an operator, which checks the arguments and describes the results: `#[op_plan(operator)]` over a function that takes
@@ -162,14 +162,14 @@ pub fn op_plan(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __plan(input: TokenStream) -> TokenStream {
-    op_plan::expand_checked(input.into()).into()
+    op_plan::expand_with_schema(input.into()).into()
 }
 
 /// Expands a kernel, with the operator's schema, which the operator's own macro passes. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __kernel(input: TokenStream) -> TokenStream {
-    op_impl::expand_checked(input.into()).into()
+    op_impl::expand_with_schema(input.into()).into()
 }
 
 /// Expands the named form of a call. Not public API.
@@ -188,7 +188,7 @@ pub fn op_row(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __row(input: TokenStream) -> TokenStream {
-    op_row::expand_checked(input.into()).into()
+    op_row::expand_with_schema(input.into()).into()
 }
 
 /// Finds the key of a backend that is not built in, by its name. Not public API.
@@ -201,6 +201,6 @@ pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: Tok
 /// Reports the error of `autocast!` for an unknown policy. Not public API.
 #[doc(hidden)]
 #[proc_macro]
-pub fn __no_policy(input: TokenStream) -> TokenStream {
-    autocast_policy::no_policy(input.into()).into()
+pub fn __unknown_policy(input: TokenStream) -> TokenStream {
+    autocast_policy::unknown_policy_error(input.into()).into()
 }

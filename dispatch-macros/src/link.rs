@@ -16,7 +16,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Some(name) => quote_spanned!(name.span()=> use ::#name as _;),
         None => {
             let name = path.segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
-            let message = format!("`link!` takes crates: a whole crate registers what it has; write `{name}`");
+            let message = format!("`link!` links whole crates; write `{name}`");
             syn::Error::new(path.span(), message).to_compile_error()
         }
     });

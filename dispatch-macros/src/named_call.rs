@@ -14,10 +14,10 @@ use crate::errors::Errors;
 use crate::schema_callback;
 use crate::syntax::default_value;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{count, rust_name};
+use crate::syntax::signature::{argument_count_text, rust_argument_name};
 use crate::syntax::user_tokens::at_user_span;
 
-struct Call {
+struct NamedCall {
     /// The path of the runtime, as the operator's macro passes it.
     runtime: TokenStream,
     schema: Schema,
@@ -26,11 +26,11 @@ struct Call {
     named: Vec<(Ident, Expr)>,
 }
 
-impl Parse for Call {
+impl Parse for NamedCall {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (runtime, function);
         bracketed!(runtime in input);
-        let schema = schema_callback::schema(input)?;
+        let schema = schema_callback::parse_schema(input)?;
         bracketed!(function in input);
         let mut call = Self {
             runtime: runtime.parse()?,
@@ -49,7 +49,7 @@ impl Parse for Call {
     }
 }
 
-impl Call {
+impl NamedCall {
     fn parse_argument(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let ahead = input.fork();
         let is_named = ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]) && !ahead.peek(Token![==]);
@@ -62,11 +62,14 @@ impl Call {
                     format!("argument `{name}` has no value; write `{name} = ..`"),
                 ));
             }
-            self.named.push((name, value(input)?));
+            self.named.push((name, parse_value(input)?));
         } else {
-            let value = value(input)?;
+            let value = parse_value(input)?;
             if !self.named.is_empty() {
-                return Err(syn::Error::new_spanned(value, "an argument without a name comes before those with one"));
+                return Err(syn::Error::new_spanned(
+                    value,
+                    "a positional argument follows a named one; move it before the named arguments, or write its name",
+                ));
             }
             self.positional.push(value);
         }
@@ -75,7 +78,7 @@ impl Call {
 }
 
 /// Parses one value. A half-typed value is passed on unchanged, to the compiler and to the editor's completion.
-fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
+fn parse_value(input: ParseStream<'_>) -> syn::Result<Expr> {
     let ahead = input.fork();
     if ahead.parse::<Expr>().is_ok() {
         if !(ahead.is_empty() || ahead.peek(Token![,])) {
@@ -91,13 +94,13 @@ fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let call = match syn::parse2::<Call>(input) {
+    let call = match syn::parse2::<NamedCall>(input) {
         Ok(call) => call,
         Err(error) => return error.to_compile_error(),
     };
     let schema = &call.schema;
     let mut errors = Errors::default();
-    let given = place(&call, &mut errors);
+    let given = values_by_argument(&call, &mut errors);
     let mut arguments = Vec::new();
     let mut missing = Vec::new();
     for (argument, given) in schema.arguments.iter().zip(given) {
@@ -105,14 +108,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let default = argument
             .default
             .as_ref()
-            .and_then(|value| default_value::expression(value, &argument.ty, &rust, &call.runtime));
+            .and_then(|value| default_value::default_expression(value, &argument.ty, &rust, &call.runtime));
         match (given, default) {
-            (Some((rank, value)), _) => {
-                let value = convert(value, argument, &rust, &call.runtime);
-                arguments.push(Filled { rank: Some(rank), value, ty: rust });
+            (Some((source_index, value)), _) => {
+                let value = convert_value(value, argument, &rust, &call.runtime);
+                arguments.push(ArgumentValue { source_index: Some(source_index), value, ty: rust });
             }
-            (None, Some(value)) => arguments.push(Filled { rank: None, value, ty: rust }),
-            (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
+            (None, Some(value)) => arguments.push(ArgumentValue { source_index: None, value, ty: rust }),
+            (None, None) => missing.push(format!("`{}: {}`", rust_argument_name(&argument.name), rust.text())),
         }
     }
     // If a name is wrong, it is probably that of the missing argument, so only the wrong name is reported.
@@ -120,33 +123,37 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
         errors.add(syn::Error::new(Span::call_site(), message));
     }
-    if errors.is_empty() { in_order(&call, arguments) } else { errors.into_token_stream() }
+    if errors.is_empty() { build_call(&call, arguments) } else { errors.into_token_stream() }
 }
 
 /// The value of an argument of the call.
-struct Filled {
+struct ArgumentValue {
     /// The number of values written before it; `None` for a default, whose evaluation has no effect.
-    rank: Option<usize>,
+    source_index: Option<usize>,
     value: TokenStream,
     ty: RustType,
 }
 
 /// Builds the call. If the values are written in another order than the function takes them, a closure with the function's parameter types
 /// takes them in the order as written.
-fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
-    let Call { function, runtime, .. } = call;
-    if arguments.iter().filter_map(|argument| argument.rank).is_sorted() {
+fn build_call(call: &NamedCall, mut arguments: Vec<ArgumentValue>) -> TokenStream {
+    let NamedCall { function, runtime, .. } = call;
+    if arguments.iter().filter_map(|argument| argument.source_index).is_sorted() {
         let values = arguments.iter().map(|argument| &argument.value);
         return quote!(#function(#(#values),*));
     }
     let mut written = Vec::new();
     for (i, argument) in arguments.iter_mut().enumerate() {
-        let Some(rank) = argument.rank else { continue };
+        let Some(source_index) = argument.source_index else { continue };
         let name = Ident::new(&format!("value{i}"), Span::mixed_site());
         let ty = argument.ty.tokens(runtime);
-        written.push((rank, quote!(#name: #ty), std::mem::replace(&mut argument.value, name.to_token_stream())));
+        written.push((
+            source_index,
+            quote!(#name: #ty),
+            std::mem::replace(&mut argument.value, name.to_token_stream()),
+        ));
     }
-    written.sort_by_key(|(rank, ..)| *rank);
+    written.sort_by_key(|(source_index, ..)| *source_index);
     let parameters = written.iter().map(|(_, parameter, _)| parameter);
     let given = written.iter().map(|(.., value)| value);
     let values = arguments.iter().map(|argument| &argument.value);
@@ -154,45 +161,46 @@ fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
 }
 
 /// Returns the value of each argument in the schema's order, and the number of values written before it.
-fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
+fn values_by_argument<'a>(call: &'a NamedCall, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
     let schema = &call.schema;
     let operator = &schema.name;
     let mut given: Vec<Option<(usize, &Expr)>> = vec![None; schema.arguments.len()];
     let positional = schema.arguments.iter().take_while(|argument| !argument.keyword_only).count();
     for (i, value) in call.positional.iter().enumerate() {
         match given.get_mut(i) {
-            Some(place) if i < positional => *place = Some((i, value)),
+            Some(slot) if i < positional => *slot = Some((i, value)),
             Some(_) => {
-                let name = rust_name(&schema.arguments[i].name);
-                errors.at(
+                let name = rust_argument_name(&schema.arguments[i].name);
+                errors.add_at(
                     value,
-                    format!("argument `{name}` of operator `{operator}` is given by name only; write `{name} = ..`"),
+                    format!("argument `{name}` of operator `{operator}` is keyword-only; write `{name} = ..`"),
                 );
             }
             None => break,
         }
     }
     if let Some(extra) = call.positional.get(schema.arguments.len()..).filter(|extra| !extra.is_empty()) {
-        let (given, takes) = (call.positional.len(), count(schema.arguments.len()));
-        errors.at(
+        let (given, takes) = (call.positional.len(), argument_count_text(schema.arguments.len()));
+        errors.add_at(
             quote!(#(#extra),*),
             format!("operator `{operator}` takes {takes}, but {given} are given; leave this out"),
         );
     }
-    for (rank, (name, value)) in (call.positional.len()..).zip(&call.named) {
+    for (source_index, (name, value)) in (call.positional.len()..).zip(&call.named) {
         let plain = name.unraw();
         let at = schema
             .arguments
             .iter()
-            .position(|argument| plain == argument.name || plain == rust_name(&argument.name).unraw());
+            .position(|argument| plain == argument.name || plain == rust_argument_name(&argument.name).unraw());
         match at {
             Some(at) if given[at].is_some() => {
-                errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice; leave one out"));
+                errors
+                    .add_at(name, format!("argument `{name}` of operator `{operator}` is given twice; leave one out"));
             }
-            Some(at) => given[at] = Some((rank, value)),
+            Some(at) => given[at] = Some((source_index, value)),
             None => {
                 let names: Vec<String> =
-                    schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+                    schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string()).collect();
                 let hint = match dispatch_schema::suggest(&plain.to_string(), names.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!(
@@ -200,7 +208,7 @@ fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr
                         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
                     ),
                 };
-                errors.at(name, format!("operator `{operator}` has no argument `{name}`; {hint}"));
+                errors.add_at(name, format!("operator `{operator}` has no argument `{name}`; {hint}"));
             }
         }
     }
@@ -209,33 +217,33 @@ fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr
 
 /// Converts a value to the function's parameter type: lists by reference, a number for a list of fixed size repeated, optional arguments
 /// with or without `Some`.
-fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
+fn convert_value(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
     let inner = argument.ty.required();
     let plain = match &inner.kind {
         TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
         TypeKind::List(..) if matches!(value, Expr::Array(_)) => quote!(&#value),
-        TypeKind::List(_, Some(count)) if is_number(value) => {
+        TypeKind::List(_, Some(count)) if is_number_literal(value) => {
             let count = *count as usize;
             quote!(&[#value; #count])
         }
         _ => value.to_token_stream(),
     };
-    if !rust.is_optional() || is_option(value) {
+    if !rust.is_optional() || is_option_expression(value) {
         return plain;
     }
     let inner = rust.required().tokens(runtime);
     quote_spanned!(at_user_span(value.span())=> #runtime::__private::OptionalArgument::<#inner>::into_option(#plain))
 }
 
-fn is_number(value: &Expr) -> bool {
+fn is_number_literal(value: &Expr) -> bool {
     match value {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
-        Expr::Unary(negated) => matches!(negated.op, syn::UnOp::Neg(_)) && is_number(&negated.expr),
+        Expr::Unary(negated) => matches!(negated.op, syn::UnOp::Neg(_)) && is_number_literal(&negated.expr),
         _ => false,
     }
 }
 
-fn is_option(value: &Expr) -> bool {
+fn is_option_expression(value: &Expr) -> bool {
     match value {
         Expr::Path(path) => path.path.is_ident("None"),
         Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")),

@@ -22,7 +22,7 @@ use crate::errors::Errors;
 use crate::syntax::function::Function;
 use crate::syntax::infer_schema;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::schema_source::Source;
+use crate::syntax::schema_source::SchemaSource;
 use crate::syntax::signature;
 use attribute::Attribute;
 
@@ -31,12 +31,12 @@ struct Definition {
     function: Function,
     schema: Schema,
     /// Whether the schema contains the namespace. Otherwise it is the crate's name, which generated code knows better than the environment.
-    spells_namespace: bool,
+    has_explicit_namespace: bool,
     types: Vec<RustType>,
     /// The argument names in generated functions. They cannot clash with names that a user writes.
     names: Vec<Ident>,
     /// The Rust operator that calls the operator, such as `Add`.
-    claim: Option<Ident>,
+    rust_operator: Option<Ident>,
     shape: Option<shape::Shape>,
     /// The condition on the arguments: it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
@@ -46,23 +46,18 @@ struct Definition {
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
     body_key: Option<Expr>,
     /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
-    calls: Option<ExprCall>,
+    defining_call: Option<ExprCall>,
     /// The same call, kept in forms too. It translates argument names in errors to those of this operator.
-    call: Option<ExprCall>,
+    call_for_error_names: Option<ExprCall>,
     /// The functional operator, if this is a form.
-    form: Option<Form>,
+    functional: Option<Ident>,
     /// The schemas of the operator's forms.
     forms: Vec<Schema>,
     runtime: TokenStream,
 }
 
-/// The functional operator of a form.
-struct Form {
-    functional: Ident,
-}
-
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    let mut function = match Function::parse_under("op_def", item) {
+    let mut function = match Function::parse_under_attribute("op_def", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
@@ -71,15 +66,16 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     match check(&mut function, &attribute, &mut errors) {
         Some(checked) if errors.is_empty() => {
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
-            if let Some(place) = duplicate_definition::other_definition(&operator.to_string(), name.span()) {
+            if let Some(location) = duplicate_definition::record_and_find_duplicate(&operator.to_string(), name.span())
+            {
                 // The first definition stands for both. A second one, or a stub of it, would clash with it.
-                errors.at(
+                errors.add_at(
                     name,
-                    format!("operator `{operator}` is defined twice in this crate; the other definition is at {place}"),
+                    format!("operator `{operator}` is defined twice in this crate; remove one definition; the other one is at {location}"),
                 );
                 return quote!(#errors);
             }
-            expand::definition(&checked.into_definition(function, attribute))
+            expand::expand_definition(&checked.into_definition(function, attribute))
         }
         _ => {
             let stub = stub::expand(function);
@@ -89,145 +85,155 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
 }
 
 /// A schema that matches the function under it.
-struct Checked {
+struct CheckedSchema {
     schema: Schema,
-    spells_namespace: bool,
+    has_explicit_namespace: bool,
     types: Vec<RustType>,
     shape: Option<shape::Shape>,
     forms: Vec<Schema>,
 }
 
-impl Checked {
+impl CheckedSchema {
     fn into_definition(self, function: Function, attribute: Attribute) -> Definition {
-        let Self { schema, spells_namespace, types, shape, forms } = self;
+        let Self { schema, has_explicit_namespace, types, shape, forms } = self;
         let hygienic = |argument: &Argument| {
-            let mut name = signature::rust_name(&argument.name);
+            let mut name = signature::rust_argument_name(&argument.name);
             name.set_span(Span::mixed_site());
             name
         };
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
-        let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
+        let (rust_operator, data_dependent) = (attribute.rust_operator, attribute.data_dependent.is_some());
         let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
         let call = |call: Expr| match call {
             Expr::Call(call) => call,
             other => {
-                let same = schema.arguments.iter().map(|argument| signature::rust_name(&argument.name));
+                let same = schema.arguments.iter().map(|argument| signature::rust_argument_name(&argument.name));
                 parse_quote!(#other(#(#same),*))
             }
         };
         let (calls, body_key) = (attribute.calls.map(call), attribute.body.map(|body| body.key));
         let function = match &calls {
-            Some(call) => function.that_is(call),
+            Some(call) => function.with_expression(call),
             None => function,
         };
         Definition {
             function,
             schema,
-            spells_namespace,
+            has_explicit_namespace,
             types,
             names,
-            claim,
+            rust_operator,
             shape,
             check,
             data_dependent,
             plan,
             body_key,
-            call: calls.clone(),
-            calls,
-            form: None,
+            call_for_error_names: calls.clone(),
+            defining_call: calls,
+            functional: None,
             forms,
             runtime,
         }
     }
 }
 
-fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<Checked> {
+fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<CheckedSchema> {
     let elided = function.take_elided_parameters();
-    function.check_plain("an operator", errors);
+    function.check_no_qualifiers("an operator", errors);
     function.check_not_generic("an operator", errors);
     if !errors.is_empty() {
         return None;
     }
     let mut schema = match (&attribute.schema, elided) {
         (Some(source), _) => source.parse(errors)?,
-        (None, None) => infer_schema::schema(&function.signature, &signature::parameters(&function.signature), errors)?,
+        (None, None) => {
+            infer_schema::infer_schema(&function.signature, &signature::parameters(&function.signature), errors)?
+        }
         (None, Some(dots)) => {
-            errors.at(dots, "`_: ...` stands for the arguments of the schema; write the schema, or the parameters");
+            errors.add_at(dots, "`_: ...` stands for the arguments of the schema; write the schema, or the parameters");
             return None;
         }
     };
     if let Some(dots) = elided {
         if !function.signature.inputs.is_empty() {
-            errors.at(dots, "`_: ...` stands for all arguments of the schema; leave out the others");
+            errors.add_at(dots, "`_: ...` stands for all arguments of the schema; leave out the others");
             return None;
         }
         let runtime = crate_path::runtime();
-        function.signature.inputs.extend(signature::inputs(&schema, dots, |_, ty| Some(ty.tokens(&runtime))));
+        function
+            .signature
+            .inputs
+            .extend(signature::schema_parameters(&schema, dots, |_, ty| Some(ty.tokens(&runtime))));
     }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);
-    let spells_namespace = schema.name.namespace.is_some();
-    if !spells_namespace {
-        schema.name.namespace = crate_path::this_crate();
+    let has_explicit_namespace = schema.name.namespace.is_some();
+    if !has_explicit_namespace {
+        schema.name.namespace = crate_path::this_crate_name();
     }
     check_schema(&schema, attribute.schema.as_ref(), &signature.ident, errors);
-    check_name(&signature.ident, &schema.name, errors);
+    check_function_name(&signature.ident, &schema.name, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if elided.is_some() {
-        signature::check_return(signature, &schema, errors);
-    } else if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
-        signature::check_names(&parameters, &schema, errors);
-        signature::check_own_names(&parameters, &schema, errors);
+        signature::check_return_type(signature, &schema, errors);
+    } else if errors.is_empty() && signature::check_parameter_count("function", signature, &parameters, &schema, errors)
+    {
+        signature::check_parameter_order(&parameters, &schema, errors);
+        signature::check_parameter_names(&parameters, &schema, errors);
         if errors.is_empty() {
-            signature::check_types(signature, &parameters, &types, &schema, errors);
+            signature::check_parameter_types(signature, &parameters, &types, &schema, errors);
         }
     }
-    if let Some(claim) = &attribute.claim {
-        check_claim(claim, &schema, errors);
+    if let Some(rust_operator) = &attribute.rust_operator {
+        check_rust_operator(rust_operator, &schema, errors);
     }
     if let (Some(call), Some(_)) = (&attribute.calls, &function.body) {
-        errors.at(call, "an operator is this call or has a body; leave one out");
+        errors.add_at(call, "`calls` and a body exclude each other; leave one out");
     }
     if let Some(body) = &attribute.body
         && function.body.is_none()
         && attribute.calls.is_none()
     {
-        errors.at(
+        errors.add_at(
             &body.option,
-            "`body` says which key the body serves, and there is none; write one, or leave `body` out",
+            "`body` is the key of the body, but the function has no body; write one, or leave `body` out",
         );
     }
     if let (Some(word), Some(_)) = (&attribute.plan, &attribute.shape) {
-        errors.at(word, "an operator has a shape word or a plan; leave one out");
+        errors.add_at(word, "`shape` and `plan` exclude each other; leave one out");
     }
     let is_composite = (function.body.is_some() || attribute.calls.is_some()) && attribute.plan.is_none();
     let shape = shape::check(attribute, &schema, is_composite, errors);
-    let forms = forms::check(attribute, &schema, errors);
-    Some(Checked { schema, spells_namespace, types, shape, forms })
+    let forms = forms::form_schemas(attribute, &schema, errors);
+    Some(CheckedSchema { schema, has_explicit_namespace, types, shape, forms })
 }
 
 /// The largest numbers of arguments and results for which the runtime has adapters. PyTorch's operators have up to 30 arguments.
-const MOST_ARGUMENTS: usize = 32;
-const MOST_RESULTS: usize = 16;
+const MAX_ARGUMENTS: usize = 32;
+const MAX_RESULTS: usize = 16;
 
 /// Reports parts of a schema that the schema language allows and no operator can have.
-fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, errors: &mut Errors) {
+fn check_schema(schema: &Schema, source: Option<&SchemaSource>, function: &Ident, errors: &mut Errors) {
     let operator = &schema.name;
     let mut at = |word: &str, message: String| match source {
-        Some(source) => errors.at(source.place_of(word), message),
-        None => errors.at(function, message),
+        Some(source) => errors.add_at(source.tokens_of_word(word), message),
+        None => errors.add_at(function, message),
     };
     if schema.varargs || schema.varreturns {
-        let message =
-            format!("operator `{operator}` has `...`, but a function has a fixed number of arguments; name each");
+        let message = format!(
+            "operator `{operator}` has `...`, but a function has fixed numbers of arguments and results; write each"
+        );
         at("...", message);
     }
-    if let Some(one_more) = schema.arguments.get(MOST_ARGUMENTS) {
-        at(&one_more.name, format!("operator `{operator}` has more than {MOST_ARGUMENTS} arguments"));
+    if let Some(one_more) = schema.arguments.get(MAX_ARGUMENTS) {
+        at(
+            &one_more.name,
+            format!("operator `{operator}` has more than {MAX_ARGUMENTS} arguments; combine some into lists"),
+        );
     }
-    if schema.returns.len() > MOST_RESULTS {
-        at("->", format!("operator `{operator}` has more than {MOST_RESULTS} results"));
+    if schema.returns.len() > MAX_RESULTS {
+        at("->", format!("operator `{operator}` has more than {MAX_RESULTS} results; combine some into a list"));
     }
     for (i, ret) in schema.returns.iter().enumerate() {
         if ret.ty.is_written() && schema.written_return(i).is_none() {
@@ -250,12 +256,12 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
     }
     for (i, argument) in schema.arguments.iter().enumerate() {
         let (name, ty) = (&argument.name, &argument.ty);
-        let in_rust = signature::rust_name(name);
-        if !signature::has_rust_name(name) {
-            let instead = if name == "_" { "name it".to_owned() } else { format!("rename it to `{in_rust}`") };
-            at(name, format!("argument `{name}` of operator `{operator}` cannot be called so in Rust; {instead}"));
+        let in_rust = signature::rust_argument_name(name);
+        if !signature::is_valid_rust_name(name) {
+            let instead = if name == "_" { "give it a name".to_owned() } else { format!("rename it to `{in_rust}`") };
+            at(name, format!("argument `{name}` of operator `{operator}` cannot have this name in Rust; {instead}"));
         } else if let Some(before) =
-            schema.arguments[..i].iter().find(|before| signature::rust_name(&before.name) == in_rust)
+            schema.arguments[..i].iter().find(|before| signature::rust_argument_name(&before.name) == in_rust)
         {
             let before = &before.name;
             let message = format!(
@@ -265,11 +271,11 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
         }
         if RustType::of_argument(argument).is_none() {
             let message = format!(
-                "argument `{name}` of operator `{operator}` is `{ty}`, whose tensors no call would look at; \
+                "argument `{name}` of operator `{operator}` is `{ty}`, but dispatch does not read nested lists; \
                  write `Tensor[]`, or one argument for each list"
             );
             at(name, message);
-        } else if argument.is_written() && RustType::of_argument(argument).is_some_and(|ty| ty.is_plain()) {
+        } else if argument.is_written() && RustType::of_argument(argument).is_some_and(|ty| ty.has_no_reference()) {
             let message = format!(
                 "argument `{name}` of operator `{operator}` is `{ty}`, which is passed by value and cannot be written; \
                  leave the alias annotation out"
@@ -280,21 +286,21 @@ fn check_schema(schema: &Schema, source: Option<&Source>, function: &Ident, erro
 }
 
 /// Reports a function that does not have the Rust name of its operator.
-fn check_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
+fn check_function_name(function: &Ident, name: &OperatorName, errors: &mut Errors) {
     let written = function.to_string();
     let written = written.trim_start_matches("r#");
-    let whole = name.rust_name();
+    let rust_name = name.rust_name();
     let drops_tensor = name.overload == "Tensor" && written == name.base;
-    if written != whole && !drops_tensor {
-        errors.at(
+    if written != rust_name && !drops_tensor {
+        errors.add_at(
             function,
-            format!("operator `{name}` is `{whole}` in Rust, not `{written}`; rename the function or the operator"),
+            format!("operator `{name}` is `{rust_name}` in Rust, not `{written}`; rename the function or the operator"),
         );
     }
 }
 
 /// The Rust operators that an operator can implement, and their numbers of tensors.
-const CLAIMS: [(&str, usize); 13] = [
+const RUST_OPERATORS: [(&str, usize); 13] = [
     ("Add", 2),
     ("Sub", 2),
     ("Mul", 2),
@@ -310,26 +316,26 @@ const CLAIMS: [(&str, usize); 13] = [
     ("Assign", 2),
 ];
 
-fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
-    let Some((_, tensors)) = CLAIMS.iter().find(|(name, _)| claim == name) else {
-        let names = CLAIMS.map(|(name, _)| name);
-        let hint = match dispatch_schema::suggest(&claim.to_string(), names) {
+fn check_rust_operator(rust_operator: &Ident, schema: &Schema, errors: &mut Errors) {
+    let Some((_, tensors)) = RUST_OPERATORS.iter().find(|(name, _)| rust_operator == name) else {
+        let names = RUST_OPERATORS.map(|(name, _)| name);
+        let hint = match dispatch_schema::suggest(&rust_operator.to_string(), names) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("they are {}", names.map(|name| format!("`{name}`")).join(", ")),
+            None => format!("the operators are {}", names.map(|name| format!("`{name}`")).join(", ")),
         };
-        errors.at(claim, format!("`{claim}` is not an operator of Rust's that tensors have; {hint}"));
+        errors.add_at(rust_operator, format!("`{rust_operator}` is not a Rust operator of tensors; {hint}"));
         return;
     };
-    if claim == "Assign" {
+    if rust_operator == "Assign" {
         let fits = matches!(&schema.arguments[..], [to, from, rest @ ..]
             if RustType::of_argument(to).is_some_and(|ty| ty.text() == "&mut Tensor")
                 && RustType::of_argument(from).is_some_and(|ty| ty.text() == "&Tensor")
                 && rest.iter().all(|argument| argument.default.is_some()));
         if !fits || RustType::of_returns(schema).text() != "()" {
-            errors.at(
-                claim,
+            errors.add_at(
+                rust_operator,
                 format!(
-                    "`Assign` writes a tensor and reads one; operator `{}` does not; leave `operator` out",
+                    "`Assign` writes one tensor and reads another, but operator `{}` does not; leave `operator` out",
                     schema.name
                 ),
             );
@@ -342,9 +348,12 @@ fn check_claim(claim: &Ident, schema: &Schema, errors: &mut Errors) {
     let rest_has_defaults = schema.arguments.iter().skip(*tensors).all(|argument| argument.default.is_some());
     if !fits || !rest_has_defaults || RustType::of_returns(schema).text() != "Tensor" {
         let count = if *tensors == 1 { "one tensor" } else { "two tensors" };
-        errors.at(
-            claim,
-            format!("`{claim}` takes {count} and gives one; operator `{}` does not; leave `operator` out", schema.name),
+        errors.add_at(
+            rust_operator,
+            format!(
+                "`{rust_operator}` takes {count} and returns one, but operator `{}` does not; leave `operator` out",
+                schema.name
+            ),
         );
     }
 }

@@ -9,42 +9,42 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_end};
+use crate::errors::{Errors, at_last_token};
 use crate::op_impl::boxed;
 use crate::syntax::function::{Function, signature_lints};
-use crate::syntax::keys::{ALIASES, key_reference, key_word};
+use crate::syntax::keys::{ALIAS_KEYS, key_name, key_reference};
 use attribute::Attribute;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_fallback", item) {
+    let function = match Function::parse_under_attribute("op_fallback", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
     let mut errors = Errors::default();
     let attribute = if attribute.is_empty() {
-        errors.at(&function.signature.ident, "name the key: `#[op_fallback(Tracer)]`");
+        errors.add_at(&function.signature.ident, "the key is missing; write `#[op_fallback(Tracer)]`");
         None
     } else {
-        syn::parse2::<Attribute>(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
+        syn::parse2::<Attribute>(attribute.clone()).map_err(|error| errors.add(at_last_token(error, attribute))).ok()
     };
-    function.check_plain("a fallback", &mut errors);
+    function.check_no_qualifiers("a fallback", &mut errors);
     function.check_not_generic("a fallback", &mut errors);
     if let Some(attribute) = &attribute {
-        check_runtime_key(&attribute.key, &mut errors);
+        check_not_alias_key(&attribute.key, &mut errors);
     }
     if function.body.is_none() {
-        errors.at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
+        errors.add_at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
     }
     if errors.is_empty() {
         boxed::check(&function.signature, &function.signature.ident, &mut errors);
     }
     if !errors.is_empty() {
-        let function = function.with_body();
+        let function = function.with_stub_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
     let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key, &runtime));
-    let options = attribute.as_ref().map(|attribute| attribute.options(&runtime));
+    let options = attribute.as_ref().map(|attribute| attribute.option_calls(&runtime));
     let lints = signature_lints();
     quote! {
         #lints
@@ -67,28 +67,28 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
 }
 
 /// Reports an alias key: a fallback serves one runtime key.
-fn check_runtime_key(key: &Expr, errors: &mut Errors) {
-    if let Some(alias) = key_word(key).filter(|word| ALIASES.contains(&word.as_str())) {
+fn check_not_alias_key(key: &Expr, errors: &mut Errors) {
+    if let Some(alias) = key_name(key).filter(|word| ALIAS_KEYS.contains(&word.as_str())) {
         let instead = match alias.as_str() {
-            "Autograd" | "Autocast" => format!("write one for each backend, such as `{alias}CPU`"),
+            "Autograd" | "Autocast" => format!("write one for each backend key, such as `{alias}CPU`"),
             _ => format!("register kernels for it with `#[op_impl(operator, {alias})]`"),
         };
-        errors.at(key, format!("`{alias}` is an alias key, and a fallback serves one runtime key; {instead}"));
+        errors.add_at(key, format!("`{alias}` is an alias key, and a fallback serves one runtime key; {instead}"));
     }
 }
 
 /// The input `KEY` or `operator, KEY, ..` of `fallthrough!`.
-struct Fallthrough {
+struct FallthroughInput {
     operator: Option<Path>,
     keys: Vec<Expr>,
 }
 
-impl Parse for Fallthrough {
+impl Parse for FallthroughInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let parts: Vec<Expr> = Punctuated::<Expr, Token![,]>::parse_terminated(input)?.into_iter().collect();
         match &parts[..] {
             [] => {
-                let message = "name a key, or an operator and a key: `fallthrough!(Tracer)`";
+                let message = "the key is missing; write `fallthrough!(Tracer)`, or an operator before the key";
                 Err(syn::Error::new(Span::call_site(), message))
             }
             [key] => Ok(Self { operator: None, keys: vec![key.clone()] }),
@@ -100,10 +100,10 @@ impl Parse for Fallthrough {
     }
 }
 
-pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
-    let Fallthrough { operator, keys } = match syn::parse2(input.clone()) {
+pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
+    let FallthroughInput { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return at_end(error, input).to_compile_error(),
+        Err(error) => return at_last_token(error, input).to_compile_error(),
     };
     let runtime = crate_path::runtime();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
@@ -121,7 +121,7 @@ pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
         };
     }
     let mut errors = Errors::default();
-    check_runtime_key(&keys[0], &mut errors);
+    check_not_alias_key(&keys[0], &mut errors);
     if !errors.is_empty() {
         return quote!(#errors);
     }

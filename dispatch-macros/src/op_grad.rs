@@ -5,7 +5,7 @@
 
 mod check;
 mod expand;
-mod purpose;
+mod saved_for;
 
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -15,15 +15,15 @@ use syn::punctuated::Punctuated;
 use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_end};
-use crate::schema_callback::{self, Checked, hand_over, hand_over_function};
+use crate::errors::{Errors, at_last_token};
+use crate::schema_callback::{self, WithSchema, call_with_schema, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lints};
 
 /// The arguments of `#[op_grad(..)]`.
 pub(crate) struct Attribute {
     pub(crate) operator: Path,
     /// Arguments and results that have no gradient.
-    pub(crate) fixed: Vec<Ident>,
+    pub(crate) not_differentiable: Vec<Ident>,
 }
 
 const USAGE: &str = "`#[op_grad(path::to::operator)]`";
@@ -31,10 +31,10 @@ const USAGE: &str = "`#[op_grad(path::to::operator)]`";
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
-        let mut fixed = Vec::new();
+        let mut not_differentiable = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -48,65 +48,75 @@ impl Parse for Attribute {
             }
             let inside;
             parenthesized!(inside in input);
-            fixed.extend(Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?);
+            not_differentiable.extend(Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?);
         }
-        Ok(Self { operator, fixed })
+        Ok(Self { operator, not_differentiable })
     }
 }
 
 pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let check =
         |function: &Function, _: &Attribute, errors: &mut Errors| function.check_not_generic("a derivative", errors);
-    let (mut function, attribute, dots) = match Function::with_options(["op_grad", "derivative"], options, item, check)
-    {
-        Ok(read) => read,
-        Err(instead) => return instead,
-    };
-    let layer = layer();
+    let (mut function, attribute, dots) =
+        match Function::parse_with_options(["op_grad", "derivative"], options, item, check) {
+            Ok(read) => read,
+            Err(instead) => return instead,
+        };
+    let layer = autograd_path();
     function.attributes.insert(0, signature_lints());
     let to = quote!(#layer::__private::__grad);
-    hand_over_function(&attribute.operator, &to, options, (&function, &purpose::noted(&function)), dots)
+    call_with_schema_for_function(
+        &attribute.operator,
+        &to,
+        options,
+        (&function, &saved_for::with_notes(&function)),
+        dots,
+    )
 }
 
 /// Expands `not_differentiable!(operator, ..)`.
-pub(crate) fn not_differentiable(input: &TokenStream) -> TokenStream {
+pub(crate) fn expand_not_differentiable(input: &TokenStream) -> TokenStream {
     let operators = match Punctuated::<Path, Token![,]>::parse_terminated.parse2(input.clone()) {
         Ok(operators) if operators.is_empty() => {
-            let error = syn::Error::new(Span::call_site(), "name operators: `not_differentiable!(path::to::operator)`");
+            let error = syn::Error::new(
+                Span::call_site(),
+                "the operator is missing; write `not_differentiable!(path::to::operator)`",
+            );
             return error.to_compile_error();
         }
         Ok(operators) => operators,
-        Err(error) => return at_end(error, input).to_compile_error(),
+        Err(error) => return at_last_token(error, input).to_compile_error(),
     };
-    let layer = layer();
+    let layer = autograd_path();
     let to = quote!(#layer::__private::__not_differentiable);
-    operators.iter().map(|operator| hand_over(operator, &to, &quote!([#operator]))).collect()
+    operators.iter().map(|operator| call_with_schema(operator, &to, &quote!([#operator]))).collect()
 }
 
-fn layer() -> TokenStream {
+fn autograd_path() -> TokenStream {
     crate_path::layer("dispatch-autograd", "autograd")
 }
 
 /// Expands the second step of `#[op_grad]`, with the operator's schema.
-pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
-    let completed = syn::parse2::<Checked<Attribute>>(input).and_then(|mut checked| {
+    let completed = syn::parse2::<WithSchema<Attribute>>(input).and_then(|mut checked| {
         // Arguments of a formula are saved, so `_: ...` stands only for those that the body mentions.
-        let function =
-            checked.complete(|function, name, ty| purpose::is_needed(name, function).then(|| ty.tokens(&runtime)))?;
+        let function = checked.expand_elided_parameters(|function, name, ty| {
+            saved_for::body_needs_argument(name, function).then(|| ty.tokens(&runtime))
+        })?;
         Ok((function, checked))
     });
-    let (function, Checked { schema, attribute, mut signature, .. }) = match completed {
+    let (function, WithSchema { schema, attribute, mut signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
     if let Some(function) = &function {
-        signature = purpose::noted(function);
+        signature = saved_for::with_notes(function);
     }
     let mut errors = Errors::default();
     match check::check(&schema, &attribute, &signature, &mut errors) {
         Some(derivative) if errors.is_empty() => {
-            let derivative = expand::derivative(&schema, &attribute.operator, &signature.ident, &derivative);
+            let derivative = expand::expand_derivative(&schema, &attribute.operator, &signature.ident, &derivative);
             quote!(#function #derivative)
         }
         _ => errors.to_token_stream(),
@@ -114,15 +124,15 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 }
 
 /// Expands the second step of `not_differentiable!`, with the operator's schema.
-pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
+pub(crate) fn expand_not_differentiable_with_schema(input: TokenStream) -> TokenStream {
     fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
-        let schema = schema_callback::schema(input)?;
+        let schema = schema_callback::parse_schema(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))
     }
     match parts.parse2(input) {
-        Ok((schema, operator)) => expand::statement(&schema, &operator),
+        Ok((schema, operator)) => expand::expand_not_differentiable(&schema, &operator),
         Err(error) => error.to_compile_error(),
     }
 }

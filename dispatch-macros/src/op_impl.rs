@@ -1,7 +1,7 @@
 //! `#[op_impl]`: the registration of a kernel.
 //!
 //! It takes two steps ([`schema_callback`]). The first step checks the kernel without the schema. The operator's own macro calls the second
-//! step, [`expand_checked`], with the operator's schema.
+//! step, [`expand_with_schema`], with the operator's schema.
 
 pub(crate) mod attribute;
 pub(crate) mod boxed;
@@ -18,63 +18,69 @@ use crate::errors::Errors;
 use crate::op_impl::attribute::Attribute;
 use crate::schema_callback;
 use crate::syntax::function::{Function, signature_lints};
-use crate::syntax::keys::{key_word, static_keys};
+use crate::syntax::keys::{key_name, static_keys};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter};
-use crate::syntax::user_tokens::as_written;
+use crate::syntax::user_tokens::source_text;
 
 pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let (mut function, attribute, dots) =
-        match Function::with_options(["op_impl", "kernel"], options, item, check_alone) {
+        match Function::parse_with_options(["op_impl", "kernel"], options, item, check_without_schema) {
             Ok(read) => read,
             Err(instead) => return instead,
         };
     let runtime = crate_path::runtime();
     function.attributes.insert(0, signature_lints());
     if attribute.boxed.is_some() {
-        let record = boxed::record(&function.signature, &attribute, &runtime);
+        let record = boxed::kernel_record(&function.signature, &attribute, &runtime);
         return quote!(#function #record);
     }
     let to = quote!(#runtime::__private::__kernel);
-    schema_callback::hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
+    schema_callback::call_with_schema_for_function(
+        &attribute.operator,
+        &to,
+        options,
+        (&function, &function.signature),
+        dots,
+    )
 }
 
 /// Reports mistakes that can be found without the operator's schema.
-fn check_alone(function: &Function, attribute: &Attribute, errors: &mut Errors) {
+fn check_without_schema(function: &Function, attribute: &Attribute, errors: &mut Errors) {
     if attribute.dtypes.is_none() {
         function.check_not_generic("a kernel", errors);
     }
     if let Some(boxed) = &attribute.boxed {
         if let Some(when) = &attribute.when {
-            errors.at(
-                &when.word,
-                "a boxed kernel has no typed arguments for a condition to look at; check inside the kernel",
-            );
+            errors.add_at(&when.word, "a boxed kernel has no typed arguments for a condition; check inside the kernel");
         }
         if let Some(dtypes) = &attribute.dtypes {
-            errors.at(&dtypes.word, "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel");
+            errors.add_at(
+                &dtypes.word,
+                "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel",
+            );
         }
         boxed::check(&function.signature, boxed, errors);
         return;
     }
     if let (Some(by), None) = (&attribute.by, &attribute.dtypes) {
-        errors.at(by, "`by` names the argument that chooses the dtype; say which ones with `dtypes(..)`");
+        errors.add_at(by, "`by` selects one of several dtypes; name them with `dtypes(..)`");
     }
     if let Some(dtypes) = &attribute.dtypes {
         dtypes::check(dtypes, &function.signature, errors);
     }
 }
 
-type Checked = schema_callback::Checked<Attribute>;
+type WithSchema = schema_callback::WithSchema<Attribute>;
 
 /// Expands the second step of `#[op_impl]`, with the operator's schema.
-pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<Checked>(input) {
+pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
+    let mut checked = match syn::parse2::<WithSchema>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime();
-    match checked.complete(|_, _, ty| Some(ty.tokens(&runtime))) {
+    match checked.expand_elided_parameters(|_, _, ty| Some(ty.tokens(&runtime))) {
         Ok(function) => {
             let kernel = expand_kernel(&checked);
             quote!(#function #kernel)
@@ -83,76 +89,76 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     }
 }
 
-fn expand_kernel(checked: &Checked) -> TokenStream {
+fn expand_kernel(checked: &WithSchema) -> TokenStream {
     let mut errors = Errors::default();
-    if checked.attribute.engine.is_some() || planned::is_planned(&checked.signature) {
+    if checked.attribute.engine.is_some() || planned::takes_plan(&checked.signature) {
         return planned::expand(checked);
     }
-    if let Some(word) = checked.attribute.writes.first() {
+    if let Some(word) = checked.attribute.direct_writes.first() {
         let operator = &checked.schema.name;
-        errors.at(word, format!("`{word}` says which outputs a planned kernel can write; kernel `{}` of operator `{operator}` takes no `plan`", checked.signature.ident));
+        errors.add_at(word, format!("`{word}` is an option of kernels with a plan, but kernel `{}` of operator `{operator}` takes no `plan`; leave `{word}` out, or take the plan", checked.signature.ident));
         return quote!(#errors);
     }
-    if let Some(key) = checked.attribute.keys.iter().find(|key| key_word(key).is_some_and(|word| word == "Meta"))
-        && checked.contract.planned
+    if let Some(key) = checked.attribute.keys.iter().find(|key| key_name(key).is_some_and(|word| word == "Meta"))
+        && checked.properties.has_plan
     {
         let (operator, kernel) = (&checked.schema.name, &checked.signature.ident);
-        errors.at(key, format!("operator `{operator}` has a plan, which Meta uses; leave kernel `{kernel}` out"));
+        errors.add_at(key, format!("operator `{operator}` has a plan, which Meta uses; leave kernel `{kernel}` out"));
         return quote!(#errors);
     }
-    let kernel = check(checked, &mut errors);
-    if errors.is_empty() { typed(checked, &kernel) } else { quote!(#errors) }
+    let kernel = check_signature(checked, &mut errors);
+    if errors.is_empty() { expand_typed(checked, &kernel) } else { quote!(#errors) }
 }
 
 /// A kernel with the right number and names of parameters. The compiler checks whether the types agree.
-struct Kernel {
+struct TypedKernel {
     parameters: Vec<Parameter>,
     takes_keys: bool,
     types: Vec<RustType>,
     output: RustType,
 }
 
-fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
-    let Checked { schema, signature, .. } = checked;
+fn check_signature(checked: &WithSchema, errors: &mut Errors) -> TypedKernel {
+    let WithSchema { schema, signature, .. } = checked;
     let mut parameters = signature::parameters(signature);
     if let [first, .., last] = &parameters[..]
         && parameters.len() == schema.arguments.len() + 1
         && is_key_set(&first.ty)
         && !is_key_set(&last.ty)
     {
-        errors.at(&first.whole, "a kernel takes the key set of the call last; move this to the end");
-        return Kernel { parameters, takes_keys: true, types: Vec::new(), output: RustType::of_returns(schema) };
+        errors.add_at(&first.tokens, "a kernel takes the key set of the call last; move this to the end");
+        return TypedKernel { parameters, takes_keys: true, types: Vec::new(), output: RustType::of_returns(schema) };
     }
     let takes_keys = parameters.len() == schema.arguments.len() + 1
         && parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
     if takes_keys {
         parameters.pop();
     }
-    if !schema.arguments.is_empty() && boxed::is_boxed(signature) && schema.arguments.len() != 3 {
-        errors.at(&signature.inputs, "these are the arguments of a boxed kernel; write `boxed` after the keys");
-    } else if signature::check_count("kernel", signature, &parameters, schema, errors) {
-        signature::check_names(&parameters, schema, errors);
+    if !schema.arguments.is_empty() && boxed::has_boxed_signature(signature) && schema.arguments.len() != 3 {
+        errors.add_at(&signature.inputs, "these are the parameters of a boxed kernel; write `boxed` after the keys");
+    } else if signature::check_parameter_count("kernel", signature, &parameters, schema, errors) {
+        signature::check_parameter_order(&parameters, schema, errors);
     }
-    for parameter in parameters.iter().filter(|parameter| names_static(&parameter.ty)) {
-        errors.at(&parameter.ty, "an argument lives as long as the call; leave `'static` out");
+    for parameter in parameters.iter().filter(|parameter| has_static_lifetime(&parameter.ty)) {
+        errors.add_at(&parameter.ty, "an argument lives only during the call; leave `'static` out");
     }
     // The definition reports types that no operator takes.
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if errors.is_empty() {
-        check_written(checked, &parameters, &types, errors);
+        check_written_arguments(checked, &parameters, &types, errors);
     }
     if let (Some(by), true) = (&checked.attribute.by, errors.is_empty()) {
-        dtypes::check_chooser(by, signature, &parameters, &types, errors);
+        dtypes::check_by(by, signature, &parameters, &types, errors);
     }
-    Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+    TypedKernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
 }
 
 /// Reports parameters that would write to an argument that the schema does not mark as written.
-fn check_written(checked: &Checked, parameters: &[Parameter], types: &[RustType], errors: &mut Errors) {
-    let Checked { schema, signature, .. } = checked;
+fn check_written_arguments(checked: &WithSchema, parameters: &[Parameter], types: &[RustType], errors: &mut Errors) {
+    let WithSchema { schema, signature, .. } = checked;
     for ((parameter, want), argument) in parameters.iter().zip(types).zip(&schema.arguments) {
-        let found = RustType::written(&parameter.ty);
-        if !found.is_written() || found.shared() != *want {
+        let found = RustType::from_user_type(&parameter.ty);
+        if !found.is_mutable_reference() || found.shared() != *want {
             continue;
         }
         let (ty, name, operator, kernel) = (argument.ty.to_string(), &argument.name, &schema.name, &signature.ident);
@@ -162,21 +168,21 @@ fn check_written(checked: &Checked, parameters: &[Parameter], types: &[RustType]
             found.text(),
             want.text(),
         );
-        errors.at(&parameter.ty, message);
+        errors.add_at(&parameter.ty, message);
     }
 }
 
-fn names_static(ty: &syn::Type) -> bool {
+fn has_static_lifetime(ty: &syn::Type) -> bool {
     let spaced = ty.to_token_stream().to_string();
     spaced.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '_')).any(|word| word == "'static")
 }
 
 fn is_key_set(ty: &syn::Type) -> bool {
-    RustType::written(ty).text() == "KeySet"
+    RustType::from_user_type(ty).text() == "KeySet"
 }
 
-fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
-    let Checked { attribute, signature, .. } = checked;
+fn expand_typed(checked: &WithSchema, kernel: &TypedKernel) -> TokenStream {
+    let WithSchema { attribute, signature, .. } = checked;
     let runtime = crate_path::runtime();
     let (operator, name) = (&attribute.operator, &signature.ident);
     let arguments: Vec<Ident> =
@@ -185,12 +191,12 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let types: Vec<TokenStream> = kernel.types.iter().map(|ty| ty.tokens(&runtime)).collect();
     let output = kernel.output.tokens(&runtime);
     let taken: Vec<TokenStream> =
-        (0..arguments.len()).map(|i| coerce::argument(checked, kernel, i, &arguments[i], &runtime)).collect();
+        (0..arguments.len()).map(|i| coerce::coerce_argument(checked, kernel, i, &arguments[i], &runtime)).collect();
     let keys_argument = kernel.takes_keys.then_some(&keys_given);
-    let result = coerce::Result::new(checked, kernel, &runtime);
+    let result = coerce::ResultCoercion::new(checked, kernel, &runtime);
     let returned = |function: TokenStream| {
         let call = quote_spanned!(result.span()=> #function(#(#arguments,)* #keys_argument));
-        result.returned(&call)
+        result.coerce(&call)
     };
     let body = match &attribute.dtypes {
         None => {
@@ -198,19 +204,24 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
             quote!(#(#taken)* #returned)
         }
         Some(words) => {
-            let serve =
-                dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
-            let chosen = dtypes::chooser(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
+            let serve = dtypes::SwitchedFunction {
+                signature,
+                arguments: &arguments,
+                types: &types,
+                keys: &keys_given,
+                output: &output,
+            };
+            let chosen = dtypes::deciding_argument(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
                 let name = kernel.parameters[at].name.as_ref();
                 (&arguments[at], name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
             });
-            dtypes::switch(words, operator, chosen, &serve, &runtime, &|element| {
+            dtypes::dtype_switch(words, operator, chosen, &serve, &runtime, &|element| {
                 let returned = returned(quote!(#name::<#element>));
                 quote!(#(#taken)* #returned)
             })
         }
     };
-    let on_meta = on_meta(attribute, kernel, &arguments, &runtime);
+    let on_meta = meta_device_checks(attribute, kernel, &arguments, &runtime);
     // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
     let inside = kernel.takes_keys.then(|| {
         quote! {
@@ -222,7 +233,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
     let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
     let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());
-    let holds = when::condition(attribute, &checked.schema, names, &kernel.types, &runtime);
+    let holds = when::condition_function(attribute, &checked.schema, names, &kernel.types, &runtime);
     let mut record = quote! {
         #runtime::KernelRecord::typed::<#operator>(
             __kernel,
@@ -232,7 +243,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         ) #overriding #priority
     };
     if let Some(when) = &attribute.when {
-        let text = as_written(&when.condition);
+        let text = source_text(&when.condition);
         record = quote!(unsafe { #record.when::<#operator>(__holds, #text) });
     }
     quote! {
@@ -254,7 +265,12 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
 }
 
 /// Generates the beginning of a kernel for Meta only: it checks that every tensor is on Meta.
-fn on_meta(attribute: &Attribute, kernel: &Kernel, arguments: &[Ident], runtime: &TokenStream) -> TokenStream {
+fn meta_device_checks(
+    attribute: &Attribute,
+    kernel: &TypedKernel,
+    arguments: &[Ident],
+    runtime: &TokenStream,
+) -> TokenStream {
     let [key] = &attribute.keys[..] else { return TokenStream::new() };
     if !matches!(key, syn::Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Meta")) {
         return TokenStream::new();

@@ -11,11 +11,11 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, 
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::schema_callback::{self, hand_over_function};
+use crate::schema_callback::{self, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lints};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
-use crate::syntax::user_tokens::{as_written, at_user_span};
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_argument_name};
+use crate::syntax::user_tokens::{at_user_span, source_text};
 
 struct Attribute {
     operator: Path,
@@ -33,14 +33,15 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         let is_here =
             segments.first().is_some_and(|first| ["crate", "self", "super"].iter().any(|word| first.ident == word));
         if segments.len() > 1 && !is_here {
-            errors.at(
+            errors.add_at(
                 &attribute.operator,
-                "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
+                "a plan must be in the crate that defines its operator; write `crate::` before a path of this crate",
             );
         }
         function.check_not_generic("a plan", errors);
     };
-    let (mut function, attribute, dots) = match Function::with_options(["op_plan", "plan"], options, item, check) {
+    let (mut function, attribute, dots) = match Function::parse_with_options(["op_plan", "plan"], options, item, check)
+    {
         Ok(read) => read,
         Err(instead) => return instead,
     };
@@ -48,25 +49,25 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     function.attributes.insert(0, signature_lints());
     function.attributes.push(parse_quote!(#[inline]));
     let to = quote!(#runtime::__private::__plan);
-    hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
+    call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
-pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<schema_callback::Checked<Attribute>>(input) {
+pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
+    let mut checked = match syn::parse2::<schema_callback::WithSchema<Attribute>>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
     let runtime = crate_path::runtime();
-    let function = checked.complete(|_, _, ty| Some(ty.shared().tokens(&runtime)));
+    let function = checked.expand_elided_parameters(|_, _, ty| Some(ty.shared().tokens(&runtime)));
     let function = function.map_err(|error| errors.add(error)).ok().flatten();
-    let tokens = plan(&checked, &mut errors);
+    let tokens = check_and_expand(&checked, &mut errors);
     if errors.is_empty() {
         return quote!(#function #tokens);
     }
     // A plan with mistakes still defines a plan, or the definition would report that it has none.
     let operator = &checked.attribute.operator;
-    let stub = checked.contract.planned.then(|| {
+    let stub = checked.properties.has_plan.then(|| {
         quote! {
             const _: () = {
                 impl #runtime::Planned for #operator {
@@ -81,63 +82,59 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     quote!(#errors #function #stub)
 }
 
-fn plan(checked: &schema_callback::Checked<Attribute>, errors: &mut Errors) -> TokenStream {
-    let schema_callback::Checked { schema, contract, attribute, signature, .. } = checked;
+fn check_and_expand(checked: &schema_callback::WithSchema<Attribute>, errors: &mut Errors) -> TokenStream {
+    let schema_callback::WithSchema { schema, properties, attribute, signature, .. } = checked;
     let (operator, function) = (&attribute.operator, &signature.ident);
-    if !contract.planned {
-        let message = format!(
-            "the definition of operator `{}` does not say that it has a plan; add `plan` to its `#[op_def(..)]`",
-            schema.name
-        );
-        errors.at(operator, message);
+    if !properties.has_plan {
+        let message =
+            format!("the definition of operator `{}` has no option `plan`; add it to its `#[op_def(..)]`", schema.name);
+        errors.add_at(operator, message);
         return TokenStream::new();
     }
-    if let Some((_, ty)) = schema.new_returns().find(|(_, ty)| !is_planned(ty, schema)) {
-        let message = format!(
-            "operator `{}` gives `{ty}`, which a plan does not describe; it describes tensors, or one `Tensor[]`",
-            schema.name
-        );
-        errors.at(operator, message);
+    if let Some((_, ty)) = schema.new_returns().find(|(_, ty)| !is_plannable(ty, schema)) {
+        let message =
+            format!("operator `{}` returns `{ty}`, but a plan describes only tensors, or one `Tensor[]`", schema.name);
+        errors.add_at(operator, message);
         return TokenStream::new();
     }
     let parameters = signature::parameters(signature);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
-    let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
-    let taken_at = named_arguments("plan", function, &parameters, schema, errors);
-    check_types(checked, &parameters, &taken_at, &types, errors);
+    let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
+    let argument_indices = named_arguments("plan", function, &parameters, schema, errors);
+    check_parameter_types(checked, &parameters, &argument_indices, &types, errors);
     let list = schema.new_returns().any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
-    let count = if contract.data_dependent { 0 } else { schema.new_returns().count() };
+    let count = if properties.data_dependent { 0 } else { schema.new_returns().count() };
     let ReturnType::Type(_, ty) = &signature.output else {
         let operator = &schema.name;
-        errors.at(
+        errors.add_at(
             function,
-            format!("the plan of operator `{operator}` gives a `Plan`; write `-> Result<Plan<.., {count}>>`"),
+            format!("the plan of operator `{operator}` must return a `Plan`; write `-> Result<Plan<.., {count}>>`"),
         );
         return TokenStream::new();
     };
-    if let Some((written, found)) = described(ty)
+    if let Some((written, found)) = parse_plan_type(ty)
         && (list || found != count)
     {
         let operator = &schema.name;
         let (has, want) = match count {
             _ if list => ("a list of results".to_owned(), "PlanList<..>".to_owned()),
-            0 if contract.data_dependent => ("results that its kernels make".to_owned(), "Plan<.., 0>".to_owned()),
+            0 if properties.data_dependent => ("results that depend on data".to_owned(), "Plan<.., 0>".to_owned()),
             1 => ("1 result".to_owned(), "Plan<..>".to_owned()),
             count => (format!("{count} results"), format!("Plan<.., {count}>")),
         };
-        errors.at(written, format!("operator `{operator}` has {has}: write `{want}`"));
+        errors.add_at(written, format!("operator `{operator}` has {has}: write `{want}`"));
         return TokenStream::new();
     }
-    expand_plan(checked, (list, count), ty, &taken_at, (&types, &names))
+    expand_plan(checked, (list, count), ty, &argument_indices, (&types, &names))
 }
 
 /// Generates the plan as functions of the operator's type. `list` says that the operator returns a list; otherwise it returns `count`
 /// tensors.
 fn expand_plan(
-    checked: &schema_callback::Checked<Attribute>,
+    checked: &schema_callback::WithSchema<Attribute>,
     (list, count): (bool, usize),
     ty: &syn::Type,
-    taken_at: &[usize],
+    argument_indices: &[usize],
     (types, names): (&[RustType], &[Ident]),
 ) -> TokenStream {
     let (runtime, operator, function) = (crate_path::runtime(), &checked.attribute.operator, &checked.signature.ident);
@@ -146,13 +143,14 @@ fn expand_plan(
     } else {
         (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::ReturnsPlan<#operator, #count>))
     };
-    let named_lifetime = lifetimes(ty.to_token_stream());
+    let named_lifetime = rename_lifetimes(ty.to_token_stream());
     let span = at_user_span(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
     let planned = quote_spanned!(span=> <#named_lifetime as #bound>::into_plan);
-    let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(&runtime))).collect();
+    let shared: Vec<TokenStream> =
+        types.iter().map(|ty| add_lifetime_to_references(&ty.shared().tokens(&runtime))).collect();
     let owned = types.iter().map(|ty| ty.shared().tokens(&runtime));
-    let arguments = taken_at.iter().map(|&at| &names[at]);
+    let arguments = argument_indices.iter().map(|&at| &names[at]);
     let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
     let positions = 0..names.len();
     let fresh = (!list).then(|| {
@@ -202,7 +200,7 @@ fn expand_plan(
     }
 }
 
-fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
+fn is_plannable(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
     match &ty.kind {
         TypeKind::Tensor => true,
         TypeKind::List(element, _) => element.kind == TypeKind::Tensor && schema.new_returns().count() == 1,
@@ -211,13 +209,13 @@ fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
 }
 
 /// Returns the value type of `Plan<.., n>` and its number of results, if the return type of a plan is written so.
-fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
+fn parse_plan_type(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
     let syn::Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     let mut arguments = arguments.args.iter();
     match (last.ident.to_string().as_str(), arguments.next()?) {
-        ("Result", GenericArgument::Type(inner)) => described(inner),
+        ("Result", GenericArgument::Type(inner)) => parse_plan_type(inner),
         ("Plan", _) => match arguments.next() {
             None => Some((ty, 1)),
             Some(GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(count), .. }))) => {
@@ -230,29 +228,29 @@ fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
 }
 
 /// Reports parameters of the wrong type. A plan writes nothing, so it takes written arguments by shared reference.
-fn check_types(
-    checked: &schema_callback::Checked<Attribute>,
+fn check_parameter_types(
+    checked: &schema_callback::WithSchema<Attribute>,
     parameters: &[Parameter],
-    taken_at: &[usize],
+    argument_indices: &[usize],
     types: &[RustType],
     errors: &mut Errors,
 ) {
-    for (parameter, &at) in parameters.iter().zip(taken_at) {
+    for (parameter, &at) in parameters.iter().zip(argument_indices) {
         let want = types[at].shared();
-        if RustType::written(&parameter.ty) == want {
+        if RustType::from_user_type(&parameter.ty) == want {
             continue;
         }
-        let (name, operator) = (rust_name(&checked.schema.arguments[at].name), &checked.schema.name);
-        let found = as_written(&parameter.ty);
-        let why = if types[at].is_written() { ", which writes nothing" } else { "" };
+        let (name, operator) = (rust_argument_name(&checked.schema.arguments[at].name), &checked.schema.name);
+        let found = source_text(&parameter.ty);
+        let why = if types[at].is_mutable_reference() { ", which writes nothing" } else { "" };
         let message =
             format!("argument `{name}` of operator `{operator}` is `{}` in a plan{why}, not `{found}`", want.text());
-        errors.at(&parameter.ty, message);
+        errors.add_at(&parameter.ty, message);
     }
 }
 
 /// Returns a type with all lifetimes replaced by `'a`.
-fn lifetimes(tokens: TokenStream) -> TokenStream {
+fn rename_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter();
     while let Some(tree) = tokens.next() {
@@ -263,7 +261,7 @@ fn lifetimes(tokens: TokenStream) -> TokenStream {
                 out.extend([TokenTree::Punct(punct), TokenTree::Ident(name)]);
             }
             TokenTree::Group(group) => {
-                let mut inner = proc_macro2::Group::new(group.delimiter(), lifetimes(group.stream()));
+                let mut inner = proc_macro2::Group::new(group.delimiter(), rename_lifetimes(group.stream()));
                 inner.set_span(group.span());
                 out.extend([TokenTree::Group(inner)]);
             }
@@ -274,7 +272,7 @@ fn lifetimes(tokens: TokenStream) -> TokenStream {
 }
 
 /// Returns the type of an argument with references of lifetime `'a`.
-pub(crate) fn with_lifetime(ty: &TokenStream) -> TokenStream {
+pub(crate) fn add_lifetime_to_references(ty: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     for tree in ty.clone() {
         match tree {
@@ -282,7 +280,7 @@ pub(crate) fn with_lifetime(ty: &TokenStream) -> TokenStream {
             TokenTree::Group(group) => {
                 out.extend([TokenTree::Group(proc_macro2::Group::new(
                     group.delimiter(),
-                    with_lifetime(&group.stream()),
+                    add_lifetime_to_references(&group.stream()),
                 ))]);
             }
             tree => out.extend([tree]),

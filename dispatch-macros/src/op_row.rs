@@ -8,18 +8,18 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token, bracketed};
 
 use crate::crate_path;
-use crate::schema_callback::{self, Contract, hand_over};
+use crate::schema_callback::{self, OperatorProperties, call_with_schema};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::rust_name;
+use crate::syntax::signature::rust_argument_name;
 
 /// The input `operator => callback, tokens`.
-struct Row {
+struct RowInput {
     operator: Path,
     callback: Path,
     rest: TokenStream,
 }
 
-impl Parse for Row {
+impl Parse for RowInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let operator = input.call(Path::parse_mod_style)?;
         input.parse::<Token![=>]>()?;
@@ -30,54 +30,54 @@ impl Parse for Row {
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let Row { operator, callback, rest } = match syn::parse2(input) {
+    let RowInput { operator, callback, rest } = match syn::parse2(input) {
         Ok(row) => row,
         Err(error) => {
-            let usage = "name an operator and a macro: `op_row! { aten::add => line, more }`";
+            let usage = "`op_row!` takes an operator and a macro; write `op_row! { aten::add => line, more }`";
             return syn::Error::new(error.span(), usage).to_compile_error();
         }
     };
     let runtime = crate_path::runtime();
-    hand_over(&operator, &quote!(#runtime::__private::__row), &quote!([#operator] [#callback] [#rest]))
+    call_with_schema(&operator, &quote!(#runtime::__private::__row), &quote!([#operator] [#callback] [#rest]))
 }
 
-struct Checked {
+struct RowWithSchema {
     schema: dispatch_schema::Schema,
-    contract: Contract,
+    properties: OperatorProperties,
     operator: Path,
     callback: Path,
     rest: TokenStream,
 }
 
-impl Parse for Checked {
+impl Parse for RowWithSchema {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (schema, contract) = (schema_callback::text(input)?, input.parse()?);
+        let (schema, properties) = (schema_callback::parse_schema_text(input)?, input.parse()?);
         let (operator, callback, rest);
         bracketed!(operator in input);
         bracketed!(callback in input);
         bracketed!(rest in input);
         let (operator, callback) = (operator.call(Path::parse_mod_style)?, callback.call(Path::parse_mod_style)?);
-        Ok(Self { schema, contract, operator, callback, rest: rest.parse()? })
+        Ok(Self { schema, properties, operator, callback, rest: rest.parse()? })
     }
 }
 
-pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let Checked { schema, contract, operator, callback, rest } = match syn::parse2(input) {
+pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
+    let RowWithSchema { schema, properties, operator, callback, rest } = match syn::parse2(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime();
-    let pointwise = contract.pointwise.filter(|pointwise| !pointwise.dtypes.is_empty());
+    let pointwise = properties.pointwise.filter(|pointwise| !pointwise.dtypes.is_empty());
     let (Some(pointwise), Some(name)) = (pointwise, operator.segments.last().map(|last| &last.ident)) else {
         let message = format!(
-            "the definition of operator `{}` is no row of a table: write `shape = pointwise` and `dtypes(..)` in its `#[op_def(..)]`",
+            "operator `{}` cannot be a row of a table; write `shape = pointwise` and `dtypes(..)` in its `#[op_def(..)]`",
             schema.name
         );
         return syn::Error::new_spanned(operator.to_token_stream(), message).to_compile_error();
     };
     // The tokens for the callback name the arguments, so the generated names get the hygiene of the operator's name beside them.
     let argument = |at: usize| {
-        let mut argument = rust_name(&schema.arguments[at].name);
+        let mut argument = rust_argument_name(&schema.arguments[at].name);
         argument.set_span(name.span());
         argument
     };

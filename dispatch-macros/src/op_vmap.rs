@@ -12,11 +12,11 @@ use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::schema_callback::{Checked, hand_over_function};
+use crate::schema_callback::{WithSchema, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lints};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, rust_name};
-use crate::syntax::user_tokens::as_written;
+use crate::syntax::signature::{self, rust_argument_name};
+use crate::syntax::user_tokens::source_text;
 
 /// The argument of `#[op_vmap(..)]`.
 struct Attribute {
@@ -28,11 +28,11 @@ const USAGE: &str = "`#[op_vmap(path::to::operator)]`";
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
         if !input.is_empty() {
-            return Err(input.error(format!("`#[op_vmap]` has no options: {USAGE}")));
+            return Err(input.error(format!("`#[op_vmap]` has no options; write {USAGE}")));
         }
         Ok(Self { operator })
     }
@@ -41,30 +41,30 @@ impl Parse for Attribute {
 pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let check =
         |function: &Function, _: &Attribute, errors: &mut Errors| function.check_not_generic("a batch rule", errors);
-    let (mut function, attribute, dots) = match Function::with_options(["op_vmap", "batch rule"], options, item, check)
-    {
-        Ok(read) => read,
-        Err(instead) => return instead,
-    };
-    let layer = layer();
+    let (mut function, attribute, dots) =
+        match Function::parse_with_options(["op_vmap", "batch rule"], options, item, check) {
+            Ok(read) => read,
+            Err(instead) => return instead,
+        };
+    let layer = vmap_path();
     function.attributes.insert(0, signature_lints());
     let to = quote!(#layer::__private::__vmap);
-    hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
+    call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
-fn layer() -> TokenStream {
+fn vmap_path() -> TokenStream {
     crate_path::layer("dispatch-vmap", "vmap")
 }
 
 /// Expands the second step of `#[op_vmap]`, with the operator's schema.
-pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let (runtime, layer) = (crate_path::runtime(), layer());
-    let written_out = |_: &Function, _: &Ident, ty: RustType| {
-        Some(mapped(&ty, &layer).map_or_else(|| ty.tokens(&runtime), |(_, tokens)| tokens))
+pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
+    let (runtime, layer) = (crate_path::runtime(), vmap_path());
+    let batch_rule_type = |_: &Function, _: &Ident, ty: RustType| {
+        Some(mapped_type(&ty, &layer).map_or_else(|| ty.tokens(&runtime), |(_, tokens)| tokens))
     };
-    let completed =
-        syn::parse2::<Checked<Attribute>>(input).and_then(|mut checked| Ok((checked.complete(written_out)?, checked)));
-    let (function, Checked { schema, attribute, signature, .. }) = match completed {
+    let completed = syn::parse2::<WithSchema<Attribute>>(input)
+        .and_then(|mut checked| Ok((checked.expand_elided_parameters(batch_rule_type)?, checked)));
+    let (function, WithSchema { schema, attribute, signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
@@ -78,16 +78,16 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         return syn::Error::new_spanned(&signature.inputs, message).to_compile_error();
     }
     let mut errors = Errors::default();
-    check_types(&schema, &signature, &layer, &mut errors);
+    check_parameter_types(&schema, &signature, &layer, &mut errors);
     if !errors.is_empty() {
         return quote!(#errors #function);
     }
-    let rule = rule(&attribute.operator, &signature);
+    let rule = batch_rule(&attribute.operator, &signature);
     quote!(#function #rule)
 }
 
 /// Returns the type of a tensor argument in a batch rule, as text and as tokens; `None` for other arguments.
-fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStream)> {
+fn mapped_type(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStream)> {
     Some(match ty.text() {
         "&Tensor" | "&mut Tensor" => ("Mapped", quote!(#layer::Mapped)),
         "Option<&Tensor>" | "Option<&mut Tensor>" => ("Option<Mapped>", quote!(::core::option::Option<#layer::Mapped>)),
@@ -98,7 +98,7 @@ fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStre
 }
 
 /// Reports parameter types that belong to another argument or to a kernel. The compiler reports types that are not known here.
-fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
+fn check_parameter_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
     const KNOWN: [&str; 19] = [
         "Tensor",
         "Mapped",
@@ -122,31 +122,31 @@ fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, erro
     ];
     let operator = &schema.name;
     let words = |ty: &Type| -> Vec<String> {
-        let text = RustType::written(ty).text().to_owned();
+        let text = RustType::from_user_type(ty).text().to_owned();
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     };
     let is_known = |ty: &Type| words(ty).iter().all(|word| KNOWN.contains(&word.as_str()));
     for (argument, input) in schema.arguments.iter().zip(signature.inputs.iter().skip(1)) {
         let want = RustType::of_argument(argument);
-        let want = want.as_ref().map(|ty| mapped(ty, layer).map_or_else(|| ty.text(), |(text, _)| text));
+        let want = want.as_ref().map(|ty| mapped_type(ty, layer).map_or_else(|| ty.text(), |(text, _)| text));
         if let (Some(want), Some(ty)) = (want, parameter_type(input))
             && is_known(ty)
-            && RustType::written(ty).text() != want
+            && RustType::from_user_type(ty).text() != want
         {
-            let (name, found) = (rust_name(&argument.name), as_written(ty));
+            let (name, found) = (rust_argument_name(&argument.name), source_text(ty));
             let message =
                 format!("argument `{name}` of operator `{operator}` is `{want}` in a batch rule, not `{found}`");
-            errors.at(ty, message);
+            errors.add_at(ty, message);
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output
         && (is_known(ty) || words(ty).iter().any(|word| word == "Tensor"))
     {
-        let found = as_written(ty);
+        let found = source_text(ty);
         let want = found.replace("Tensor", "Mapped");
         let want = if is_known(ty) { format!("Result<{want}>") } else { want };
         let message = format!("a batch rule of operator `{operator}` returns `{want}`, not `{found}`");
-        errors.at(ty, message);
+        errors.add_at(ty, message);
     }
 }
 
@@ -157,14 +157,14 @@ fn parameter_type(input: &FnArg) -> Option<&Type> {
     }
 }
 
-fn rule(operator: &Path, signature: &Signature) -> TokenStream {
-    let (runtime, layer, name) = (crate_path::runtime(), layer(), &signature.ident);
+fn batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
+    let (runtime, layer, name) = (crate_path::runtime(), vmap_path(), &signature.ident);
     let types: Vec<&Type> = signature.inputs.iter().skip(1).filter_map(parameter_type).collect();
-    let places: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
+    let arguments: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
     // If a type cannot be converted, the compiler reports it at the parameter.
-    let taken = types.iter().zip(&places).map(|(ty, place)| {
+    let taken = types.iter().zip(&arguments).map(|(ty, argument)| {
         let take = quote_spanned!(ty.span()=> #layer::__private::unpack_argument::<#ty>);
-        quote!(#take(__batch, #place)?)
+        quote!(#take(__batch, #argument)?)
     });
     let give = match &signature.output {
         ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::__private::pack_results),
@@ -177,7 +177,7 @@ fn rule(operator: &Path, signature: &Signature) -> TokenStream {
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
-                let [#(#places),*] = __values else { return ::core::result::Result::Err(#layer::__private::arguments_error()) };
+                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::arguments_error()) };
                 let __results = #name(__batch, #(#taken),*)?;
                 #give(__batch, __results)
             }

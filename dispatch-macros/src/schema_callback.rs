@@ -17,14 +17,14 @@ use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
 /// Generates a call of an operator's macro, which calls the macro `to` with the operator's schema, followed by `what`.
-pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
+pub(crate) fn call_with_schema(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
     let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
     let call_back = quote!({ @kernel #to, #what });
     match operator.get_ident() {
         Some(name) => quote!(#find! { #name #call_back }),
         None => {
-            let alias = alias(operator);
+            let alias = macro_alias(operator);
             quote!(const _: () = { #find! { #operator } #alias! #call_back };)
         }
     }
@@ -32,7 +32,7 @@ pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -
 
 /// Returns the alias under which an operator's macro is imported. It differs for each operator, as one attribute may expand inside of the
 /// block of another.
-fn alias(operator: &Path) -> Ident {
+fn macro_alias(operator: &Path) -> Ident {
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
     Ident::new(&format!("__operator_{}", words.join("_")), at_user_span(end))
@@ -55,7 +55,7 @@ pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
         return quote!(#name! #call_back);
     }
     // The compiler suggests similar names for an import, but not for a macro.
-    let alias = alias(&operator);
+    let alias = macro_alias(&operator);
     // Some of PyTorch's operators have the word `unsafe` in their names.
     quote! {
         #[allow(clippy::unsafe_removed_from_name)]
@@ -65,7 +65,7 @@ pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
 
 /// Generates the call of an operator's macro for an attribute over a function. If `_: ...` stands for parameters, the second step generates
 /// the function.
-pub(crate) fn hand_over_function(
+pub(crate) fn call_with_schema_for_function(
     operator: &Path,
     to: &TokenStream,
     attribute: &TokenStream,
@@ -74,35 +74,35 @@ pub(crate) fn hand_over_function(
 ) -> TokenStream {
     match dots {
         None => {
-            let call_back = hand_over(operator, to, &quote!([#attribute] [#signature]));
+            let call_back = call_with_schema(operator, to, &quote!([#attribute] [#signature]));
             quote!(#function #call_back)
         }
-        Some(dots) => hand_over(operator, to, &quote!([#attribute] [#signature] [#dots #function])),
+        Some(dots) => call_with_schema(operator, to, &quote!([#attribute] [#signature] [#dots #function])),
     }
 }
 
 /// The input of the second step for an attribute over a function: `[options] [signature]`, after the schema.
-pub(crate) struct Checked<Attribute> {
+pub(crate) struct WithSchema<Attribute> {
     pub(crate) schema: Schema,
-    pub(crate) contract: Contract,
+    pub(crate) properties: OperatorProperties,
     pub(crate) attribute: Attribute,
     pub(crate) signature: Signature,
     /// The tokens `...`, and the function whose parameters they stand for.
     elided: Option<(Token![...], Function)>,
 }
 
-impl<Attribute> Checked<Attribute> {
+impl<Attribute> WithSchema<Attribute> {
     /// Replaces `_: ...` in the signature by the arguments of the schema, of types that `of_type` returns. Returns the completed function,
     /// or `None` if there is no `_: ...`.
-    pub(crate) fn complete(
+    pub(crate) fn expand_elided_parameters(
         &mut self,
         of_type: impl Fn(&Function, &Ident, RustType) -> Option<TokenStream>,
     ) -> syn::Result<Option<Function>> {
         let Some((dots, mut function)) = self.elided.take() else { return Ok(None) };
         let inputs: Vec<FnArg> =
-            signature::inputs(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
+            signature::schema_parameters(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
         let mut written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
-        let is_twice = |name: &Ident| inputs.iter().any(|input| signature::name(input) == Some(name));
+        let is_twice = |name: &Ident| inputs.iter().any(|input| signature::parameter_name(input) == Some(name));
         if let Some(name) = written.find(is_twice) {
             let message = format!("`_: ...` stands for all arguments of the schema; leave `{name}` out");
             return Err(syn::Error::new(name.span(), message));
@@ -113,10 +113,10 @@ impl<Attribute> Checked<Attribute> {
     }
 }
 
-impl<Attribute: Parse> Parse for Checked<Attribute> {
+impl<Attribute: Parse> Parse for WithSchema<Attribute> {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let schema = text(input)?;
-        let contract = input.parse()?;
+        let schema = parse_schema_text(input)?;
+        let properties = input.parse()?;
         let (attribute, signature);
         bracketed!(attribute in input);
         bracketed!(signature in input);
@@ -127,15 +127,15 @@ impl<Attribute: Parse> Parse for Checked<Attribute> {
             bracketed!(function in input);
             Some((function.parse()?, function.parse()?))
         };
-        Ok(Self { schema, contract, attribute: attribute.parse()?, signature: signature.parse()?, elided })
+        Ok(Self { schema, properties, attribute: attribute.parse()?, signature: signature.parse()?, elided })
     }
 }
 
 /// The properties of an operator beside its schema, in the form in which its macro passes them:
 /// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
 #[derive(Default)]
-pub(crate) struct Contract {
-    pub(crate) planned: bool,
+pub(crate) struct OperatorProperties {
+    pub(crate) has_plan: bool,
     pub(crate) pointwise: Option<Pointwise>,
     pub(crate) data_dependent: bool,
     pub(crate) in_place: Option<Schema>,
@@ -164,37 +164,37 @@ impl Parse for Pointwise {
     }
 }
 
-impl Parse for Contract {
+impl Parse for OperatorProperties {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut contract = Self::default();
+        let mut properties = Self::default();
         if !input.peek(syn::token::Brace) {
-            return Ok(contract);
+            return Ok(properties);
         }
         let inside;
         syn::braced!(inside in input);
         while !inside.is_empty() {
             let word: Ident = inside.parse()?;
             match word.to_string().as_str() {
-                "plan" => contract.planned = true,
-                "data_dependent" => contract.data_dependent = true,
-                "pointwise" => contract.pointwise = Some(inside.parse()?),
-                "in_place" => contract.in_place = Some(text(&inside)?),
-                _ => contract.out = Some(text(&inside)?),
+                "plan" => properties.has_plan = true,
+                "data_dependent" => properties.data_dependent = true,
+                "pointwise" => properties.pointwise = Some(inside.parse()?),
+                "in_place" => properties.in_place = Some(parse_schema_text(&inside)?),
+                _ => properties.out = Some(parse_schema_text(&inside)?),
             }
         }
-        Ok(contract)
+        Ok(properties)
     }
 }
 
 /// Parses the schema in front, and skips the properties.
-pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
-    let schema = text(input)?;
-    input.parse::<Contract>()?;
+pub(crate) fn parse_schema(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let schema = parse_schema_text(input)?;
+    input.parse::<OperatorProperties>()?;
     Ok(schema)
 }
 
 /// Parses a schema from a string literal. The definition printed it, so it is valid.
-pub(crate) fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
+pub(crate) fn parse_schema_text(input: ParseStream<'_>) -> syn::Result<Schema> {
     let text: LitStr = input.parse()?;
     Schema::parse(&text.value()).map_err(|mistakes| {
         syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))

@@ -162,14 +162,14 @@ impl Schema {
     /// assert_eq!(old.check_backward_compatible(&new).unwrap_err().len(), 5);
     /// ```
     pub fn check_backward_compatible(&self, old: &Self) -> Result<(), Vec<Incompatibility>> {
-        let mut reasons = self.compare_frame(old, Direction::Backward);
-        let (args, outs) = split_outs(&self.arguments);
-        let (old_args, old_outs) = split_outs(&old.arguments);
+        let mut reasons = self.compare_names_and_returns(old, Direction::Backward);
+        let (args, outs) = split_out_arguments(&self.arguments);
+        let (old_args, old_outs) = split_out_arguments(&old.arguments);
         compare_arguments(args, old_args, Direction::Backward, &mut reasons);
         require_defaults(args.get(old_args.len()..).unwrap_or(&[]), &mut reasons);
         // Old calls do not use new out arguments after the old ones.
         compare_arguments(outs, old_outs, Direction::Backward, &mut reasons);
-        finish(reasons)
+        ok_if_empty(reasons)
     }
 
     /// Checks that calls written for this schema work with `old` if they omit new arguments. Returns every reason if they do not.
@@ -188,9 +188,9 @@ impl Schema {
     /// assert!(lists.check_forward_compatible(&old).is_err());
     /// ```
     pub fn check_forward_compatible(&self, old: &Self) -> Result<(), Vec<Incompatibility>> {
-        let mut reasons = self.compare_frame(old, Direction::Forward);
-        let (args, outs) = split_outs(&self.arguments);
-        let (old_args, old_outs) = split_outs(&old.arguments);
+        let mut reasons = self.compare_names_and_returns(old, Direction::Forward);
+        let (args, outs) = split_out_arguments(&self.arguments);
+        let (old_args, old_outs) = split_out_arguments(&old.arguments);
         if outs.len() != old_outs.len() {
             reasons.push(Incompatibility::OutCount { old: old_outs.len(), new: outs.len() });
         }
@@ -203,11 +203,11 @@ impl Schema {
         if outs.len() == old_outs.len() {
             compare_arguments(outs, old_outs, Direction::Forward, &mut reasons);
         }
-        finish(reasons)
+        ok_if_empty(reasons)
     }
 
     /// Compares names, returns and `...` of two schemas: all except the arguments.
-    fn compare_frame(&self, old: &Self, direction: Direction) -> Vec<Incompatibility> {
+    fn compare_names_and_returns(&self, old: &Self, direction: Direction) -> Vec<Incompatibility> {
         let mut reasons = Vec::new();
         if self.name != old.name {
             reasons.push(Incompatibility::Name { old: old.name.to_string(), new: self.name.to_string() });
@@ -231,12 +231,12 @@ impl Schema {
     }
 }
 
-fn finish(reasons: Vec<Incompatibility>) -> Result<(), Vec<Incompatibility>> {
+fn ok_if_empty(reasons: Vec<Incompatibility>) -> Result<(), Vec<Incompatibility>> {
     if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
 /// Splits arguments at the first out argument.
-fn split_outs(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
+fn split_out_arguments(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
     let outs = arguments.iter().position(Argument::is_out).unwrap_or(arguments.len());
     arguments.split_at(outs)
 }
@@ -258,9 +258,9 @@ fn compare_arguments(new: &[Argument], old: &[Argument], direction: Direction, r
             reasons.push(Incompatibility::ArgumentReplaced { old: old.name.clone(), new: new.name.clone() });
         }
     }
-    for gone in old.get(new.len()..).unwrap_or(&[]) {
-        if direction == Direction::Backward || gone.default.is_none() {
-            reasons.push(Incompatibility::ArgumentRemoved { name: gone.name.clone() });
+    for removed in old.get(new.len()..).unwrap_or(&[]) {
+        if direction == Direction::Backward || removed.default.is_none() {
+            reasons.push(Incompatibility::ArgumentRemoved { name: removed.name.clone() });
         }
     }
 }

@@ -55,7 +55,7 @@ pub enum SyntaxErrorKind {
     /// Another token is required here.
     Expected {
         /// The required token or item.
-        what: &'static str,
+        expected: &'static str,
         /// The token that was found.
         found: Option<String>,
     },
@@ -263,7 +263,7 @@ pub enum StringProblem {
 
 impl SyntaxError {
     /// Returns the end of a string without a closing quote. Errors inside it are ignored: the string may have consumed other text.
-    pub(crate) fn swallows_to(&self) -> Option<usize> {
+    pub(crate) fn unclosed_string_end(&self) -> Option<usize> {
         let open = SyntaxErrorKind::BadString { problem: StringProblem::NotClosed };
         (self.kind == open).then_some(self.span.end)
     }

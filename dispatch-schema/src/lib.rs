@@ -27,7 +27,7 @@
 //!
 //! White space and newlines separate tokens and mean nothing else. `#` begins a comment.
 //!
-//! # Different from PyTorch on purpose
+//! # Intended differences from PyTorch
 //!
 //! * A default must fit its type: `int x="a"`, `Tensor x=None` and `int[2] x=[1, 2, 3]` are errors.
 //! * Numbers are not truncated: `int x=0x10` is 16 and `int[2.5]` is an error (PyTorch parses them as 0 and `int[2]`), and the smallest

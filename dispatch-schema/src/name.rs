@@ -32,7 +32,7 @@ impl OperatorName {
     /// use dispatch_schema::OperatorName;
     ///
     /// assert!(OperatorName::parse("aten::add").is_ok());
-    /// assert!(OperatorName::parse("aten::add.default").is_err()); // `default` is what having none is called
+    /// assert!(OperatorName::parse("aten::add.default").is_err()); // no overload name is written by leaving it out
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
         parse::from_text(text, parse::whole_name)

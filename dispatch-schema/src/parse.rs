@@ -30,7 +30,7 @@ pub(crate) type Parsed<T> = Result<T, Reported>;
 /// The state of the parser: the position in the tokens, and the errors so far.
 pub(crate) struct Parser<'t> {
     tokens: &'t [Token],
-    at: usize,
+    position: usize,
     errors: Vec<SyntaxError>,
     depth: usize,
     /// The number of anonymous alias sets (`Tensor!`) so far.
@@ -39,13 +39,13 @@ pub(crate) struct Parser<'t> {
 
 /// Parses all of `text` with `rule`.
 pub(crate) fn from_text<T>(text: &str, rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
-    let (tokens, mistakes) = token::lex_all(text);
-    run(&tokens, mistakes, rule)
+    let (tokens, mistakes) = token::lex_with_errors(text);
+    run_rule(&tokens, mistakes, rule)
 }
 
 /// Parses all of `tokens` with `rule`.
 pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
-    run(tokens, Vec::new(), rule)
+    run_rule(tokens, Vec::new(), rule)
 }
 
 /// Implements [`FromStr`] by the type's `parse` function.
@@ -63,34 +63,34 @@ macro_rules! from_str {
 
 from_str! { Schema Declaration OperatorName }
 
-fn run<T>(
+fn run_rule<T>(
     tokens: &[Token],
     mistakes: Vec<SyntaxError>,
     rule: fn(&mut Parser<'_>) -> Parsed<T>,
 ) -> Result<T, SyntaxErrors> {
-    let mut parser = Parser { tokens, at: 0, errors: Vec::new(), depth: 0, anonymous_sets: 0 };
+    let mut parser = Parser { tokens, position: 0, errors: Vec::new(), depth: 0, anonymous_sets: 0 };
     let parsed = rule(&mut parser);
     let mut errors = parser.errors;
-    if let Some(end) = mistakes.iter().find_map(SyntaxError::swallows_to) {
+    if let Some(end) = mistakes.iter().find_map(SyntaxError::unclosed_string_end) {
         errors.retain(|error| error.span.start < end);
     }
     errors.extend(mistakes);
     match (SyntaxErrors::new(errors), parsed) {
         (None, Ok(value)) => Ok(value),
         (Some(errors), _) => Err(errors),
-        (None, Err(Reported)) => unreachable!("whoever returns `Reported` has reported an error"),
+        (None, Err(Reported)) => unreachable!("a function that returns `Reported` has reported an error"),
     }
 }
 
 pub(crate) fn whole_name(parser: &mut Parser<'_>) -> Parsed<OperatorName> {
     let name = parser.name()?;
-    parser.end()?;
+    parser.expect_end()?;
     Ok(name)
 }
 
 pub(crate) fn whole_type(parser: &mut Parser<'_>) -> Parsed<Type> {
     let mut ty = parser.outer_type()?;
-    parser.end()?;
+    parser.expect_end()?;
     alias::name_anonymous_sets([&mut ty]);
     Ok(ty)
 }
@@ -98,14 +98,14 @@ pub(crate) fn whole_type(parser: &mut Parser<'_>) -> Parsed<Type> {
 pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
     match whole_declaration(parser)? {
         Declaration::Schema(schema) => Ok(schema),
-        Declaration::Name(_) => Err(parser.report_at(parser.all(), SyntaxErrorKind::NameOnly)),
+        Declaration::Name(_) => Err(parser.report_at(parser.full_span(), SyntaxErrorKind::NameOnly)),
     }
 }
 
 pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
     let name = parser.name();
     // If the name is wrong, its error explains the tokens between it and the arguments.
-    if name.is_err() || (!parser.errors.is_empty() && !parser.at('(')) {
+    if name.is_err() || (!parser.errors.is_empty() && !parser.is_at('(')) {
         parser.skip_to(|kind| *kind == TokenKind::Punct('('));
     }
     if parser.peek().is_none() {
@@ -114,7 +114,7 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
     let (arguments, varargs) = parser.arguments()?;
     parser.expect_joined("->", "`->` and the returns")?;
     let (returns, varreturns) = parser.returns()?;
-    parser.end()?;
+    parser.expect_end()?;
     let mut schema = Schema { name: name?, arguments, returns, varargs, varreturns };
     if parser.anonymous_sets > 0 {
         let arguments = schema.arguments.iter_mut().map(|argument| &mut argument.ty);
@@ -132,18 +132,18 @@ impl Parser<'_> {
         } else {
             (None, first)
         };
-        if self.at_joined("::") {
-            return Err(self.expected("one namespace at most"));
+        if self.is_at_joined("::") {
+            return Err(self.report_expected("one namespace at most"));
         }
         let overload = if self.eat('.') { self.overload()? } else { String::new() };
-        if self.at('.') {
-            return Err(self.expected("one overload name at most"));
+        if self.is_at('.') {
+            return Err(self.report_expected("one overload name at most"));
         }
         Ok(OperatorName { namespace, base, overload })
     }
 
     fn overload(&mut self) -> Parsed<String> {
-        let span = self.here();
+        let span = self.current_span();
         let overload = self.identifier("an overload name after `.`")?;
         if overload == "default" || overload.starts_with("__") {
             self.report_at(span, SyntaxErrorKind::BadOverload { overload: overload.clone() });
@@ -153,16 +153,16 @@ impl Parser<'_> {
 
     fn identifier(&mut self, what: &'static str) -> Parsed<String> {
         let Some(TokenKind::Ident(word)) = self.peek() else {
-            return Err(self.expected(what));
+            return Err(self.report_expected(what));
         };
         let word = word.clone();
         if is_reserved(&word) {
             self.report(SyntaxErrorKind::ReservedWord { word: word.clone() });
         } else if !token::is_word(&word) {
             // Tokens of macros may be other identifiers, such as `é` and `r#type`.
-            return Err(self.expected("a name of ASCII letters, digits and `_`"));
+            return Err(self.report_expected("a name of ASCII letters, digits and `_`"));
         }
-        self.at += 1;
+        self.position += 1;
         Ok(word)
     }
 }
@@ -174,60 +174,60 @@ impl<'t> Parser<'t> {
     }
 
     fn peek_at(&self, ahead: usize) -> Option<&'t TokenKind> {
-        self.tokens.get(self.at + ahead).map(|token| &token.kind)
+        self.tokens.get(self.position + ahead).map(|token| &token.kind)
     }
 
-    fn at(&self, c: char) -> bool {
+    fn is_at(&self, c: char) -> bool {
         self.peek() == Some(&TokenKind::Punct(c))
     }
 
     fn eat(&mut self, c: char) -> bool {
-        let found = self.at(c);
-        self.at += usize::from(found);
+        let found = self.is_at(c);
+        self.position += usize::from(found);
         found
     }
 
     fn expect(&mut self, c: char, what: &'static str) -> Parsed<()> {
-        if self.eat(c) { Ok(()) } else { Err(self.expected(what)) }
+        if self.eat(c) { Ok(()) } else { Err(self.report_expected(what)) }
     }
 
     /// Whether the next tokens are the characters of `joined` without space between them.
-    fn at_joined(&self, joined: &str) -> bool {
-        let here = self.tokens.get(self.at..).unwrap_or(&[]);
+    fn is_at_joined(&self, joined: &str) -> bool {
+        let here = self.tokens.get(self.position..).unwrap_or(&[]);
         here.len() >= joined.len()
             && joined.chars().zip(here).all(|(c, token)| token.kind == TokenKind::Punct(c))
-            && here[..joined.len()].windows(2).all(|pair| touch(&pair[0], &pair[1]))
+            && here[..joined.len()].windows(2).all(|pair| are_adjacent(&pair[0], &pair[1]))
     }
 
     fn eat_joined(&mut self, joined: &str) -> bool {
-        let found = self.at_joined(joined);
+        let found = self.is_at_joined(joined);
         if found {
-            self.at += joined.len();
+            self.position += joined.len();
         }
         found
     }
 
     fn expect_joined(&mut self, joined: &str, what: &'static str) -> Parsed<()> {
-        if self.eat_joined(joined) { Ok(()) } else { Err(self.expected(what)) }
+        if self.eat_joined(joined) { Ok(()) } else { Err(self.report_expected(what)) }
     }
 
     /// Whether the token at distance `ahead` and the one after it have no space between them.
-    fn touches_next(&self, ahead: usize) -> bool {
-        let pair = self.tokens.get(self.at + ahead..self.at + ahead + 2);
-        pair.is_some_and(|pair| touch(&pair[0], &pair[1]))
+    fn is_adjacent_to_next(&self, ahead: usize) -> bool {
+        let pair = self.tokens.get(self.position + ahead..self.position + ahead + 2);
+        pair.is_some_and(|pair| are_adjacent(&pair[0], &pair[1]))
     }
 
-    fn end(&mut self) -> Parsed<()> {
-        let Some(found) = self.found() else {
+    fn expect_end(&mut self) -> Parsed<()> {
+        let Some(found) = self.next_text() else {
             return Ok(());
         };
-        let rest = self.here().start..self.all().end;
+        let rest = self.current_span().start..self.full_span().end;
         Err(self.report_at(rest, SyntaxErrorKind::TrailingText { found }))
     }
 
     fn skip_to(&mut self, stop: impl Fn(&TokenKind) -> bool) {
         while self.peek().is_some_and(|kind| !stop(kind)) {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
@@ -236,8 +236,8 @@ impl<'t> Parser<'t> {
         let mut open = 0_usize;
         for (at, token) in self.tokens.iter().enumerate().skip(start) {
             match token.kind {
-                TokenKind::Punct(',' | ')') if open == 0 && at >= self.at => {
-                    self.at = at;
+                TokenKind::Punct(',' | ')') if open == 0 && at >= self.position => {
+                    self.position = at;
                     return;
                 }
                 TokenKind::Punct('(' | '[') => open += 1,
@@ -245,26 +245,26 @@ impl<'t> Parser<'t> {
                 _ => {}
             }
         }
-        self.at = self.tokens.len();
+        self.position = self.tokens.len();
     }
 }
 
 /// Spans and errors.
 impl Parser<'_> {
     /// Returns the span of the next token, or an empty span after the last one.
-    fn here(&self) -> Range<usize> {
-        match self.tokens.get(self.at) {
+    fn current_span(&self) -> Range<usize> {
+        match self.tokens.get(self.position) {
             Some(token) => token.span.clone(),
-            None => self.all().end..self.all().end,
+            None => self.full_span().end..self.full_span().end,
         }
     }
 
     /// Returns the span from byte `start` to the end of the last consumed token.
-    fn since(&self, start: usize) -> Range<usize> {
-        start..self.tokens[..self.at].last().map_or(start, |token| token.span.end.max(start))
+    fn span_since(&self, start: usize) -> Range<usize> {
+        start..self.tokens[..self.position].last().map_or(start, |token| token.span.end.max(start))
     }
 
-    fn all(&self) -> Range<usize> {
+    fn full_span(&self) -> Range<usize> {
         match self.tokens {
             [first, .., last] => first.span.start..last.span.end,
             [only] => only.span.clone(),
@@ -273,9 +273,9 @@ impl Parser<'_> {
     }
 
     /// Returns the text of the next token.
-    fn found(&self) -> Option<String> {
+    fn next_text(&self) -> Option<String> {
         for joined in ["->", "::", "..."] {
-            if self.at_joined(joined) {
+            if self.is_at_joined(joined) {
                 return Some(joined.to_owned());
             }
         }
@@ -286,13 +286,13 @@ impl Parser<'_> {
         })
     }
 
-    fn expected(&mut self, what: &'static str) -> Reported {
-        let found = self.found();
-        self.report(SyntaxErrorKind::Expected { what, found })
+    fn report_expected(&mut self, expected: &'static str) -> Reported {
+        let found = self.next_text();
+        self.report(SyntaxErrorKind::Expected { expected, found })
     }
 
     fn report(&mut self, kind: SyntaxErrorKind) -> Reported {
-        self.report_at(self.here(), kind)
+        self.report_at(self.current_span(), kind)
     }
 
     fn report_at(&mut self, span: Range<usize>, kind: SyntaxErrorKind) -> Reported {
@@ -301,6 +301,6 @@ impl Parser<'_> {
     }
 }
 
-fn touch(first: &Token, second: &Token) -> bool {
+fn are_adjacent(first: &Token, second: &Token) -> bool {
     first.span.end == second.span.start
 }

@@ -8,12 +8,12 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::default::DefaultValue;
 use crate::schema::{Argument, Declaration, Return, Schema};
-use crate::ty::{ATOMS, Type, TypeKind};
+use crate::ty::{ATOMIC_TYPES, Type, TypeKind};
 
 impl Display for Schema {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.name)?;
-        let mut comma = Comma::default();
+        let mut comma = CommaList::default();
         let mut keyword_only = false;
         for argument in &self.arguments {
             if argument.keyword_only && !keyword_only {
@@ -39,7 +39,7 @@ impl Schema {
             _ => {}
         }
         f.write_char('(')?;
-        let mut comma = Comma::default();
+        let mut comma = CommaList::default();
         comma.items(f, &self.returns)?;
         if self.varreturns {
             comma.item(f, &"...")?;
@@ -108,7 +108,8 @@ impl Display for TypeKind {
                 types_in_parentheses(f, types)
             }
             _ => {
-                let (word, _) = ATOMS.iter().find(|(_, kind)| kind == self).expect("every other kind is one word");
+                let (word, _) =
+                    ATOMIC_TYPES.iter().find(|(_, kind)| kind == self).expect("every other kind is one word");
                 f.write_str(word)
             }
         }
@@ -117,7 +118,7 @@ impl Display for TypeKind {
 
 fn types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
     f.write_char('(')?;
-    Comma::default().items(f, types)?;
+    CommaList::default().items(f, types)?;
     f.write_char(')')
 }
 
@@ -136,14 +137,14 @@ impl Display for DefaultValue {
             }
             // PyTorch omits the quotes of a device, and cannot parse that text.
             Self::Str(text) | Self::Device(text) => Quoted(text).fmt(f),
-            Self::List(values) => list(f, values),
+            Self::List(values) => write_list(f, values),
         }
     }
 }
 
-fn list(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
+fn write_list(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
     f.write_char('[')?;
-    Comma::default().items(f, values)?;
+    CommaList::default().items(f, values)?;
     f.write_char(']')
 }
 
@@ -157,14 +158,16 @@ struct ListDefault<'a> {
 impl Display for ListDefault<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.values {
-            [first, rest @ ..] if self.one_for_all() && rest.iter().all(|value| value == first) => first.fmt(f),
-            values => list(f, values),
+            [first, rest @ ..] if self.prints_as_single_value() && rest.iter().all(|value| value == first) => {
+                first.fmt(f)
+            }
+            values => write_list(f, values),
         }
     }
 }
 
 impl ListDefault<'_> {
-    fn one_for_all(&self) -> bool {
+    fn prints_as_single_value(&self) -> bool {
         let TypeKind::List(element, Some(size)) = &self.ty.required().kind else {
             return false;
         };
@@ -198,11 +201,11 @@ impl Display for Quoted<'_> {
 
 /// Writes items with `, ` between them.
 #[derive(Default)]
-struct Comma {
+struct CommaList {
     begun: bool,
 }
 
-impl Comma {
+impl CommaList {
     fn item(&mut self, f: &mut Formatter<'_>, item: &dyn Display) -> fmt::Result {
         if std::mem::replace(&mut self.begun, true) {
             f.write_str(", ")?;

@@ -165,7 +165,7 @@ impl Schema {
         let mut views = Vec::new();
         for (ret, returned) in self.returns.iter().enumerate() {
             for (argument, given) in self.arguments.iter().enumerate() {
-                if !given.is_written() && share_set(&given.ty, &returned.ty) {
+                if !given.is_written() && have_common_set(&given.ty, &returned.ty) {
                     views.push(View { ret, argument });
                 }
             }
@@ -185,7 +185,7 @@ impl Schema {
     #[must_use]
     pub fn written_return(&self, i: usize) -> Option<usize> {
         let returned = &self.returns.get(i)?.ty;
-        self.arguments.iter().position(|argument| argument.is_written() && share_set(&argument.ty, returned))
+        self.arguments.iter().position(|argument| argument.is_written() && have_common_set(&argument.ty, returned))
     }
 
     /// Returns the index and type of each return that is not a written argument.
@@ -228,7 +228,7 @@ impl Schema {
         let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
             return false;
         };
-        alias_directly(a.required(), b.required())
+        may_alias_directly(a.required(), b.required())
     }
 
     /// Whether the values at two positions, or values inside them, may share memory.
@@ -244,7 +244,7 @@ impl Schema {
         let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
             return false;
         };
-        with_parts(a).iter().any(|a| with_parts(b).iter().any(|b| alias_directly(a, b)))
+        nested_types(a).iter().any(|a| nested_types(b).iter().any(|b| may_alias_directly(a, b)))
     }
 
     fn type_at(&self, position: Position) -> Option<&Type> {
@@ -255,29 +255,32 @@ impl Schema {
     }
 }
 
-fn share_set(a: &Type, b: &Type) -> bool {
+fn have_common_set(a: &Type, b: &Type) -> bool {
     a.any_alias(&|ours| b.any_alias(&|theirs| ours.shares_set(theirs)))
 }
 
-fn with_parts(ty: &Type) -> Vec<&Type> {
-    std::iter::once(ty).chain(ty.parts().flat_map(with_parts)).collect()
+/// Returns the type and all types inside it.
+fn nested_types(ty: &Type) -> Vec<&Type> {
+    std::iter::once(ty).chain(ty.components().flat_map(nested_types)).collect()
 }
 
-fn alias_directly(a: &Type, b: &Type) -> bool {
-    let meet = |a: &Alias, b: &Alias| a.shares_set(b) || a.is_wildcard() || b.is_wildcard();
+fn may_alias_directly(a: &Type, b: &Type) -> bool {
+    let related = |a: &Alias, b: &Alias| a.shares_set(b) || a.is_wildcard() || b.is_wildcard();
     let (Some(ours), Some(theirs)) = (&a.alias, &b.alias) else {
         return false;
     };
-    meet(ours, theirs) && overlap(&a.kind, &b.kind)
+    related(ours, theirs) && types_overlap(&a.kind, &b.kind)
 }
 
 /// Whether one value can have both types. Types without memory, such as `int`, overlap with nothing.
-fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
+fn types_overlap(a: &TypeKind, b: &TypeKind) -> bool {
     use TypeKind::{Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable};
     match (a, b) {
         (Any | Variable(_), other) | (other, Any | Variable(_)) => has_memory(other),
-        (Optional(inner), other) | (other, Optional(inner)) => overlap(&inner.kind, other),
-        (Union(members), other) | (other, Union(members)) => members.iter().any(|member| overlap(&member.kind, other)),
+        (Optional(inner), other) | (other, Optional(inner)) => types_overlap(&inner.kind, other),
+        (Union(members), other) | (other, Union(members)) => {
+            members.iter().any(|member| types_overlap(&member.kind, other))
+        }
         (List(a, _), List(b, _)) | (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => {
             may_be_equal(a, b)
         }
@@ -292,7 +295,10 @@ fn overlap(a: &TypeKind, b: &TypeKind) -> bool {
 
 /// Whether two element types can be the same type.
 fn may_be_equal(a: &Type, b: &Type) -> bool {
-    a.has_variable() || b.has_variable() || a.without_aliases() == b.without_aliases() || overlap(&a.kind, &b.kind)
+    a.has_variable()
+        || b.has_variable()
+        || a.without_aliases() == b.without_aliases()
+        || types_overlap(&a.kind, &b.kind)
 }
 
 fn has_memory(kind: &TypeKind) -> bool {

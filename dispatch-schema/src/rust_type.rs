@@ -11,7 +11,7 @@ use crate::{Argument, Schema, Type, TypeKind};
 /// ```
 #[must_use]
 pub fn rust_argument(argument: &Argument) -> Option<String> {
-    parameter(&argument.ty, argument.is_written())
+    parameter_type(&argument.ty, argument.is_written())
 }
 
 /// Returns the Rust return type of the schema's function, without `Result`. Returns that are written arguments are omitted.
@@ -22,7 +22,7 @@ pub fn rust_argument(argument: &Argument) -> Option<String> {
 /// ```
 #[must_use]
 pub fn rust_result(schema: &Schema) -> String {
-    let returned: Vec<String> = schema.new_returns().map(|(_, ty)| owned(ty)).collect();
+    let returned: Vec<String> = schema.new_returns().map(|(_, ty)| owned_type(ty)).collect();
     match &returned[..] {
         [one] => one.clone(),
         several => format!("({})", several.join(", ")),
@@ -41,11 +41,11 @@ pub fn rust_function(schema: &Schema) -> String {
     format!("fn({}) -> Result<{}>", arguments.join(", "), rust_result(schema))
 }
 
-fn parameter(ty: &Type, written: bool) -> Option<String> {
+fn parameter_type(ty: &Type, written: bool) -> Option<String> {
     let reference = if written { "&mut " } else { "&" };
     Some(match &ty.kind {
         TypeKind::Tensor => format!("{reference}Tensor"),
-        TypeKind::Optional(inner) => format!("Option<{}>", parameter(inner, written)?),
+        TypeKind::Optional(inner) => format!("Option<{}>", parameter_type(inner, written)?),
         TypeKind::List(element, _) if is_list_of_lists_of_tensors(element) => return None,
         TypeKind::List(element, _) => match list_element(element) {
             Some(element) => format!("{reference}[{element}]"),
@@ -53,7 +53,7 @@ fn parameter(ty: &Type, written: bool) -> Option<String> {
         },
         TypeKind::Str => "&str".to_owned(),
         TypeKind::Generator => "&Generator".to_owned(),
-        _ => plain(ty).map_or_else(|| "&Value".to_owned(), str::to_owned),
+        _ => by_value_type(ty).map_or_else(|| "&Value".to_owned(), str::to_owned),
     })
 }
 
@@ -61,16 +61,16 @@ fn is_list_of_lists_of_tensors(element: &Type) -> bool {
     matches!(&element.required().kind, TypeKind::List(inner, _) if inner.required().kind == TypeKind::Tensor)
 }
 
-fn owned(ty: &Type) -> String {
+fn owned_type(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Tensor => "Tensor".to_owned(),
-        TypeKind::Optional(inner) => format!("Option<{}>", owned(inner)),
+        TypeKind::Optional(inner) => format!("Option<{}>", owned_type(inner)),
         TypeKind::List(element, _) => {
             list_element(element).map_or_else(|| "Value".to_owned(), |element| format!("Vec<{element}>"))
         }
         TypeKind::Str => "Str".to_owned(),
         TypeKind::Generator => "Generator".to_owned(),
-        _ => plain(ty).unwrap_or("Value").to_owned(),
+        _ => by_value_type(ty).unwrap_or("Value").to_owned(),
     }
 }
 
@@ -88,7 +88,7 @@ fn list_element(ty: &Type) -> Option<&'static str> {
 }
 
 /// Returns the Rust type of a schema type that is passed by value, or `None` for other types.
-fn plain(ty: &Type) -> Option<&'static str> {
+fn by_value_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.kind {
         TypeKind::Int | TypeKind::SymInt => "i64",
         TypeKind::Float => "f64",

@@ -17,29 +17,29 @@
 /// ```
 #[must_use]
 pub fn suggest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let word = fold(word);
+    let word = lower_case_chars(word);
     let allowed = word.len() / 3;
     candidates
         .into_iter()
         .filter_map(|candidate| {
-            let known = fold(candidate);
+            let known = lower_case_chars(candidate);
             // This also keeps the cost of very long words linear.
             if known.len().abs_diff(word.len()) > allowed {
                 return None;
             }
-            let distance = distance(&word, &known);
+            let distance = edit_distance(&word, &known);
             (distance <= allowed).then_some((distance, candidate))
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-fn fold(word: &str) -> Vec<char> {
+fn lower_case_chars(word: &str) -> Vec<char> {
     word.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// Computes the optimal string alignment distance, with three rows of the table in memory.
-fn distance(a: &[char], b: &[char]) -> usize {
+fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before_last = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -62,12 +62,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_swap_of_neighbours_is_one_mistake() {
+    fn a_swap_of_neighbours_has_distance_one() {
         assert_eq!(suggest("itn", ["int", "str"]), Some("int"));
     }
 
     #[test]
-    fn the_nearest_of_several_wins_and_ties_go_to_the_first() {
+    fn the_most_similar_candidate_is_suggested_and_the_first_of_equals() {
         assert_eq!(suggest("SymIn", ["SymBool", "SymInt"]), Some("SymInt"));
         assert_eq!(suggest("abd", ["abc", "abe"]), Some("abc"));
     }
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn the_distance_is_symmetric() {
-        let words = ["", "Tensor", "tesnor", "Tensors", "Scalar", "é"].map(fold);
+        let words = ["", "Tensor", "tesnor", "Tensors", "Scalar", "é"].map(lower_case_chars);
         for a in &words {
             for b in &words {
-                assert_eq!(distance(a, b), distance(b, a));
+                assert_eq!(edit_distance(a, b), edit_distance(b, a));
             }
         }
     }

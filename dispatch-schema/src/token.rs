@@ -60,7 +60,7 @@ pub enum TokenKind {
 /// assert!(lex("'never closed").is_err());
 /// ```
 pub fn lex(source: &str) -> Result<Vec<Token>, SyntaxErrors> {
-    let (tokens, errors) = lex_all(source);
+    let (tokens, errors) = lex_with_errors(source);
     match SyntaxErrors::new(errors) {
         Some(errors) => Err(errors),
         None => Ok(tokens),
@@ -68,11 +68,11 @@ pub fn lex(source: &str) -> Result<Vec<Token>, SyntaxErrors> {
 }
 
 /// Splits text into tokens and returns the errors separately, so that the parser can report its own errors too.
-pub(crate) fn lex_all(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
-    let mut lexer = Lexer { source, at: 0, errors: Vec::new() };
+pub(crate) fn lex_with_errors(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
+    let mut lexer = Lexer { source, position: 0, errors: Vec::new() };
     let mut tokens = Vec::new();
-    while let Some(first) = lexer.skip_blank() {
-        tokens.push(lexer.token(first));
+    while let Some(first) = lexer.skip_white_space() {
+        tokens.push(lexer.next_token(first));
     }
     (tokens, lexer.errors)
 }
@@ -92,21 +92,21 @@ fn continues_word(c: char) -> bool {
 
 struct Lexer<'s> {
     source: &'s str,
-    at: usize,
+    position: usize,
     errors: Vec<SyntaxError>,
 }
 
 impl<'s> Lexer<'s> {
-    fn rest(&self) -> &'s str {
-        &self.source[self.at..]
+    fn remaining(&self) -> &'s str {
+        &self.source[self.position..]
     }
 
     /// Moves to the next token and returns its first character.
-    fn skip_blank(&mut self) -> Option<char> {
+    fn skip_white_space(&mut self) -> Option<char> {
         loop {
-            let rest = self.rest();
+            let rest = self.remaining();
             let first = rest.chars().next()?;
-            self.at += if first.is_whitespace() {
+            self.position += if first.is_whitespace() {
                 first.len_utf8()
             } else if first == '#' {
                 rest.find('\n').unwrap_or(rest.len())
@@ -118,33 +118,33 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn token(&mut self, first: char) -> Token {
-        let start = self.at;
-        let rest = self.rest();
+    fn next_token(&mut self, first: char) -> Token {
+        let start = self.position;
+        let rest = self.remaining();
         let kind = if begins_word(first) {
-            self.at += rest.find(|c| !continues_word(c)).unwrap_or(rest.len());
-            TokenKind::Ident(self.source[start..self.at].to_owned())
-        } else if number::begins(rest) && !(first == '.' && self.follows_word()) {
-            self.at += number::length(rest);
-            TokenKind::Number(self.source[start..self.at].to_owned())
+            self.position += rest.find(|c| !continues_word(c)).unwrap_or(rest.len());
+            TokenKind::Ident(self.source[start..self.position].to_owned())
+        } else if number::begins_number(rest) && !(first == '.' && self.follows_word()) {
+            self.position += number::number_length(rest);
+            TokenKind::Number(self.source[start..self.position].to_owned())
         } else if first == '"' || first == '\'' {
             TokenKind::Str(self.string())
         } else {
-            self.at += first.len_utf8();
+            self.position += first.len_utf8();
             TokenKind::Punct(first)
         };
-        Token { kind, span: start..self.at }
+        Token { kind, span: start..self.position }
     }
 
     /// Whether a word ends before this position. The point of `add.2` then begins an overload name and not a number.
     fn follows_word(&self) -> bool {
-        self.source[..self.at].ends_with(continues_word)
+        self.source[..self.position].ends_with(continues_word)
     }
 
     fn string(&mut self) -> String {
-        let read = string::read(self.rest());
-        let start = self.at;
-        self.at += read.length;
+        let read = string::read_literal(self.remaining());
+        let start = self.position;
+        self.position += read.length;
         self.errors.extend(read.problems.into_iter().map(|(problem, span)| SyntaxError {
             kind: SyntaxErrorKind::BadString { problem },
             span: start + span.start..start + span.end,
@@ -157,22 +157,22 @@ impl<'s> Lexer<'s> {
 mod tests {
     use super::*;
 
-    fn spans(source: &str) -> Vec<&str> {
+    fn token_texts(source: &str) -> Vec<&str> {
         lex(source).unwrap().into_iter().map(|token| &source[token.span]).collect()
     }
 
     #[test]
-    fn comments_newlines_and_continuations_are_blank() {
-        assert_eq!(spans("\n # one\n a\t\\\n b # two\r\n c \\\r\n d#"), ["a", "b", "c", "d"]);
+    fn comments_and_line_continuations_are_white_space() {
+        assert_eq!(token_texts("\n # one\n a\t\\\n b # two\r\n c \\\r\n d#"), ["a", "b", "c", "d"]);
     }
 
     #[test]
     fn punctuation_is_one_character_each() {
-        assert_eq!(spans("a::b->..."), ["a", ":", ":", "b", "-", ">", ".", ".", "."]);
+        assert_eq!(token_texts("a::b->..."), ["a", ":", ":", "b", "-", ">", ".", ".", "."]);
     }
 
     #[test]
     fn spans_are_bytes_of_the_source() {
-        assert_eq!(spans("é 'ü' ½"), ["é", "'ü'", "½"]);
+        assert_eq!(token_texts("é 'ü' ½"), ["é", "'ü'", "½"]);
     }
 }

@@ -101,7 +101,7 @@ pub enum TypeKind {
 }
 
 /// The types that are a single word, with their words. The first word of a type is the canonical one.
-pub(crate) const ATOMS: [(&str, TypeKind); 27] = [
+pub(crate) const ATOMIC_TYPES: [(&str, TypeKind); 27] = [
     ("Tensor", TypeKind::Tensor),
     ("Scalar", TypeKind::Scalar),
     ("int", TypeKind::Int),
@@ -221,7 +221,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn has_variable(&self) -> bool {
-        matches!(self.kind, TypeKind::Variable(_)) || self.parts().any(Self::has_variable)
+        matches!(self.kind, TypeKind::Variable(_)) || self.components().any(Self::has_variable)
     }
 
     /// Returns the direct component types: none for `Tensor`, the key and the value for `Dict(K, V)`.
@@ -229,9 +229,9 @@ impl Type {
     /// ```
     /// use dispatch_schema::Type;
     ///
-    /// assert_eq!(Type::parse("Dict(str, int[])").unwrap().parts().count(), 2);
+    /// assert_eq!(Type::parse("Dict(str, int[])").unwrap().components().count(), 2);
     /// ```
-    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+    pub fn components(&self) -> impl Iterator<Item = &Self> {
         let (pair, several): ([Option<&Self>; 2], &[Self]) = match &self.kind {
             TypeKind::Optional(inner)
             | TypeKind::List(inner, _)
@@ -255,7 +255,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn aliases(&self) -> Vec<&Alias> {
-        self.alias.iter().chain(self.parts().flat_map(Self::aliases)).collect()
+        self.alias.iter().chain(self.components().flat_map(Self::aliases)).collect()
     }
 
     /// Whether the operator writes the value, or a value inside it.
@@ -285,8 +285,8 @@ impl Type {
     }
 
     /// Whether any alias annotation in the type satisfies the predicate. Layers call this during operator calls, so it does not allocate.
-    pub(crate) fn any_alias(&self, is_such: &dyn Fn(&Alias) -> bool) -> bool {
-        self.alias.as_ref().is_some_and(is_such) || self.parts().any(|part| part.any_alias(is_such))
+    pub(crate) fn any_alias(&self, predicate: &dyn Fn(&Alias) -> bool) -> bool {
+        self.alias.as_ref().is_some_and(predicate) || self.components().any(|part| part.any_alias(predicate))
     }
 
     pub(crate) fn visit_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {

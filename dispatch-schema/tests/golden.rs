@@ -30,7 +30,7 @@ fn golden_schemas_parse_and_print() {
 fn check(recording: &Recording) -> Result<(), String> {
     let schema = match Schema::parse(&recording.written) {
         Ok(schema) => schema,
-        Err(errors) if errors.iter().all(|error| is_refused(&error.kind)) => return Ok(()),
+        Err(errors) if errors.iter().all(|error| is_intended_error(&error.kind)) => return Ok(()),
         Err(errors) => return Err(errors.render(&recording.written)),
     };
     let printed = schema.to_string();
@@ -38,9 +38,10 @@ fn check(recording: &Recording) -> Result<(), String> {
         return Err(format!("printed as {printed}\nwhich is another schema"));
     }
     if printed == recording.canonical
-        || is_intended(&printed, &recording.canonical)
-        || with_base_16_as_zero(&recording.written).is_some_and(|zero| is_intended(&zero, &recording.canonical))
-        || is_unreadable_or_less(&schema, &recording.canonical)
+        || equals_intended_text(&printed, &recording.canonical)
+        || with_base_16_as_zero(&recording.written)
+            .is_some_and(|zero| equals_intended_text(&zero, &recording.canonical))
+        || is_unparsable_or_lacks_annotations(&schema, &recording.canonical)
     {
         Ok(())
     } else {
@@ -50,7 +51,7 @@ fn check(recording: &Recording) -> Result<(), String> {
 
 /// Whether an error is one that PyTorch does not report: an argument's name used twice, or a C++ type, which PyTorch parses as a type
 /// variable.
-fn is_refused(mistake: &SyntaxErrorKind) -> bool {
+fn is_intended_error(mistake: &SyntaxErrorKind) -> bool {
     match mistake {
         SyntaxErrorKind::DuplicateArgument { .. } => true,
         SyntaxErrorKind::UnknownType { found, .. } => ["int64_t", "double"].contains(&found.as_str()),
@@ -59,8 +60,9 @@ fn is_refused(mistake: &SyntaxErrorKind) -> bool {
 }
 
 #[test]
-fn only_known_golden_schemas_are_refused() {
-    let refused: Vec<_> = unpacked_copy().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
+fn only_known_golden_schemas_are_errors() {
+    let refused: Vec<_> =
+        repository_recordings().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
     let names: Vec<_> = refused.iter().map(|it| it.written.split('(').next().unwrap_or("")).collect();
     assert_eq!(
         names,
@@ -82,7 +84,7 @@ const DIFFERENCES: [Difference; 2] = [
     ("the default of a device is quoted, so that it parses back", with_quoted_devices),
 ];
 
-fn is_intended(ours: &str, canonical: &str) -> bool {
+fn equals_intended_text(ours: &str, canonical: &str) -> bool {
     let expected = DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
     ours == expected
 }
@@ -105,7 +107,7 @@ fn with_base_16_as_zero(written: &str) -> Option<String> {
 
 /// Whether PyTorch's text cannot be parsed back, such as `Tensor($0! -> )` or `int[] x=0` for two zeros, or lacks the annotations inside
 /// containers. Canonical text here always parses back, and keeps them.
-fn is_unreadable_or_less(schema: &Schema, canonical: &str) -> bool {
+fn is_unparsable_or_lacks_annotations(schema: &Schema, canonical: &str) -> bool {
     let Ok(read_back) = Schema::parse(canonical) else { return true };
     let mut less = schema.clone();
     less.arguments.iter_mut().for_each(|argument| argument.ty = without_inner_annotations(&argument.ty));
@@ -161,16 +163,16 @@ fn recordings() -> Option<Vec<Recording>> {
             }
             fs::read_to_string(path).expect("the recordings can be read")
         }
-        None => return Some(unpacked_copy()),
+        None => return Some(repository_recordings()),
     };
     Some(recordings_in(&text))
 }
 
 /// Returns the recordings of the repository.
-fn unpacked_copy() -> Vec<Recording> {
+fn repository_recordings() -> Vec<Recording> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut text = String::new();
-    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the copy is sound");
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the recordings are valid gzip");
     recordings_in(&text)
 }
 
@@ -185,15 +187,15 @@ fn recording(line: &str) -> Recording {
 }
 
 #[test]
-fn what_pytorch_cannot_read_back_is_printed_our_way() {
-    let line =
+fn texts_that_pytorch_cannot_parse_back_print_in_canonical_form() {
+    let check_line =
         |written: &str, canonical: &str| check(&Recording { written: written.into(), canonical: canonical.into() });
-    assert_eq!(line("f(Tensor! x) -> ()", "f(Tensor($0! -> ) x) -> ()"), Ok(()));
-    assert_eq!(line("f(int[] x=[0, 0]) -> ()", "f(int[] x=0) -> ()"), Ok(()));
-    assert_eq!(line("f(Dict(str, Tensor(a!)) x) -> ()", "f(Dict(str, Tensor) x) -> ()"), Ok(()));
-    assert_eq!(line("f(int x=0x10, int[2] y=0X1F) -> ()", "f(int x=0, int[2] y=0) -> ()"), Ok(()));
-    assert!(line("f(int x=0x10) -> ()", "f(int x=1) -> ()").is_err());
-    assert!(line("f(int x=16) -> ()", "f(int x=0) -> ()").is_err());
-    assert!(line("f(int[] x=[0, 1]) -> ()", "f(int[] x=[1, 0]) -> ()").is_err());
-    assert!(line("f(Tensor(a!) x) -> ()", "f(Tensor x) -> ()").is_err());
+    assert_eq!(check_line("f(Tensor! x) -> ()", "f(Tensor($0! -> ) x) -> ()"), Ok(()));
+    assert_eq!(check_line("f(int[] x=[0, 0]) -> ()", "f(int[] x=0) -> ()"), Ok(()));
+    assert_eq!(check_line("f(Dict(str, Tensor(a!)) x) -> ()", "f(Dict(str, Tensor) x) -> ()"), Ok(()));
+    assert_eq!(check_line("f(int x=0x10, int[2] y=0X1F) -> ()", "f(int x=0, int[2] y=0) -> ()"), Ok(()));
+    assert!(check_line("f(int x=0x10) -> ()", "f(int x=1) -> ()").is_err());
+    assert!(check_line("f(int x=16) -> ()", "f(int x=0) -> ()").is_err());
+    assert!(check_line("f(int[] x=[0, 1]) -> ()", "f(int[] x=[1, 0]) -> ()").is_err());
+    assert!(check_line("f(Tensor(a!) x) -> ()", "f(Tensor x) -> ()").is_err());
 }

@@ -3,36 +3,36 @@
 mod printing;
 
 use dispatch_schema::{Declaration, Schema, Type, TypeKind};
-use printing::prints;
+use printing::assert_prints;
 
 /// Asserts that a text is canonical: it prints unchanged.
 #[track_caller]
-fn stays(canonical: &str) {
-    prints(canonical, canonical);
+fn assert_canonical(canonical: &str) {
+    assert_prints(canonical, canonical);
 }
 
 /// Asserts that the type of an argument prints as `canonical`.
 #[track_caller]
-fn type_prints(written: &str, canonical: &str) {
-    prints(&format!("f({written} x) -> ()"), &format!("f({canonical} x) -> ()"));
+fn assert_type_prints(written: &str, canonical: &str) {
+    assert_prints(&format!("f({written} x) -> ()"), &format!("f({canonical} x) -> ()"));
 }
 
 #[test]
-fn names_have_an_optional_namespace_and_overload() {
+fn namespace_and_overload_are_optional() {
     for name in ["f", "ns::f", "f.o", "ns::f.o", "_::_._x", "profiler::exit._RecordFunction"] {
-        stays(&format!("{name}() -> ()"));
+        assert_canonical(&format!("{name}() -> ()"));
         assert_eq!(Declaration::parse(name).unwrap().to_string(), name);
     }
-    prints("ns :: f . o ( ) -> ( )", "ns::f.o() -> ()");
+    assert_prints("ns :: f . o ( ) -> ( )", "ns::f.o() -> ()");
 }
 
 #[test]
-fn words_that_only_python_reserves_are_names() {
-    stays("f(float from, int lambda, int try) -> ()");
+fn python_keywords_can_be_argument_names() {
+    assert_canonical("f(float from, int lambda, int try) -> ()");
 }
 
 #[test]
-fn every_atomic_type_keeps_its_word() {
+fn atomic_types_print_as_written() {
     for word in [
         "Tensor",
         "Scalar",
@@ -58,25 +58,25 @@ fn every_atomic_type_keeps_its_word() {
         "AnyEnumType",
         "Capsule",
     ] {
-        type_prints(word, word);
+        assert_type_prints(word, word);
     }
 }
 
 #[test]
-fn older_words_become_the_canonical_ones() {
-    type_prints("DeviceIndex", "int");
-    type_prints("ConstQuantizerPtr", "int");
-    type_prints("number", "Scalar");
-    type_prints("None", "NoneType");
+fn old_type_names_print_as_canonical_names() {
+    assert_type_prints("DeviceIndex", "int");
+    assert_type_prints("ConstQuantizerPtr", "int");
+    assert_type_prints("number", "Scalar");
+    assert_type_prints("None", "NoneType");
 }
 
 #[test]
 fn suffixes_nest_in_any_order() {
     for ty in ["int?[]", "int[]?", "Tensor?[]?", "int[][][]", "int[2]", "int[2]?", "int[0]", "int[][2]", "int?[2]"] {
-        type_prints(ty, ty);
+        assert_type_prints(ty, ty);
     }
-    type_prints("int??", "int?");
-    type_prints("Tensor ? [ ] ? ?", "Tensor?[]?");
+    assert_type_prints("int??", "int?");
+    assert_type_prints("Tensor ? [ ] ? ?", "Tensor?[]?");
 }
 
 #[test]
@@ -94,19 +94,19 @@ fn compound_types_nest() {
         "__torch__.torch.classes.ns.Name",
         "__torch__.torch.classes.rnn.CellParamsBase[]",
     ] {
-        type_prints(ty, ty);
+        assert_type_prints(ty, ty);
     }
 }
 
 #[test]
-fn unions_come_to_one_form() {
-    type_prints("Union(str, int)", "Union(int, str)");
-    type_prints("Union(Tensor, NoneType)", "Tensor?");
-    type_prints("Union(Tensor, NoneType)(a!)", "Tensor(a!)?");
-    type_prints("Union(int, float, complex)", "Scalar");
-    type_prints("Union(int, complex, NoneType, float)", "Scalar?");
-    type_prints("Union(str, Union(int, str), Tensor)", "Union(Tensor, int, str)");
-    type_prints("Union(int?, str)", "Union(int, NoneType, str)");
+fn unions_are_normalised() {
+    assert_type_prints("Union(str, int)", "Union(int, str)");
+    assert_type_prints("Union(Tensor, NoneType)", "Tensor?");
+    assert_type_prints("Union(Tensor, NoneType)(a!)", "Tensor(a!)?");
+    assert_type_prints("Union(int, float, complex)", "Scalar");
+    assert_type_prints("Union(int, complex, NoneType, float)", "Scalar?");
+    assert_type_prints("Union(str, Union(int, str), Tensor)", "Union(Tensor, int, str)");
+    assert_type_prints("Union(int?, str)", "Union(int, NoneType, str)");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn unknown_words_in_lower_case_are_type_variables() {
 }
 
 #[test]
-fn alias_annotations_stand_after_the_word_or_the_brackets() {
+fn alias_annotations_follow_a_word_or_brackets() {
     for ty in [
         "Tensor(a)",
         "Tensor(a!)",
@@ -139,72 +139,72 @@ fn alias_annotations_stand_after_the_word_or_the_brackets() {
         "Tensor(a)[2]",
         "Tensor(a)[2](b)?",
     ] {
-        type_prints(ty, ty);
+        assert_type_prints(ty, ty);
     }
 }
 
 #[test]
-fn sets_are_sorted_and_named_once() {
-    type_prints("Tensor(b|a)", "Tensor(a|b)");
-    type_prints("Tensor(a|b|a)", "Tensor(a|b)");
-    type_prints("Tensor(a|*)", "Tensor(*|a)");
-    type_prints("Tensor(*|a)", "Tensor(*|a)");
-    type_prints("Tensor(a! -> a)", "Tensor(a!)");
+fn alias_sets_are_sorted_without_duplicates() {
+    assert_type_prints("Tensor(b|a)", "Tensor(a|b)");
+    assert_type_prints("Tensor(a|b|a)", "Tensor(a|b)");
+    assert_type_prints("Tensor(a|*)", "Tensor(*|a)");
+    assert_type_prints("Tensor(*|a)", "Tensor(*|a)");
+    assert_type_prints("Tensor(a! -> a)", "Tensor(a!)");
 }
 
 #[test]
 fn annotations_inside_containers_are_kept() {
     for ty in ["Dict(str, Tensor(a))", "(Tensor(a), Tensor(b!))", "Future(Tensor(a))", "Union(Tensor(a), int)"] {
-        type_prints(ty, ty);
+        assert_type_prints(ty, ty);
     }
 }
 
 #[test]
-fn a_lone_exclamation_mark_is_a_written_set_of_its_own() {
-    prints("f(Tensor! x) -> ()", "f(Tensor(a!) x) -> ()");
-    prints("f(Tensor! x, Tensor![]! y) -> Tensor(a)", "f(Tensor(b!) x, Tensor(d!)[](c!) y) -> Tensor(a)");
+fn an_exclamation_mark_alone_creates_a_written_alias_set() {
+    assert_prints("f(Tensor! x) -> ()", "f(Tensor(a!) x) -> ()");
+    assert_prints("f(Tensor! x, Tensor![]! y) -> Tensor(a)", "f(Tensor(b!) x, Tensor(d!)[](c!) y) -> Tensor(a)");
 }
 
 #[test]
-fn the_star_and_the_dots_print_once_and_where_they_matter() {
-    prints("f(*, *, int a, *, int b, *) -> ()", "f(*, int a, int b) -> ()");
-    prints("f(int a, *) -> ()", "f(int a) -> ()");
-    prints("f(*, ...) -> ()", "f(...) -> ()");
-    stays("f(str self, ...) -> str");
-    stays("f(...) -> ...");
-    stays("f() -> (Tensor, ...)");
-    prints("f() -> (...)", "f() -> ...");
+fn redundant_stars_are_not_printed() {
+    assert_prints("f(*, *, int a, *, int b, *) -> ()", "f(*, int a, int b) -> ()");
+    assert_prints("f(int a, *) -> ()", "f(int a) -> ()");
+    assert_prints("f(*, ...) -> ()", "f(...) -> ()");
+    assert_canonical("f(str self, ...) -> str");
+    assert_canonical("f(...) -> ...");
+    assert_canonical("f() -> (Tensor, ...)");
+    assert_prints("f() -> (...)", "f() -> ...");
 }
 
 #[test]
-fn returns_print_with_parentheses_where_they_are_needed() {
-    prints("f() -> (Tensor)", "f() -> Tensor");
-    prints("f() -> (Tensor out)", "f() -> Tensor out");
-    stays("f() -> (Tensor a, Tensor)");
-    stays("f() -> ((Tensor, Tensor))");
-    stays("f() -> ((str, t)[])");
-    stays("f() -> ()");
-    stays("f() -> (())");
+fn returns_print_with_parentheses_only_if_needed() {
+    assert_prints("f() -> (Tensor)", "f() -> Tensor");
+    assert_prints("f() -> (Tensor out)", "f() -> Tensor out");
+    assert_canonical("f() -> (Tensor a, Tensor)");
+    assert_canonical("f() -> ((Tensor, Tensor))");
+    assert_canonical("f() -> ((str, t)[])");
+    assert_canonical("f() -> ()");
+    assert_canonical("f() -> (())");
     let schema = Schema::parse("f() -> (Tensor, Tensor)").unwrap();
     assert_eq!(schema.returns.len(), 2);
 }
 
 #[test]
-fn white_space_newlines_and_comments_are_free() {
-    prints(
+fn white_space_and_comments_are_ignored() {
+    assert_prints(
         "\n\n  # c\r\n f (\n Tensor x, # a\n\n int y\n = 1 ) \\\n -> # b\n ( )\r\n # end",
         "f(Tensor x, int y=1) -> ()",
     );
 }
 
 #[test]
-fn lists_may_follow_defaults_without_one() {
-    stays("f(int a=1, Tensor[] b) -> ()");
-    stays("f(int a=1, *, Tensor b) -> ()");
+fn list_arguments_without_default_may_follow_defaults() {
+    assert_canonical("f(int a=1, Tensor[] b) -> ()");
+    assert_canonical("f(int a=1, *, Tensor b) -> ()");
 }
 
 #[test]
-fn equal_schemas_hash_alike() {
+fn equal_schemas_have_equal_hashes() {
     use std::collections::HashSet;
     let texts = ["f(float x=1) -> ()", "f( float x = 1.0 ) -> ( )", "f(float x=-0.) -> ()", "f(float x=0.) -> ()"];
     let schemas: HashSet<_> = texts.iter().map(|text| Schema::parse(text).unwrap()).collect();
@@ -212,7 +212,7 @@ fn equal_schemas_hash_alike() {
 }
 
 #[test]
-fn tokens_split_as_rust_splits_them_read_alike() {
+fn numbers_that_rust_splits_into_tokens_are_joined() {
     use dispatch_schema::{
         Token,
         TokenKind::{Ident, Number, Punct},

@@ -4,13 +4,13 @@ use dispatch_schema::{Declaration, OperatorName, Schema, SyntaxErrors};
 
 /// Asserts that the text has exactly the errors whose spans are marked with `^` in `marks`, with these messages.
 #[track_caller]
-fn refuses(source: &str, marks: &str, messages: &[&str]) {
+fn assert_errors(source: &str, marks: &str, messages: &[&str]) {
     let errors = Schema::parse(source).err().unwrap_or_else(|| panic!("`{source}` is accepted"));
-    check(source, &errors, marks, messages);
+    assert_error_spans(source, &errors, marks, messages);
 }
 
 #[track_caller]
-fn check(source: &str, errors: &SyntaxErrors, marks: &str, messages: &[&str]) {
+fn assert_error_spans(source: &str, errors: &SyntaxErrors, marks: &str, messages: &[&str]) {
     let rendered = errors.render(source);
     let mut lines = vec![' '; source.len() + 1];
     for line in rendered.lines().skip(2).step_by(3) {
@@ -28,7 +28,7 @@ fn check(source: &str, errors: &SyntaxErrors, marks: &str, messages: &[&str]) {
 
 /// Asserts that an argument is refused, with one error that contains `message`.
 #[track_caller]
-fn refuses_argument(argument: &str, message: &str) {
+fn assert_argument_error(argument: &str, message: &str) {
     let source = format!("f({argument}) -> ()");
     let errors = Schema::parse(&source).err().unwrap_or_else(|| panic!("`{source}` is accepted"));
     assert_eq!(errors.len(), 1, "{}", errors.render(&source));
@@ -36,7 +36,7 @@ fn refuses_argument(argument: &str, message: &str) {
 }
 
 #[test]
-fn misspelt_types_get_a_hint() {
+fn misspelt_types_get_a_suggestion() {
     for (word, meant) in [
         ("Tensro", "Tensor"),
         ("tensor", "Tensor"),
@@ -58,37 +58,41 @@ fn misspelt_types_get_a_hint() {
         ("optional", "Tensor?"),
         ("layout", "Layout"),
     ] {
-        refuses_argument(&format!("{word} x"), &format!("did you mean `{meant}"));
+        assert_argument_error(&format!("{word} x"), &format!("did you mean `{meant}"));
     }
 }
 
 #[test]
-fn unknown_types_in_capitals_are_refused() {
+fn unknown_capitalised_types_are_errors() {
     for word in ["SymFloat", "Dimname", "PyObject", "Matrix"] {
-        refuses_argument(&format!("{word} x"), &format!("unknown type `{word}`"));
+        assert_argument_error(&format!("{word} x"), &format!("unknown type `{word}`"));
     }
-    refuses_argument("List(int) x", "write a list as `T[]`");
-    refuses_argument("List[int] x", "write a list as `T[]`");
-    refuses_argument("Optional[Tensor] x", "write an optional as `T?`");
-    refuses_argument("std::vector<int> x", "unknown type `std`");
+    assert_argument_error("List(int) x", "write a list as `T[]`");
+    assert_argument_error("List[int] x", "write a list as `T[]`");
+    assert_argument_error("Optional[Tensor] x", "write an optional as `T?`");
+    assert_argument_error("std::vector<int> x", "unknown type `std`");
 }
 
 #[test]
-fn the_caret_stands_under_the_exact_columns() {
-    refuses(
+fn carets_mark_the_exact_columns() {
+    assert_errors(
         "mul(Tensro self, Tensor self, int n=\"x\") -> ()",
         "    ^^^^^^              ^^^^        ^^^",
-        &["did you mean `Tensor`", "already an argument `self`", "`\"x\"` is no value of `int`; write a whole number"],
+        &[
+            "did you mean `Tensor`",
+            "already an argument `self`",
+            "`\"x\"` is not a value of `int`; write a whole number",
+        ],
     );
-    refuses("f(Tensor) -> ()", "        ^", &["no name; write one after its type"]);
-    refuses("f(Tensor x)", "           ^", &["expected `->` and the returns, found the end"]);
-    refuses("f(Tensor x", "          ^", &["expected `,` or `)` after the argument, found the end"]);
-    refuses("f", "^", &["only a name is given"]);
-    refuses("", "^", &["expected the operator's name, found the end"]);
+    assert_errors("f(Tensor) -> ()", "        ^", &["no name; write one after its type"]);
+    assert_errors("f(Tensor x)", "           ^", &["expected `->` and the returns, found the end"]);
+    assert_errors("f(Tensor x", "          ^", &["expected `,` or `)` after the argument, found the end"]);
+    assert_errors("f", "^", &["only a name is given"]);
+    assert_errors("", "^", &["expected the operator's name, found the end"]);
 }
 
 #[test]
-fn every_mistake_is_told_at_once_and_none_twice() {
+fn each_mistake_is_reported_once() {
     let source = "a::f.default(return x, Tensor() y, int z=1., float? w='q', (tensor, int[2]) v, str s='\\q') \
                   -> (tensor, Tensor while)";
     let errors = Schema::parse(source).unwrap_err();
@@ -102,12 +106,12 @@ fn every_mistake_is_told_at_once_and_none_twice() {
 }
 
 #[test]
-fn names_follow_their_rules() {
+fn invalid_operator_names_are_errors() {
     for (name, message) in [
         ("a::b::c", "one namespace at most"),
         ("f.a.b", "one overload name at most"),
         ("f.default", "leave `.default` out"),
-        ("f.__x", "kept for methods; write `x`"),
+        ("f.__x", "reserved for methods; write `x`"),
         ("f.", "an overload name after `.`"),
         ("::f", "the operator's name"),
         ("a::", "the operator's name after `::`"),
@@ -124,7 +128,7 @@ fn names_follow_their_rules() {
 }
 
 #[test]
-fn one_text_is_one_declaration() {
+fn text_after_a_declaration_is_an_error() {
     for text in ["f() -> ();", "f() -> () g() -> ()", "f() -> Tensor a b"] {
         let errors = Schema::parse(text).unwrap_err();
         assert!(errors[0].to_string().contains("the declaration ends before"), "{text}: {errors}");
@@ -133,69 +137,73 @@ fn one_text_is_one_declaration() {
 }
 
 #[test]
-fn declarations_in_other_languages_get_one_hint_per_mistake() {
-    refuses_argument("x: Tensor", "the type comes first, without `:`; write `Tensor x`");
-    refuses("def f(Tensor x) -> Tensor", "^^^", &["`def` is a reserved word"]);
-    refuses("f(at::Tensor x) -> void", "  ^^               ^^^^", &["did you mean `Tensor`", "did you mean `()`"]);
+fn declarations_of_other_languages_get_one_error_per_mistake() {
+    assert_argument_error("x: Tensor", "the type comes first, without `:`; write `Tensor x`");
+    assert_errors("def f(Tensor x) -> Tensor", "^^^", &["`def` is a reserved word"]);
+    assert_errors(
+        "f(at::Tensor x) -> void",
+        "  ^^               ^^^^",
+        &["did you mean `Tensor`", "did you mean `()`"],
+    );
 }
 
 #[test]
-fn reserved_words_are_no_names() {
+fn reserved_words_cannot_be_argument_names() {
     for word in ["def", "if", "for", "in", "is", "not", "global", "import", "Ellipsis"] {
-        refuses_argument(&format!("int {word}"), &format!("`{word}` is a reserved word"));
+        assert_argument_error(&format!("int {word}"), &format!("`{word}` is a reserved word"));
     }
 }
 
 #[test]
-fn lists_of_arguments_keep_their_order() {
-    refuses_argument("int a,", "nothing follows the comma");
-    refuses_argument("int a=1, Tensor b", "`b` has no default but follows an argument with one");
-    refuses_argument("..., int a", "`...` must come last");
-    refuses_argument("int a=0, ...", "`a` cannot have a default beside `...`");
-    refuses_argument("int a int b", "expected `,` or `)` after the argument");
-    refuses("f() -> (..., Tensor)", "             ^^^^^^", &["`...` must come last"]);
-    refuses("f() -> (Tensor,)", "               ^", &["nothing follows the comma"]);
-    refuses("f() -> ", "      ^", &["expected a type"]);
+fn misplaced_arguments_and_commas_are_errors() {
+    assert_argument_error("int a,", "nothing follows the comma");
+    assert_argument_error("int a=1, Tensor b", "`b` has no default but follows an argument with one");
+    assert_argument_error("..., int a", "`...` must come last");
+    assert_argument_error("int a=0, ...", "`a` cannot have a default beside `...`");
+    assert_argument_error("int a int b", "expected `,` or `)` after the argument");
+    assert_errors("f() -> (..., Tensor)", "             ^^^^^^", &["`...` must come last"]);
+    assert_errors("f() -> (Tensor,)", "               ^", &["nothing follows the comma"]);
+    assert_errors("f() -> ", "      ^", &["expected a type"]);
 }
 
 #[test]
-fn sizes_are_for_the_outermost_list() {
+fn sized_lists_inside_other_types_are_errors() {
     for ty in ["int[2][]", "int[2]??", "(int[2])", "Dict(str, int[2])", "Future(int[1])"] {
-        refuses_argument(&format!("{ty} x"), "a list with a size cannot be inside another type");
+        assert_argument_error(&format!("{ty} x"), "a list with a size cannot be inside another type");
     }
     for ty in ["int[2.5]", "int[-1]", "int[a]", "int[99999999]", "int[0x2]"] {
-        refuses_argument(&format!("{ty} x"), "the size of a list is a whole number");
+        assert_argument_error(&format!("{ty} x"), "the size of a list is a whole number");
     }
 }
 
 #[test]
-fn compound_types_follow_their_rules() {
-    refuses_argument("None? x", "leave the `?` out");
-    refuses_argument("Dict(Tensor[], int) x", "this type cannot be a key");
-    refuses_argument("Dict(int) x", "`(K, V)` after `Dict`");
-    refuses_argument("Dict x", "`(K, V)` after `Dict`");
-    refuses_argument("Future x", "`(T)` with the type inside");
-    refuses_argument("Union(int) x", "at least two different types");
-    refuses_argument("Union(int, int) x", "at least two different types");
-    refuses_argument("__torch__.torch.classes.A x", "by its full path");
-    refuses_argument("__torch__.A x", "by its full path");
-    refuses_argument("1 x", "expected a type");
-    refuses_argument("while x", "reserved word");
+fn invalid_compound_types_are_errors() {
+    assert_argument_error("None? x", "leave the `?` out");
+    assert_argument_error("Dict(Tensor[], int) x", "this type cannot be the key of a `Dict`");
+    assert_argument_error("Dict(int) x", "`(K, V)` after `Dict`");
+    assert_argument_error("Dict x", "`(K, V)` after `Dict`");
+    assert_argument_error("Future x", "`(T)` with the type inside");
+    assert_argument_error("Union(int) x", "at least two different types");
+    assert_argument_error("Union(int, int) x", "at least two different types");
+    assert_argument_error("__torch__.torch.classes.A x", "by its full path");
+    assert_argument_error("__torch__.A x", "by its full path");
+    assert_argument_error("1 x", "expected a type");
+    assert_argument_error("while x", "reserved word");
     let deep = format!("{}int{} x", "(".repeat(99), ")".repeat(99));
-    refuses_argument(&deep, "nested too deeply");
-    refuses_argument(&format!("int{} x", "[]".repeat(9999)), "nested too deeply");
+    assert_argument_error(&deep, "nested too deeply");
+    assert_argument_error(&format!("int{} x", "[]".repeat(9999)), "nested too deeply");
 }
 
 #[test]
-fn alias_annotations_follow_their_rules() {
-    refuses_argument("Tensor() x", "names no set");
-    refuses_argument("Tensor(!) x", "names no set");
-    refuses_argument("Tensor?(a) x", "goes before `?`");
-    refuses_argument("Tensor(a -> b!) x", "`!` goes before `->`");
-    refuses_argument("Tensor(a -> ) x", "`->` names no set");
-    refuses_argument("Tensor(a)(b) x", "already has an annotation");
-    refuses_argument("Tensor(a x", "`)` after the alias annotation");
-    refuses_argument("Tensor(1) x", "the name of an alias set");
+fn invalid_alias_annotations_are_errors() {
+    assert_argument_error("Tensor() x", "names no set");
+    assert_argument_error("Tensor(!) x", "names no set");
+    assert_argument_error("Tensor?(a) x", "goes before `?`");
+    assert_argument_error("Tensor(a -> b!) x", "`!` goes before `->`");
+    assert_argument_error("Tensor(a -> ) x", "`->` names no set");
+    assert_argument_error("Tensor(a)(b) x", "already has an annotation");
+    assert_argument_error("Tensor(a x", "`)` after the alias annotation");
+    assert_argument_error("Tensor(1) x", "the name of an alias set");
 }
 
 #[test]
@@ -245,53 +253,53 @@ fn a_default_must_be_a_value_of_its_type() {
         "int[][] x=[]",
         "int[2]? x=\"a\"",
     ] {
-        refuses_argument(argument, "is no value of");
+        assert_argument_error(argument, "is not a value of");
     }
-    refuses_argument("int[2] x=[1, 2, 3]", "the list has 3 elements");
+    assert_argument_error("int[2] x=[1, 2, 3]", "the list has 3 elements");
 }
 
 #[test]
-fn unknown_default_words_get_a_hint() {
-    refuses_argument("bool x=true", "did you mean `True`?");
-    refuses_argument("Tensor? x=none", "did you mean `None`?");
-    refuses_argument("int x=mean", "did you mean `Mean`?");
-    refuses_argument("MemoryFormat x=contiguous_fromat", "did you mean `contiguous_format`?");
-    refuses_argument("int x=Sum", "unknown default `Sum`");
-    refuses_argument("MemoryFormat x=channels_last", "unknown default `channels_last`");
-    refuses_argument("str x=mean_of", "quote a string: `\"mean_of\"`");
+fn unknown_default_words_get_a_suggestion() {
+    assert_argument_error("bool x=true", "did you mean `True`?");
+    assert_argument_error("Tensor? x=none", "did you mean `None`?");
+    assert_argument_error("int x=mean", "did you mean `Mean`?");
+    assert_argument_error("MemoryFormat x=contiguous_fromat", "did you mean `contiguous_format`?");
+    assert_argument_error("int x=Sum", "unknown default `Sum`");
+    assert_argument_error("MemoryFormat x=channels_last", "unknown default `channels_last`");
+    assert_argument_error("str x=mean_of", "quote a string: `\"mean_of\"`");
 }
 
 #[test]
-fn numbers_that_cannot_be_read_say_why() {
-    refuses_argument("int x=1_000", "without separators");
-    refuses_argument("int x=1L", "without separators");
-    refuses_argument("float x=1f", "without separators");
-    refuses_argument("int x=9223372036854775808", "does not fit 64 bits");
-    refuses_argument("int x=0x8000000000000000", "does not fit 64 bits");
-    refuses_argument("int? x=-0x8000000000000001", "does not fit 64 bits");
-    refuses_argument("int x=0x1_0", "without separators");
-    refuses_argument("int x=0x", "without separators");
-    refuses_argument("int x=0x1p3", "no value of `int`");
-    refuses_argument("float x=1e999", "larger than every float");
-    refuses_argument("float x=1e-999", "nearer to zero than every float");
-    refuses_argument("float x=-nan", "not a number");
-    refuses_argument("complex x=1+2", "not a number");
+fn invalid_numbers_are_errors_with_the_reason() {
+    assert_argument_error("int x=1_000", "without separators");
+    assert_argument_error("int x=1L", "without separators");
+    assert_argument_error("float x=1f", "without separators");
+    assert_argument_error("int x=9223372036854775808", "does not fit 64 bits");
+    assert_argument_error("int x=0x8000000000000000", "does not fit 64 bits");
+    assert_argument_error("int? x=-0x8000000000000001", "does not fit 64 bits");
+    assert_argument_error("int x=0x1_0", "without separators");
+    assert_argument_error("int x=0x", "without separators");
+    assert_argument_error("int x=0x1p3", "not a value of `int`");
+    assert_argument_error("float x=1e999", "too large for a float");
+    assert_argument_error("float x=1e-999", "too close to zero for a float");
+    assert_argument_error("float x=-nan", "not a number");
+    assert_argument_error("complex x=1+2", "not a number");
     for argument in ["int x=--1", "int x=+1", "int x=", "int x=-a", "int x=[1,]", "int x=[[1]]"] {
-        refuses_argument(argument, "expected a default");
+        assert_argument_error(argument, "expected a default");
     }
 }
 
 #[test]
-fn strings_that_cannot_be_read_say_why() {
+fn invalid_strings_are_errors_with_the_reason() {
     for escape in [r"\r", r"\0", r"\x41", r"\u0041", r"\N", r"\400"] {
-        refuses_argument(&format!("str x='a{escape}'"), "unknown escape");
+        assert_argument_error(&format!("str x='a{escape}'"), "unknown escape");
     }
-    refuses_argument(r"str x='\377'", "do not spell UTF-8");
-    refuses_argument("str x='a' 'b'", "expected `,` or `)`");
-    refuses("f(str x='a) -> ()", "        ^^^^^^^^^", &["the string does not end"]);
+    assert_argument_error(r"str x='\377'", "are not valid UTF-8");
+    assert_argument_error("str x='a' 'b'", "expected `,` or `)`");
+    assert_errors("f(str x='a) -> ()", "        ^^^^^^^^^", &["the string does not end"]);
 }
 
 #[test]
-fn a_type_that_is_wrong_has_no_say_in_its_default() {
-    refuses_argument("tensor x=1", "did you mean `Tensor`?");
+fn defaults_of_invalid_types_are_not_checked() {
+    assert_argument_error("tensor x=1", "did you mean `Tensor`?");
 }

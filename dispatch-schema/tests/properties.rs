@@ -3,23 +3,23 @@
 mod generate;
 
 use dispatch_schema::{Declaration, DefaultValue, Schema, lex};
-use generate::{schemas, soups};
+use generate::{random_texts, schemas};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Returns recorded texts, which tests damage: with every kind of argument, default and annotation.
-fn texts() -> Vec<String> {
+/// Returns recorded schemas for the damage test, with every kind of argument, default and annotation.
+fn recorded_texts() -> Vec<String> {
     use std::io::Read;
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut lines = String::new();
-    flate2::read::GzDecoder::new(packed).read_to_string(&mut lines).expect("the copy is sound");
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut lines).expect("the recordings are valid gzip");
     let text =
         |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("json")["in"].as_str().map(String::from);
     lines.lines().step_by(7).filter_map(text).collect()
 }
 
 /// Parses `text`, and checks the properties of any text: it prints and parses back, or its errors have valid spans.
-fn read(text: &str) -> Result<(), TestCaseError> {
+fn check_parse(text: &str) -> Result<(), TestCaseError> {
     match Declaration::parse(text) {
         Ok(declaration) => {
             let printed = declaration.to_string();
@@ -36,7 +36,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn a_printed_schema_reads_as_the_same(schema in schemas()) {
+    fn a_printed_schema_parses_back(schema in schemas()) {
         let text = schema.to_string();
         let again = Schema::parse(&text).map_err(|errors| TestCaseError::fail(errors.render(&text)))?;
         prop_assert_eq!(&again, &schema);
@@ -44,12 +44,12 @@ proptest! {
     }
 
     #[test]
-    fn a_schema_printed_short_reads_as_the_same(schema in schemas()) {
+    fn a_schema_in_short_form_parses_back(schema in schemas()) {
         prop_assert_eq!(Schema::parse(&format!("{schema:#}")), Ok(schema));
     }
 
     #[test]
-    fn a_float_printed_short_reads_as_the_same_bits(value in any::<f64>(), imaginary in any::<f64>()) {
+    fn a_float_in_short_form_parses_to_the_same_bits(value in any::<f64>(), imaginary in any::<f64>()) {
         let written = format!("f(float x={value:?}, complex y={value:?}+{:?}j) -> ()", imaginary.abs());
         let schema = Schema::parse(&written).map_err(|errors| TestCaseError::fail(errors.render(&written)))?;
         let short = format!("{schema:#}");
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn tokens_read_as_their_text(schema in schemas()) {
+    fn tokens_and_text_parse_to_the_same_schema(schema in schemas()) {
         let text = schema.to_string();
         prop_assert_eq!(Schema::parse_tokens(&lex(&text).unwrap()), Ok(schema));
     }
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_numbers_read_alike_in_base_16_and_base_10(
+    fn integers_in_base_16_and_base_10_are_equal(
         value in any::<i64>(),
         capitals in any::<bool>(),
         ty in prop::sample::select(vec!["int", "int?", "SymInt", "Scalar", "float?", "int[2]", "ScalarType"]),
@@ -88,8 +88,8 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in soups()) {
-        read(&text)?;
+    fn random_texts_parse_or_give_valid_errors(text in random_texts()) {
+        check_parse(&text)?;
     }
 }
 
@@ -97,16 +97,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
-    fn damaged_recordings_are_read_or_refused(
+    fn damaged_schemas_parse_or_give_valid_errors(
         places in prop::collection::vec(any::<Index>(), 3),
         insert in prop::sample::select(vec!["", "(", ")", "[", "]", ",", "->", "*", "...", "!", "?", "=", "'", "#", "é", "1"]),
     ) {
-        for text in texts() {
+        for text in recorded_texts() {
             let chars: Vec<char> = text.chars().collect();
             let (at, cut) = (places[0].index(chars.len()), places[1].index(4));
             let damaged: String = chars[..at].iter().collect::<String>() + insert
                 + &chars[(at + cut).min(chars.len())..].iter().collect::<String>();
-            read(&damaged)?;
+            check_parse(&damaged)?;
         }
     }
 }

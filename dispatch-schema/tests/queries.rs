@@ -9,7 +9,7 @@ fn schema(text: &str) -> Schema {
 use Position::{Argument, Return};
 
 #[test]
-fn keyword_and_written_is_out() {
+fn written_keyword_arguments_are_out_arguments() {
     let with_out = schema("any.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
     assert!(with_out.arguments[1].is_out());
     let lists = schema("foo(Tensor self, *, Tensor(a!)[] out) -> ()");
@@ -21,13 +21,13 @@ fn keyword_and_written_is_out() {
 }
 
 #[test]
-fn written_arguments_inside_containers_count() {
+fn written_values_inside_containers_make_a_schema_mutable() {
     assert!(schema("f(Dict(str, Tensor(a!)) x) -> ()").is_mutable());
     assert!(!schema("f(Dict(str, Tensor(a)) x) -> Tensor(a)").is_mutable());
 }
 
 #[test]
-fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
+fn views_share_an_alias_set_with_a_read_argument() {
     let chunk = schema("f(Tensor x, Tensor(a -> *) self, Tensor(b) y) -> (Tensor(a)[], Tensor(b|a))");
     let view = |ret, argument| View { ret, argument };
     assert_eq!(chunk.views(), [view(0, 1), view(1, 1), view(1, 2)]);
@@ -36,7 +36,7 @@ fn views_are_returns_that_share_a_set_with_an_argument_that_is_only_read() {
 }
 
 #[test]
-fn written_returns_know_their_argument() {
+fn written_return_gives_the_returned_argument() {
     let schema =
         schema("f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)");
     let written: Vec<_> = (0..5).map(|i| schema.written_return(i)).collect();
@@ -44,7 +44,7 @@ fn written_returns_know_their_argument() {
 }
 
 #[test]
-fn values_may_alias_when_they_share_a_set_or_a_wildcard_and_a_kind() {
+fn values_of_one_kind_may_alias_through_a_common_set_or_a_wildcard() {
     let schema = schema("f(Tensor(a) x, Tensor(b) y, Tensor(*) z, int(a) n, t(a) v, Tensor w) -> Tensor(a)");
     let with_return: Vec<_> = (0..7).map(|i| schema.may_alias(Argument(i), Return(0))).collect();
     assert_eq!(with_return, [true, false, true, false, true, false, false]);
@@ -53,7 +53,7 @@ fn values_may_alias_when_they_share_a_set_or_a_wildcard_and_a_kind() {
 }
 
 #[test]
-fn lists_and_their_elements_alias_apart() {
+fn a_list_and_its_elements_have_separate_alias_sets() {
     let schema = schema("f(Tensor(a)[](b) x, Tensor(a)? y, Tensor[](b) z) -> Tensor(a)");
     assert!(!schema.may_alias(Argument(0), Return(0)));
     assert!(schema.may_contain_alias(Argument(0), Return(0)));

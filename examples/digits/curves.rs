@@ -2,48 +2,51 @@
 
 use crate::font;
 use crate::picture::{BLACK, BLUE, Colour, GREY, Picture, RED, as_f64};
-use crate::training::{Epoch, Score};
+use crate::training::{EpochScores, Score};
 
-const PANEL: (usize, usize) = (560, 400);
+const PANEL_SIZE: (usize, usize) = (560, 400);
 /// The left edge of the curves in their panel, in pixels.
 const LEFT: usize = 90;
-const RIGHT: usize = PANEL.0 - 30;
+const RIGHT: usize = PANEL_SIZE.0 - 30;
 const TOP: usize = 60;
-const BOTTOM: usize = PANEL.1 - 60;
+const BOTTOM: usize = PANEL_SIZE.1 - 60;
 /// Width and height of a character in pixels, with the space after it.
-const LETTER: (usize, usize) = (2 * font::WIDTH, 2 * font::HEIGHT);
+const CHARACTER_SIZE: (usize, usize) = (2 * font::WIDTH, 2 * font::HEIGHT);
 
 /// Draws two panels: loss on the left and accuracy on the right.
-pub(crate) fn draw(epochs: &[Epoch]) -> Picture {
-    let mut picture = Picture::new(2 * PANEL.0, PANEL.1);
-    panel(&mut picture, 0, "loss", epochs, |score| score.loss);
-    panel(&mut picture, PANEL.0, "accuracy %", epochs, |score| 100.0 * score.accuracy);
+pub(crate) fn draw(epochs: &[EpochScores]) -> Picture {
+    let mut picture = Picture::new(2 * PANEL_SIZE.0, PANEL_SIZE.1);
+    draw_panel(&mut picture, 0, "loss", epochs, |score| score.loss);
+    draw_panel(&mut picture, PANEL_SIZE.0, "accuracy %", epochs, |score| 100.0 * score.accuracy);
     picture
 }
 
-fn panel(picture: &mut Picture, x: usize, title: &str, epochs: &[Epoch], value: impl Fn(&Score) -> f64) {
+fn draw_panel(picture: &mut Picture, x: usize, title: &str, epochs: &[EpochScores], value: impl Fn(&Score) -> f64) {
     let curves: [(&str, Colour, Vec<f64>); 2] = [
         ("training", BLUE, epochs.iter().map(|epoch| value(&epoch.training)).collect()),
         ("test", RED, epochs.iter().map(|epoch| value(&epoch.test)).collect()),
     ];
-    let vertical = Axis::over(curves.iter().flat_map(|(.., values)| values.iter().copied()), (BOTTOM, TOP));
-    let horizontal = Axis::over([1.0, as_f64(epochs.len())], (x + LEFT, x + RIGHT));
+    let vertical = Axis::covering(curves.iter().flat_map(|(.., values)| values.iter().copied()), (BOTTOM, TOP));
+    let horizontal = Axis::covering([1.0, as_f64(epochs.len())], (x + LEFT, x + RIGHT));
 
     picture.text((x + LEFT, TOP / 3), title, BLACK);
     for (tick, label) in vertical.ticks() {
         picture.rectangle((x + LEFT, tick), (RIGHT - LEFT, 1), GREY);
-        picture.text((x + LEFT - 10 - label.len() * LETTER.0, tick - LETTER.1 / 2), &label, BLACK);
+        picture.text((x + LEFT - 10 - label.len() * CHARACTER_SIZE.0, tick - CHARACTER_SIZE.1 / 2), &label, BLACK);
     }
     for (tick, label) in horizontal.ticks() {
         picture.rectangle((tick, BOTTOM), (1, 6), BLACK);
-        picture.text((tick - label.len() * LETTER.0 / 2, BOTTOM + 14), &label, BLACK);
+        picture.text((tick - label.len() * CHARACTER_SIZE.0 / 2, BOTTOM + 14), &label, BLACK);
     }
-    picture.text((x + RIGHT - 5 * LETTER.0, BOTTOM + 14 + 20), "epoch", BLACK);
-    let mut legend = x + RIGHT - 14 * LETTER.0;
+    picture.text((x + RIGHT - 5 * CHARACTER_SIZE.0, BOTTOM + 14 + 20), "epoch", BLACK);
+    let mut legend = x + RIGHT - 14 * CHARACTER_SIZE.0;
     for (name, colour, values) in curves {
         picture.text((legend, TOP / 3), name, colour);
-        legend += (name.len() + 2) * LETTER.0;
-        let points = values.iter().zip(1..).map(|(&value, epoch)| (horizontal.at(as_f64(epoch)), vertical.at(value)));
+        legend += (name.len() + 2) * CHARACTER_SIZE.0;
+        let points = values
+            .iter()
+            .zip(1..)
+            .map(|(&value, epoch)| (horizontal.pixel_of(as_f64(epoch)), vertical.pixel_of(value)));
         picture.curve(&points.collect::<Vec<_>>(), colour);
     }
 }
@@ -59,7 +62,7 @@ struct Axis {
 
 impl Axis {
     /// Returns an axis from a round number below all values to a round number above them.
-    fn over(values: impl IntoIterator<Item = f64>, pixels: (usize, usize)) -> Self {
+    fn covering(values: impl IntoIterator<Item = f64>, pixels: (usize, usize)) -> Self {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
@@ -70,7 +73,7 @@ impl Axis {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step, pixels }
     }
 
-    fn at(&self, value: f64) -> f64 {
+    fn pixel_of(&self, value: f64) -> f64 {
         self.pixels.0 + (value - self.low) / (self.high - self.low) * (self.pixels.1 - self.pixels.0)
     }
 
@@ -81,7 +84,7 @@ impl Axis {
         let decimals = (-self.step.log10().floor()).max(0.0) as usize;
         (0..=count).map(move |tick| {
             let value = self.low + as_f64(tick) * self.step;
-            (self.at(value).round() as usize, format!("{value:.decimals$}"))
+            (self.pixel_of(value).round() as usize, format!("{value:.decimals$}"))
         })
     }
 }
@@ -93,7 +96,7 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers_around_all_values() {
         let labels = |values: &[f64]| {
-            let axis = Axis::over(values.iter().copied(), (100, 0));
+            let axis = Axis::covering(values.iter().copied(), (100, 0));
             axis.ticks().map(|(pixel, label)| format!("{label}@{pixel}")).collect::<Vec<_>>()
         };
         assert_eq!(labels(&[1.9, 0.03, f64::NAN]), ["0.0@100", "0.5@75", "1.0@50", "1.5@25", "2.0@0"]);

@@ -9,7 +9,7 @@ use opdispatch::prelude::*;
 pub(crate) const PIXELS: i64 = 64;
 
 /// The value of a square full of ink in the data file.
-const FULL: f32 = 16.0;
+const MAX_INK: f32 = 16.0;
 
 /// Pictures, one in each row, with the digits that they show.
 pub(crate) struct Digits {
@@ -29,13 +29,13 @@ impl Digits {
     fn parse(text: &str) -> Result<Self> {
         let (mut pictures, mut labels) = (Vec::new(), Vec::new());
         for (line, row) in text.lines().enumerate() {
-            let bad = || Error::from(format!("line {} of the digits is not 65 numbers: {row:?}", line + 1));
+            let bad = || Error::from(format!("line {} of the digits does not have 65 numbers: {row:?}", line + 1));
             let numbers = row.split(',').map(str::parse).collect::<Result<Vec<u8>, _>>().map_err(|_| bad())?;
             let Some((&label, ink)) = numbers.split_last() else { return Err(bad()) };
             if i64::try_from(ink.len()) != Ok(PIXELS) {
                 return Err(bad());
             }
-            pictures.extend(ink.iter().map(|&ink| f32::from(ink) / FULL));
+            pictures.extend(ink.iter().map(|&ink| f32::from(ink) / MAX_INK));
             labels.push(i64::from(label));
         }
         Ok(Self { pictures: Tensor::from_slice(&pictures).view(&[-1, PIXELS])?, labels: Tensor::from_slice(&labels) })
@@ -47,20 +47,20 @@ impl Digits {
     }
 
     /// Returns the pictures at these indices.
-    pub(crate) fn at(&self, places: &Tensor) -> Result<Self> {
-        let (pictures, labels) = (self.pictures.index_select(0, places)?, self.labels.index_select(0, places)?);
+    pub(crate) fn select(&self, indices: &Tensor) -> Result<Self> {
+        let (pictures, labels) = (self.pictures.index_select(0, indices)?, self.labels.index_select(0, indices)?);
         Ok(Self { pictures, labels })
     }
 
     /// Shuffles the pictures and splits them: the `first` ones, and the others.
     pub(crate) fn split(&self, first: i64) -> Result<(Self, Self)> {
         let order = Tensor::randperm(self.count(), ())?;
-        Ok((self.at(&order.i(..first)?)?, self.at(&order.i(first..)?)?))
+        Ok((self.select(&order.i(..first)?)?, self.select(&order.i(first..)?)?))
     }
 
     /// Returns the pictures in random order, in batches of `size`; the last batch may be smaller.
     pub(crate) fn batches(&self, size: i64) -> Result<Vec<Self>> {
-        Tensor::randperm(self.count(), ())?.split(size, 0)?.iter().map(|places| self.at(places)).collect()
+        Tensor::randperm(self.count(), ())?.split(size, 0)?.iter().map(|indices| self.select(indices)).collect()
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_has_every_picture_with_ink_from_none_to_full() -> Result<()> {
+    fn the_file_has_1797_pictures_with_values_from_0_to_1() -> Result<()> {
         let digits = Digits::load()?;
         assert_eq!((digits.pictures.sizes(), digits.labels.sizes()), (&[1797, PIXELS][..], &[1797][..]));
         let (least, most) = (digits.pictures.min()?, digits.pictures.max()?);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_batches_have_each_picture_once() -> Result<()> {
+    fn splits_and_batches_contain_each_picture_once() -> Result<()> {
         let count = 10;
         let pictures = Tensor::arange(0..count * PIXELS, DType::F32)?.view(&[count, PIXELS])?;
         let digits = Digits { pictures, labels: Tensor::arange(0..count, ())? };
@@ -91,7 +91,7 @@ mod tests {
         for part in batches.iter().chain([&others]) {
             seen.extend(part.labels.to_vec::<i64>()?);
             let first = part.pictures.i((.., 0))?.to(DType::I64)?;
-            assert!(first.equal(&(&part.labels * PIXELS)?)?, "a picture goes with its label");
+            assert!(first.equal(&(&part.labels * PIXELS)?)?, "a picture keeps its label");
         }
         seen.sort_unstable();
         assert_eq!(seen, (0..count).collect::<Vec<_>>());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_picture_is_an_error_that_names_it() {
+    fn an_invalid_line_is_an_error_with_its_number() {
         let error = Digits::parse("1,2,3\n").err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("line 1"), "{error}");
     }

@@ -8,7 +8,7 @@ pub(crate) const HEIGHT: usize = 7;
 
 /// The characters of the font, each with its dots below it.
 #[rustfmt::skip]
-const SHEETS: [(&str, [&str; HEIGHT]); 3] = [
+const GLYPHS: [(&str, [&str; HEIGHT]); 3] = [
     ("0123456789.%-", [
         " ###    #    ###   ###     #  #####  ###  #####  ###   ###        ##  #      ",
         "#   #  ##   #   # #   #   ##  #     #         # #   # #   #       ##  #      ",
@@ -41,7 +41,7 @@ const SHEETS: [(&str, [&str; HEIGHT]); 3] = [
 /// Returns column and row of each dot of a character. Small letters look like capitals, and unknown characters have no dots.
 pub(crate) fn dots(character: char) -> impl Iterator<Item = (usize, usize)> {
     let capital = character.to_ascii_uppercase();
-    let found = SHEETS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));
+    let found = GLYPHS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));
     found.into_iter().flat_map(|(position, rows)| {
         let columns = WIDTH * position..WIDTH * position + WIDTH - 1;
         rows.iter().enumerate().flat_map(move |(y, row)| {
@@ -56,11 +56,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_character_of_a_sheet_has_dots_of_its_own() {
-        for (characters, rows) in SHEETS {
+    fn each_character_has_different_dots() {
+        for (characters, rows) in GLYPHS {
             assert!(rows.iter().all(|row| row.len() == WIDTH * characters.len() - 1), "{characters}");
         }
-        let characters: Vec<char> = SHEETS.iter().flat_map(|(characters, _)| characters.chars()).collect();
+        let characters: Vec<char> = GLYPHS.iter().flat_map(|(characters, _)| characters.chars()).collect();
         let mut shapes: Vec<Vec<_>> = characters.iter().map(|&character| dots(character).collect()).collect();
         assert!(shapes.iter().all(|dots| !dots.is_empty()));
         shapes.sort();

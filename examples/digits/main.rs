@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release --example digits [adam|sgd] [folder]`
 
+mod call_log;
 mod curves;
 mod data;
 mod font;
-mod journey;
-mod mistakes;
+mod misclassified;
 mod network;
 mod optimiser;
 mod picture;
@@ -24,12 +24,12 @@ use opdispatch::prelude::*;
 use data::Digits;
 use network::Network;
 use optimiser::{Adam, Optimiser, Sgd};
-use training::Epoch;
+use training::EpochScores;
 
 const SEED: u64 = 0;
 const EPOCHS: u32 = 30;
 /// The number of pictures for training; the others are for the test.
-const TRAINING: i64 = 1437;
+const TRAINING_COUNT: i64 = 1437;
 
 fn main() -> Result<()> {
     let mut arguments = env::args().skip(1);
@@ -37,48 +37,59 @@ fn main() -> Result<()> {
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/digits".to_owned()));
 
     opdispatch::manual_seed(SEED);
-    let (training, test) = Digits::load()?.split(TRAINING)?;
+    let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
     let network = Network::new()?;
     let mut optimiser = optimiser(&name, &network)?;
-    println!("{} handwritten digits to learn from, {} to be tested with\n", training.count(), test.count());
+    println!("{} handwritten digits for training, {} for the test\n", training.count(), test.count());
 
-    let epochs = learn(&network, &mut *optimiser, &training, &test)?;
+    let epochs = train(&network, &mut *optimiser, &training, &test)?;
 
-    let predicted = training::predicted(&network, &test.pictures)?;
-    let curves = write(&folder, "curves.png", &curves::draw(&epochs).png()?)?;
-    let mistakes = write(&folder, "mistakes.png", &mistakes::draw(&test, &predicted)?.png()?)?;
-    let weights = write(&folder, "weights.safetensors", &weights::save(&network)?)?;
-    println!("curves    {}\nmistakes  {}\nweights   {}", curves.display(), mistakes.display(), weights.display());
+    let predicted = training::predict(&network, &test.pictures)?;
+    let curves = write_file(&folder, "curves.png", &curves::draw(&epochs).png()?)?;
+    let misclassified = write_file(&folder, "misclassified.png", &misclassified::draw(&test, &predicted)?.png()?)?;
+    let weights = write_file(&folder, "weights.safetensors", &weights::save(&network)?)?;
+    println!(
+        "curves         {}\nmisclassified  {}\nweights        {}",
+        curves.display(),
+        misclassified.display(),
+        weights.display()
+    );
 
     let fresh = Network::new()?;
     weights::load(&fresh, &fs::read(&weights).map_err(|error| format!("{}: {error}", weights.display()))?)?;
     let (before, after) = (training::score(&network, &test)?, training::score(&fresh, &test)?);
     if before != after {
-        return Err(format!("the weights that were loaded back score {after:?} and not {before:?}").into());
+        return Err(format!("the loaded weights have another score: {after:?} instead of {before:?}").into());
     }
-    println!("          loaded back into a fresh network: {:.2} %, as before", 100.0 * after.accuracy);
+    println!("               loaded into another network: {:.2} %, as before", 100.0 * after.accuracy);
 
-    let profile = profile::of_epoch(&fresh, &mut *self::optimiser(&name, &fresh)?, &training)?;
-    println!("\nWhere the time of an epoch goes:\n\n{}\n", profile.top(8));
-    let trace = write(&folder, "profile.json", &profile.trace()?)?;
-    println!("profile   {}, for https://ui.perfetto.dev", trace.display());
-    println!("          {:.1} % of the epoch is accounted for", 100.0 * profile.accounted());
+    let profile = profile::profile_epoch(&fresh, &mut *self::optimiser(&name, &fresh)?, &training)?;
+    println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans(8));
+    let trace = write_file(&folder, "profile.json", &profile.trace()?)?;
+    println!("profile        {}, for https://ui.perfetto.dev", trace.display());
+    println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.named_fraction());
 
-    explain(&network, &test.pictures.i(..training::BATCH)?)
+    print_call_log(&network, &test.pictures.i(..training::BATCH)?)
 }
 
 /// Trains the network, prints a line for each epoch, and returns the scores.
-fn learn(network: &Network, optimiser: &mut dyn Optimiser, training: &Digits, test: &Digits) -> Result<Vec<Epoch>> {
+fn train(
+    network: &Network,
+    optimiser: &mut dyn Optimiser,
+    training: &Digits,
+    test: &Digits,
+) -> Result<Vec<EpochScores>> {
     let steps = training.count().unsigned_abs().div_ceil(training::BATCH.unsigned_abs());
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {msg}").map_err(Error::kernel)?;
     let progress = ProgressBar::new(u64::from(EPOCHS) * steps).with_style(style);
     let mut epochs = Vec::new();
     println!("epoch   training: loss, accuracy   test: loss, accuracy   time of a step");
     for number in 1..=EPOCHS {
-        let step = training::epoch(network, optimiser, training, &progress)?;
-        let epoch = Epoch { training: training::score(network, training)?, test: training::score(network, test)? };
+        let step = training::train_epoch(network, optimiser, training, &progress)?;
+        let epoch =
+            EpochScores { training: training::score(network, training)?, test: training::score(network, test)? };
         progress.suspend(|| {
-            let Epoch { training, test } = &epoch;
+            let EpochScores { training, test } = &epoch;
             let (known, new) = (100.0 * training.accuracy, 100.0 * test.accuracy);
             let step = 1e3 * step.as_secs_f64();
             println!("{number:5}{:18.4}{known:8.2} %{:14.4}{new:8.2} %{step:14.3} ms", training.loss, test.loss);
@@ -99,28 +110,28 @@ fn optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
             sgd.momentum = 0.9;
             Ok(Box::new(sgd))
         }
-        other => Err(format!("there is no optimiser `{other}` here: say `adam` or `sgd`").into()),
+        other => Err(format!("there is no optimiser `{other}`; write `adam` or `sgd`").into()),
     }
 }
 
-/// Prints the path of one call through the dispatcher.
-fn explain(network: &Network, pictures: &Tensor) -> Result<()> {
+/// Prints the keys of the arguments of one call, and the log of its operator calls and kernels.
+fn print_call_log(network: &Network, pictures: &Tensor) -> Result<()> {
     let [(_, weight), (_, bias), ..] = network.parameters();
-    println!("\nThe journey of linear(pictures, weight, bias):\n");
+    println!("\nThe calls and kernels of linear(pictures, weight, bias):\n");
     for (name, argument) in [("pictures", pictures), ("weight", &weight), ("bias", &bias)] {
-        println!("{name:8} carries {}", argument.keys());
+        println!("{name:8} has the keys {}", argument.keys());
     }
     let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
     let call = || aten::linear(pictures, &weight, Some(&bias)).map(drop);
     // Autocast caches the weights that it casts. The log below is that of every call after the first.
     call()?;
-    let journey = journey::of(call)?;
-    print!("\n{journey}");
+    let log = call_log::log_calls(call)?;
+    print!("\n{log}");
     Ok(())
 }
 
 /// Writes a file into the folder, which is created if it is missing.
-fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
+fn write_file(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
     let path = folder.join(name);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(&path, contents))
@@ -134,13 +145,13 @@ mod tests {
 
     /// With all epochs, accuracy is about 98 %. The exact value depends on the seed, which other tests share.
     #[test]
-    fn a_few_epochs_teach_it_to_read_most_digits() -> Result<()> {
+    fn eight_epochs_give_an_accuracy_above_92_percent() -> Result<()> {
         for name in ["adam", "sgd"] {
-            let (training, test) = Digits::load()?.split(TRAINING)?;
+            let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
             let network = Network::new()?;
             let mut optimiser = optimiser(name, &network)?;
             for _ in 0..8 {
-                training::epoch(&network, &mut *optimiser, &training, &ProgressBar::hidden())?;
+                training::train_epoch(&network, &mut *optimiser, &training, &ProgressBar::hidden())?;
             }
             let score = training::score(&network, &test)?;
             assert!(score.accuracy > 0.92, "{name}: {score:?}");

@@ -75,7 +75,8 @@ impl Optimiser for Adam {
         let _no_grad = guard::no_grad();
         self.steps += 1;
         // The means start at zero, so they are too small by these factors.
-        let (mean_so_far, square_so_far) = (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
+        let (mean_correction, square_correction) =
+            (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
         let means = self.means.iter_mut().zip(&mut self.squares);
         for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
             let Some(gradient) = parameter.grad() else { continue };
@@ -83,8 +84,8 @@ impl Optimiser for Adam {
             mean.lerp__scalar(&gradient, 1.0 - self.betas.0)?;
             square.mul__scalar(self.betas.1)?;
             aten::addcmul_!(square, &gradient, &gradient, value = 1.0 - self.betas.1)?;
-            let spread = ((square.sqrt()? / square_so_far.sqrt())? + self.eps)?;
-            aten::addcdiv_!(parameter, mean, &spread, value = -self.learning_rate / mean_so_far)?;
+            let denominator = ((square.sqrt()? / square_correction.sqrt())? + self.eps)?;
+            aten::addcdiv_!(parameter, mean, &denominator, value = -self.learning_rate / mean_correction)?;
         }
         Ok(())
     }
@@ -99,7 +100,10 @@ mod tests {
     use super::*;
 
     /// Takes four steps on two parameters, with gradients that depend on them, and compares the parameters with PyTorch's.
-    fn follows_pytorch<O: Optimiser>(make: impl FnOnce(Vec<Tensor>) -> Result<O>, expected: [f64; 6]) -> Result<()> {
+    fn assert_follows_pytorch<O: Optimiser>(
+        make: impl FnOnce(Vec<Tensor>) -> Result<O>,
+        expected: [f64; 6],
+    ) -> Result<()> {
         let (p, q) = (Tensor::from([[1.0, -2.0], [0.5, 3.0]]), Tensor::from([0.25, -0.75]));
         let mut optimiser = make(vec![p.clone(), q.clone()])?;
         for k in 0..4 {
@@ -114,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn plain_descent_follows_pytorch() -> Result<()> {
+    fn sgd_follows_pytorch() -> Result<()> {
         let expected =
             [0.756_481_25, -1.687_037_5, 0.349_228_125, 2.385_493_75, 0.240_269_539_215_547, -1.381_836_898_84];
-        follows_pytorch(|parameters| Sgd::new(parameters, 0.1), expected)
+        assert_follows_pytorch(|parameters| Sgd::new(parameters, 0.1), expected)
     }
 
     #[test]
@@ -130,7 +134,7 @@ mod tests {
             0.226_147_125_531_967,
             -2.132_893_737_849_966,
         ];
-        follows_pytorch(
+        assert_follows_pytorch(
             |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, ..Sgd::new(parameters, 0.1)? }),
             expected,
         )
@@ -148,7 +152,7 @@ mod tests {
         ];
         let make =
             |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true, ..Sgd::new(parameters, 0.1)? });
-        follows_pytorch(make, expected)
+        assert_follows_pytorch(make, expected)
     }
 
     #[test]
@@ -161,11 +165,11 @@ mod tests {
             0.200_415_428_560_415,
             -0.950_372_628_769_178,
         ];
-        follows_pytorch(|parameters| Adam::new(parameters, 0.05), expected)
+        assert_follows_pytorch(|parameters| Adam::new(parameters, 0.05), expected)
     }
 
     #[test]
-    fn decay_makes_it_adamw_as_pytorch_has_it() -> Result<()> {
+    fn adam_with_weight_decay_follows_adamw() -> Result<()> {
         let expected = [
             0.781_081_829_774_762,
             -1.764_790_887_436_673,
@@ -174,7 +178,7 @@ mod tests {
             0.201_322_838_423_456,
             -0.933_906_747_187_421,
         ];
-        follows_pytorch(|parameters| Ok(Adam { weight_decay: 0.1, ..Adam::new(parameters, 0.05)? }), expected)
+        assert_follows_pytorch(|parameters| Ok(Adam { weight_decay: 0.1, ..Adam::new(parameters, 0.05)? }), expected)
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
             0.202_059_714_432_691,
             -0.949_180_600_126_529,
         ];
-        follows_pytorch(
+        assert_follows_pytorch(
             |parameters| Ok(Adam { betas: (0.8, 0.95), eps: 1e-2, ..Adam::new(parameters, 0.05)? }),
             expected,
         )

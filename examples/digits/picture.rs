@@ -29,11 +29,11 @@ impl Picture {
         Self { width, height, pixels: vec![WHITE; width * height] }
     }
 
-    /// Blends a colour into a pixel with the opacity `share`, from 0 to 1. A pixel outside the picture is ignored.
-    fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f64) {
+    /// Blends a colour into a pixel with the opacity `opacity`, from 0 to 1. A pixel outside the picture is ignored.
+    fn blend(&mut self, x: usize, y: usize, colour: Colour, opacity: f64) {
         if x < self.width && y < self.height {
             for (old, new) in zip(&mut self.pixels[y * self.width + x], colour) {
-                *old = mixed(*old, new, share);
+                *old = blend_component(*old, new, opacity);
             }
         }
     }
@@ -49,18 +49,18 @@ impl Picture {
 
     /// Draws an anti-aliased line through the points.
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], colour: Colour) {
-        const HALF: f64 = 1.2;
-        let mut shares = vec![0.0_f64; self.pixels.len()];
+        const HALF_WIDTH: f64 = 1.2;
+        let mut opacities = vec![0.0_f64; self.pixels.len()];
         for (from, to) in zip(points, points.iter().skip(1)) {
-            for y in around(from.1, to.1, self.height) {
-                for x in around(from.0, to.0, self.width) {
-                    let share = &mut shares[y * self.width + x];
-                    *share = share.max(HALF + 0.5 - distance((as_f64(x), as_f64(y)), *from, *to));
+            for y in pixel_range(from.1, to.1, self.height) {
+                for x in pixel_range(from.0, to.0, self.width) {
+                    let opacity = &mut opacities[y * self.width + x];
+                    *opacity = opacity.max(HALF_WIDTH + 0.5 - distance_to_segment((as_f64(x), as_f64(y)), *from, *to));
                 }
             }
         }
-        for (pixel, share) in shares.into_iter().enumerate() {
-            self.blend(pixel % self.width, pixel / self.width, colour, share.clamp(0.0, 1.0));
+        for (pixel, opacity) in opacities.into_iter().enumerate() {
+            self.blend(pixel % self.width, pixel / self.width, colour, opacity.clamp(0.0, 1.0));
         }
     }
 
@@ -89,25 +89,25 @@ impl Picture {
 }
 
 /// Returns the linear interpolation of two colour components.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes is a byte")]
-pub(crate) fn mixed(old: u8, new: u8, share: f64) -> u8 {
-    (f64::from(old) + (f64::from(new) - f64::from(old)) * share).round() as u8
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a value between two bytes is a byte")]
+pub(crate) fn blend_component(old: u8, new: u8, opacity: f64) -> u8 {
+    (f64::from(old) + (f64::from(new) - f64::from(old)) * opacity).round() as u8
 }
 
 /// Converts a pixel coordinate to `f64`. It is small, so the result is exact.
-#[expect(clippy::cast_precision_loss, reason = "pictures have fewer pixels than that")]
-pub(crate) fn as_f64(place: usize) -> f64 {
-    place as f64
+#[expect(clippy::cast_precision_loss, reason = "pictures have fewer pixels than 2^52")]
+pub(crate) fn as_f64(pixel: usize) -> f64 {
+    pixel as f64
 }
 
 /// Returns the range of pixel coordinates that a line from `a` to `b` may touch.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast to an integer stops at its ends")]
-fn around(a: f64, b: f64, end: usize) -> std::ops::Range<usize> {
+fn pixel_range(a: f64, b: f64, end: usize) -> std::ops::Range<usize> {
     (a.min(b) - 3.0) as usize..end.min((a.max(b) + 3.0) as usize)
 }
 
 /// Returns the distance from a point to the line segment between two others.
-fn distance((x, y): (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
+fn distance_to_segment((x, y): (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = (dx * dx + dy * dy).max(f64::MIN_POSITIVE);
     let along = (((x - from.0) * dx + (y - from.1) * dy) / length).clamp(0.0, 1.0);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_curve_colours_what_it_passes_and_nothing_else() {
+    fn a_curve_colours_only_the_pixels_near_it() {
         let mut picture = Picture::new(40, 20);
         picture.curve(&[(5.0, 10.0), (20.0, 10.0), (30.0, 5.0)], RED);
         assert_eq!(picture.pixels[10 * 40 + 12], RED);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_the_pixels_that_were_drawn() -> Result<()> {
+    fn the_png_file_has_the_drawn_pixels() -> Result<()> {
         let mut picture = Picture::new(3, 2);
         picture.rectangle((1, 1), (2, 5), BLUE);
         let file = picture.png()?;

@@ -17,27 +17,27 @@ use crate::training;
 pub(crate) struct Profile {
     profiler: Arc<Profiler>,
     /// The wall-clock time of the epoch.
-    took: Duration,
+    duration: Duration,
 }
 
-const NAME: &str = "epoch";
+const EPOCH_SPAN: &str = "epoch";
 
 /// Trains for one more epoch under the profiler.
-pub(crate) fn of_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits: &Digits) -> Result<Profile> {
+pub(crate) fn profile_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits: &Digits) -> Result<Profile> {
     let profiler = Arc::new(Profiler::new());
     let start = Instant::now();
     modes::with_mode(profiler.clone(), || {
-        span(NAME, || training::epoch(network, optimiser, digits, &ProgressBar::hidden()))
+        span(EPOCH_SPAN, || training::train_epoch(network, optimiser, digits, &ProgressBar::hidden()))
     })?;
-    Ok(Profile { profiler, took: start.elapsed() })
+    Ok(Profile { profiler, duration: start.elapsed() })
 }
 
 impl Profile {
     /// Returns the fraction of the epoch's time in named spans inside of the epoch: operator calls, backward passes, or others.
-    pub(crate) fn accounted(&self) -> f64 {
+    pub(crate) fn named_fraction(&self) -> f64 {
         let rows = self.profiler.rows();
-        let named = rows.iter().filter(|row| row.name != NAME).map(|row| row.self_time).sum::<Duration>();
-        named.as_secs_f64() / self.took.as_secs_f64()
+        let named = rows.iter().filter(|row| row.name != EPOCH_SPAN).map(|row| row.self_time).sum::<Duration>();
+        named.as_secs_f64() / self.duration.as_secs_f64()
     }
 
     /// Returns the whole profile as JSON for a trace viewer.
@@ -48,7 +48,7 @@ impl Profile {
     }
 
     /// Returns a table of the longest spans, with at most `rows` rows.
-    pub(crate) fn top(&self, rows: usize) -> String {
+    pub(crate) fn longest_spans(&self, rows: usize) -> String {
         self.profiler.to_string().lines().take(1 + rows).collect::<Vec<_>>().join("\n")
     }
 }
@@ -56,25 +56,25 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TRAINING, optimiser};
+    use crate::{TRAINING_COUNT, optimiser};
 
     /// Takes the best of a few epochs, because other processes of the machine take time outside of spans.
     #[test]
-    fn a_profile_of_training_accounts_for_nearly_all_of_its_time() -> Result<()> {
-        let (digits, _) = Digits::load()?.split(TRAINING)?;
+    fn at_least_95_percent_of_an_epoch_is_in_named_spans() -> Result<()> {
+        let (digits, _) = Digits::load()?.split(TRAINING_COUNT)?;
         let network = Network::new()?;
         let mut optimiser = optimiser("adam", &network)?;
         // The first call of an operator binds it before a mode sees the call.
-        training::epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
+        training::train_epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
         let mut best: Option<Profile> = None;
         for _ in 0..10 {
-            let profile = of_epoch(&network, &mut *optimiser, &digits)?;
-            if best.as_ref().is_none_or(|best| best.accounted() < profile.accounted()) {
+            let profile = profile_epoch(&network, &mut *optimiser, &digits)?;
+            if best.as_ref().is_none_or(|best| best.named_fraction() < profile.named_fraction()) {
                 best = Some(profile);
             }
         }
         let best = best.ok_or("there is no profile")?;
-        assert!(best.accounted() >= 0.95, "{}\n{}", best.accounted(), best.top(60));
+        assert!(best.named_fraction() >= 0.95, "{}\n{}", best.named_fraction(), best.longest_spans(60));
         Ok(())
     }
 }

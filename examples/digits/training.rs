@@ -14,7 +14,7 @@ use crate::optimiser::Optimiser;
 pub(crate) const BATCH: i64 = 64;
 
 /// Trains on every picture once, and returns the mean time of a step.
-pub(crate) fn epoch(
+pub(crate) fn train_epoch(
     network: &Network,
     optimiser: &mut dyn Optimiser,
     digits: &Digits,
@@ -44,7 +44,7 @@ pub(crate) struct Score {
 }
 
 /// The scores after an epoch, on the training data and on the test data.
-pub(crate) struct Epoch {
+pub(crate) struct EpochScores {
     pub(crate) training: Score,
     pub(crate) test: Score,
 }
@@ -61,7 +61,7 @@ pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
 }
 
 /// Returns the predicted digit of each picture: the one with the highest score.
-pub(crate) fn predicted(network: &Network, pictures: &Tensor) -> Result<Tensor> {
+pub(crate) fn predict(network: &Network, pictures: &Tensor) -> Result<Tensor> {
     let _no_grad = guard::no_grad();
     network.forward(pictures)?.argmax(Some(1), false)
 }

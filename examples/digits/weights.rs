@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_saved_is_loaded_bit_for_bit() -> Result<()> {
+    fn saved_weights_are_loaded_bit_for_bit() -> Result<()> {
         let (trained, fresh) = (Network::new()?, Network::new()?);
         let same = |(a, b): (&Tensor, &Tensor)| a.equal(b);
         let pairs = || trained.parameters().into_iter().zip(fresh.parameters()).map(|((_, a), (_, b))| (a, b));

@@ -14,17 +14,10 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
-    let tokens = lex(text).expect("what parses consists of tokens");
-    assert_eq!(
-        Declaration::parse_tokens(&tokens).as_ref(),
-        Ok(&declaration)
-    );
+    let tokens = lex(text).expect("text that parses consists of tokens");
+    assert_eq!(Declaration::parse_tokens(&tokens).as_ref(), Ok(&declaration));
     let printed = declaration.to_string();
-    assert_eq!(
-        Declaration::parse(&printed).as_ref(),
-        Ok(&declaration),
-        "{printed}"
-    );
+    assert_eq!(Declaration::parse(&printed).as_ref(), Ok(&declaration), "{printed}");
     if let Declaration::Schema(schema) = declaration {
         assert_eq!(schema.check_backward_compatible(&schema), Ok(()));
         assert_eq!(schema.check_forward_compatible(&schema), Ok(()));

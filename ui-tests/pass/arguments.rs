@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Calls an operator boxed with the same arguments as a typed call, and compares the results.
-macro_rules! same {
+macro_rules! assert_boxed_equals_typed {
     ($operator:ident($($argument:expr),* $(,)?)) => {{
         let typed = Value::from($operator($($argument),*)?);
         let boxed = $operator::operator().call([$(Value::from($argument)),*])?;
@@ -194,8 +194,10 @@ fn keywords_unused(_type: i64, _: i64, _x: i64) -> i64 {
 }
 
 /// An operator whose argument names also occur in generated code.
-#[op_def("clash(Tensor keys, int stack, int kernel, int __keys, int __stack, int body, int KEYS, int __kernel) -> int")]
-fn clash(
+#[op_def(
+    "clashing_names(Tensor keys, int stack, int kernel, int __keys, int __stack, int body, int KEYS, int __kernel) -> int"
+)]
+fn clashing_names(
     keys: &Tensor,
     stack: i64,
     kernel: i64,
@@ -206,7 +208,7 @@ fn clash(
     __kernel: i64,
 ) -> Result<i64>;
 
-#[op_impl(clash, when(*stack_is_positive(&stack)), priority = 1)]
+#[op_impl(clashing_names, when(*stack_is_positive(&stack)), priority = 1)]
 #[expect(non_snake_case, clippy::too_many_arguments, reason = "an argument's own name")]
 fn clash_any(
     keys: &Tensor,
@@ -232,14 +234,14 @@ fn tensor(values: &[f32]) -> Tensor {
 }
 
 #[test]
-fn values_come_back() -> Result<()> {
-    same!(int_(7));
-    same!(symint(7));
-    same!(float_(1.5));
-    same!(bool_(true));
-    same!(scalar(Scalar::Float(2.0)));
-    same!(complex_(Complex64::new(1.0, 2.0)));
-    same!(text("t"));
+fn values_of_each_type_pass_through_calls() -> Result<()> {
+    assert_boxed_equals_typed!(int_(7));
+    assert_boxed_equals_typed!(symint(7));
+    assert_boxed_equals_typed!(float_(1.5));
+    assert_boxed_equals_typed!(bool_(true));
+    assert_boxed_equals_typed!(scalar(Scalar::Float(2.0)));
+    assert_boxed_equals_typed!(complex_(Complex64::new(1.0, 2.0)));
+    assert_boxed_equals_typed!(text("t"));
     assert_eq!(words(DType::F32, Layout::Strided, Device::CPU, MemoryFormat::Contiguous)?.0, DType::F32);
     assert_eq!(vectors()?, (vec![1], vec![2.0], vec![true]));
     assert_eq!(lists(&[1], &[1, 2], &[1.0], &[true; 3], &[Scalar::Int(1)], &["s".into()])?, 9);
@@ -247,7 +249,7 @@ fn values_come_back() -> Result<()> {
 }
 
 #[test]
-fn options_are_given_or_not() -> Result<()> {
+fn optional_arguments_may_be_none() -> Result<()> {
     assert_eq!(options(None, None, None, None, None, None, None, None)?, None);
     assert_eq!(options(None, None, None, Some("d"), None, None, None, None)?, Some(7));
     assert_eq!(format!("{:?}", options::operator().call(vec![Value::None; 8])?), "[None]");
@@ -255,7 +257,7 @@ fn options_are_given_or_not() -> Result<()> {
 }
 
 #[test]
-fn tensors_come_back() -> Result<()> {
+fn tensors_pass_through_calls() -> Result<()> {
     let x = tensor(&[1.0]);
     let (a, b, c) = tensors(&x, &[x.clone(), x.clone()], &[None, Some(x.clone())])?;
     assert_eq!((a.sizes(), b.len(), c.is_none()), (&[1][..], 2, true));
@@ -267,10 +269,19 @@ fn tensors_come_back() -> Result<()> {
 }
 
 #[test]
-fn names_do_not_clash() -> Result<()> {
-    assert_eq!(clash(&tensor(&[1.0]), 1, 2, 3, 4, 5, 6, 7)?, 28);
+fn argument_names_do_not_clash_with_generated_names() -> Result<()> {
+    assert_eq!(clashing_names(&tensor(&[1.0]), 1, 2, 3, 4, 5, 6, 7)?, 28);
     assert_eq!(
-        clash!(&tensor(&[1.0]), stack = 1, kernel = 2, __keys = 3, __stack = 4, body = 5, KEYS = 6, __kernel = 7)?,
+        clashing_names!(
+            &tensor(&[1.0]),
+            stack = 1,
+            kernel = 2,
+            __keys = 3,
+            __stack = 4,
+            body = 5,
+            KEYS = 6,
+            __kernel = 7
+        )?,
         28
     );
     assert_eq!(keywords(5, 3, 0)?, 2);
@@ -280,13 +291,13 @@ fn names_do_not_clash() -> Result<()> {
 }
 
 #[test]
-fn anything_goes_through_a_value() -> Result<()> {
+fn any_and_dict_arguments_are_values() -> Result<()> {
     assert_eq!(format!("{:?}", anything(&7_i64.into(), &Value::None)?), format!("{:?}", Value::from(7_i64)));
     Ok(())
 }
 
 #[test]
-fn generators_are_handles() -> Result<()> {
+fn generators_pass_through_calls() -> Result<()> {
     let x = Generator::new(Device::CPU, 0);
     generator(&x)?;
     Ok(())

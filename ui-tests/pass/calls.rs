@@ -44,7 +44,7 @@ fn noise_any(_: &Tensor, generator: Option<&Generator>, weight: Option<&Tensor>,
 }
 
 #[test]
-fn defaults_fill_in() -> Result<()> {
+fn omitted_arguments_have_their_defaults() -> Result<()> {
     let x = &Tensor::from_slice(&[1.0_f32]);
     let plain = "None false 1 [1.5, 1.5] mean None";
     assert_eq!(&*reduce!(x)?, plain);
@@ -55,7 +55,7 @@ fn defaults_fill_in() -> Result<()> {
 }
 
 #[test]
-fn a_list_is_given_in_every_way() -> Result<()> {
+fn lists_are_accepted_in_each_form() -> Result<()> {
     let x = &Tensor::from_slice(&[1.0_f32]);
     let dims = vec![0_i64, 1];
     let array = [0_i64, 1];
@@ -79,7 +79,7 @@ fn a_list_is_given_in_every_way() -> Result<()> {
 }
 
 #[test]
-fn an_option_is_given_with_or_without_some() -> Result<()> {
+fn optional_arguments_are_accepted_with_and_without_some() -> Result<()> {
     let x = &Tensor::from_slice(&[1.0_f32]);
     assert_eq!(noise!(x, weight = x, seed = 3)?, Some(3));
     assert_eq!(noise!(x, weight = Some(x), seed = Some(3))?, Some(3));
@@ -108,8 +108,8 @@ fn ordered(
 }
 
 #[test]
-fn values_are_evaluated_as_they_are_written() -> Result<()> {
-    fn noted<T>(log: &std::cell::RefCell<Vec<&'static str>>, name: &'static str, value: T) -> T {
+fn arguments_are_evaluated_in_the_order_of_the_source() -> Result<()> {
+    fn log_and_return<T>(log: &std::cell::RefCell<Vec<&'static str>>, name: &'static str, value: T) -> T {
         log.borrow_mut().push(name);
         value
     }
@@ -119,10 +119,10 @@ fn values_are_evaluated_as_they_are_written() -> Result<()> {
     let (mut x, mut out) = (tensor(), tensor());
     let called = ordered!(
         &mut x,
-        z = noted(&log, "z", 2),
-        mode = &noted(&log, "mode", String::from("temporary")),
-        a = noted(&log, "a", 7),
-        list = noted(&log, "list", &Vec::from([tensor()])),
+        z = log_and_return(&log, "z", 2),
+        mode = &log_and_return(&log, "mode", String::from("temporary")),
+        a = log_and_return(&log, "a", 7),
+        list = log_and_return(&log, "list", &Vec::from([tensor()])),
     )?;
     assert_eq!((called, &log.take()[..]), (7, &["z", "mode", "a", "list"][..]));
 

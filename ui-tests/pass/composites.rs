@@ -40,7 +40,7 @@ fn patterns(n: i64, dims: &[i64], mut mut_: i64) -> Result<i64> {
 }
 
 #[op_def("quiet(int n) -> int")]
-#[expect(clippy::unnecessary_cast, unused_variables, reason = "what an author says about lints is about the body")]
+#[expect(clippy::unnecessary_cast, unused_variables, reason = "lint attributes of the author apply to the body")]
 fn quiet(n: i64) -> Result<i64> {
     let unused = 3;
     Ok(n as i64)
@@ -80,7 +80,7 @@ fn raised_into(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
 fn raised_by_length(this: &Tensor) -> Result<Tensor>;
 
 #[test]
-fn forms_of_a_call_call_forms() -> Result<()> {
+fn forms_of_a_calls_definition_call_the_forms_of_the_callee() -> Result<()> {
     let mut x = Tensor::from_slice(&[3_i64, 4]);
     let mut out = Tensor::from_slice(&[0_i64, 0]);
     raised_by_length_(&mut x)?;
@@ -90,7 +90,7 @@ fn forms_of_a_call_call_forms() -> Result<()> {
 }
 
 #[test]
-fn a_body_sees_its_authors_names() -> Result<()> {
+fn names_in_a_body_resolve_in_the_authors_scope() -> Result<()> {
     assert_eq!(plus(1)?, 2);
     assert_eq!(plus!(n = 1)?, 2);
     assert_eq!(calls_itself(3)?, 3);
@@ -101,7 +101,7 @@ fn a_body_sees_its_authors_names() -> Result<()> {
 }
 
 #[test]
-fn a_body_is_a_kernel() -> Result<()> {
+fn a_body_runs_in_typed_and_boxed_calls() -> Result<()> {
     let mut x = Tensor::from_slice(&[0.0_f32]);
     write_twice_(&mut x)?;
     write_twice_::operator().call([(&x).into()])?;

@@ -48,7 +48,7 @@ fn minus_cpu(this: &Tensor, _: &Tensor, alpha: Scalar) -> Result<Tensor> {
 }
 
 #[test]
-fn the_schema_says_what_the_signature_does() {
+fn schemas_are_inferred_from_signatures_or_parsed_from_tokens() {
     assert_eq!(
         inferred::operator().schema().to_string(),
         "definitions::inferred(Tensor self, Tensor(a!) out, Tensor[] rest, Tensor? weight, int[]? dim, Scalar alpha, str mode, \
@@ -62,14 +62,14 @@ fn the_schema_says_what_the_signature_does() {
 }
 
 #[test]
-fn a_schema_may_spell_its_namespace() {
+fn a_schema_may_contain_its_namespace() {
     assert_eq!(out::operator().name().to_string(), "spelled::out.Tensor");
     assert_eq!(out_scalar_mode::operator().name().to_string(), "spelled::out.Scalar_mode");
     assert_eq!(aliased::operator().schema().arguments.len(), 1);
 }
 
 #[test]
-fn an_operator_of_rust_calls_it() -> Result<()> {
+fn a_rust_operator_calls_the_operator() -> Result<()> {
     let x = Tensor::from_slice(&[1.0_f32]);
     let difference = (&x - &x)?;
     assert_eq!(difference.sizes(), [1]);

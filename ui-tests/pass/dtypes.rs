@@ -8,12 +8,12 @@ use dispatch_runtime::prelude::*;
 fn name(this: &Tensor, other: &Tensor) -> Result<Str>;
 
 #[op_impl(name, CPU, dtypes(floating, i64, floating))]
-fn name_of<T: Number>(_: &Tensor, _: &Tensor) -> Str {
+fn dtype_name<T: Number>(_: &Tensor, _: &Tensor) -> Str {
     std::any::type_name::<T>().into()
 }
 
 #[op_impl(name, CUDA, dtypes(all), by = other)]
-fn name_of_other<T>(this: &Tensor, other: &Tensor) -> Result<Str>
+fn dtype_name_of_other<T>(this: &Tensor, other: &Tensor) -> Result<Str>
 where
     T: Element + 'static,
 {
@@ -60,7 +60,7 @@ fn write_one<T: One>(this: &mut Tensor) -> Result<()> {
 }
 
 #[test]
-fn the_first_tensor_chooses_unless_another_is_named() -> Result<()> {
+fn the_first_tensor_selects_the_dtype_unless_by_names_another_argument() -> Result<()> {
     let (x, y) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[1_i64]));
     assert_eq!(&*name(&x, &y)?, "f32");
     assert_eq!(&*name::call_for(keys::CUDA, &x, &y)?, "i64");
@@ -71,7 +71,7 @@ fn the_first_tensor_chooses_unless_another_is_named() -> Result<()> {
 }
 
 #[test]
-fn a_bound_may_be_the_users_own() -> Result<()> {
+fn a_kernel_may_have_a_trait_of_the_user_as_bound() -> Result<()> {
     let mut x = Tensor::from_slice(&[0_i64]);
     write_(&mut x)?;
     assert_eq!(&*x.read::<i64>()?, [1]);

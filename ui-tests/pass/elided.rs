@@ -43,7 +43,7 @@ fn unchanged(_: ...) -> Tensor {
 }
 
 #[test]
-fn a_function_without_parameters_of_its_own_has_those_of_the_schema() {
+fn elided_parameters_are_those_of_the_schema() {
     let (mut a, b) = (Tensor::from_slice(&[1_i64, 2]), Tensor::from_slice(&[10_i64, 20]));
     assert_eq!(raised(&a, &b, 3, true).unwrap().to_vec::<i64>().unwrap(), [17, 28]);
     raised_(&mut a, &b, 3, false).unwrap();

@@ -11,7 +11,7 @@ macro_rules! operator {
     )*};
 }
 
-operator! { several aliased everywhere replaced chosen boxed_one passed }
+operator! { several aliased everywhere replaced chosen boxed_one skipped }
 
 #[op_impl(several, CPU, CUDA, Meta)]
 fn several_any(_: &Tensor) -> Str {
@@ -89,11 +89,11 @@ fn boxed_kernel(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-fallthrough!(passed, AutogradCPU, Tracer);
+fallthrough!(skipped, AutogradCPU, Tracer);
 
-#[op_impl(passed, CPU)]
-fn passed_cpu(_: &Tensor) -> Str {
-    "passed".into()
+#[op_impl(skipped, CPU)]
+fn skipped_cpu(_: &Tensor) -> Str {
+    "skipped".into()
 }
 
 mod backend {
@@ -112,12 +112,12 @@ use backend::{Quiet, TPU};
 
 #[op_impl(several, TPU, Autograd.on(TPU), my_npu::NPU)]
 fn several_npu(_: &Tensor) -> Str {
-    "on a backend of one's own".into()
+    "on a backend of the user".into()
 }
 
-#[op_impl(passed, backend::TPU, Quiet)]
-fn passed_npu(_: &Tensor) -> Str {
-    "passed".into()
+#[op_impl(skipped, backend::TPU, Quiet)]
+fn skipped_npu(_: &Tensor) -> Str {
+    "skipped".into()
 }
 
 fn x(length: usize) -> Tensor {
@@ -131,26 +131,26 @@ fn a_kernel_may_serve_several_keys() -> Result<()> {
         assert_eq!(&*several::call_for(key, &x(1))?, "several");
     }
     for key in [TPU, my_npu::NPU, keys::Autograd.on(TPU)] {
-        assert_eq!(&*several::call_for(key, &x(1))?, "on a backend of one's own");
+        assert_eq!(&*several::call_for(key, &x(1))?, "on a backend of the user");
     }
     Ok(())
 }
 
 #[test]
-fn an_alias_serves_what_it_covers() -> Result<()> {
+fn an_alias_key_serves_its_runtime_keys() -> Result<()> {
     assert_eq!(&*aliased(&x(1))?, "autograd, then backend");
     assert_eq!(&*everywhere::call_for(keys::CUDA, &x(1))?, "everywhere");
     Ok(())
 }
 
 #[test]
-fn one_kernel_may_replace_another() -> Result<()> {
+fn an_overriding_kernel_replaces_another() -> Result<()> {
     assert_eq!(&*replaced(&x(1))?, "second");
     Ok(())
 }
 
 #[test]
-fn the_highest_priority_that_fits_is_chosen() -> Result<()> {
+fn the_eligible_kernel_with_the_highest_priority_runs() -> Result<()> {
     let texts: Result<Vec<Str>> = [3, 1, 2].iter().map(|&length| chosen(&x(length))).collect();
     assert_eq!(texts?.iter().map(|text| &**text).collect::<Vec<_>>(), ["long", "one", "otherwise"]);
     let mut y = x(1);
@@ -162,9 +162,9 @@ fn the_highest_priority_that_fits_is_chosen() -> Result<()> {
 }
 
 #[test]
-fn boxed_kernels_and_fallthrough_are_kernels() -> Result<()> {
+fn boxed_kernels_run_and_fallthrough_keys_are_skipped() -> Result<()> {
     assert_eq!(&*boxed_one(&x(1))?, "keys::boxed_one");
-    assert_eq!(&*passed(&x(1))?, "passed");
+    assert_eq!(&*skipped(&x(1))?, "skipped");
     Ok(())
 }
 
@@ -183,16 +183,16 @@ mod clash {
         op.redispatch_boxed(keys.below(KEY), stack)
     }
 
-    #[op_impl(super::passed, KERNEL)]
-    fn passed(_: &Tensor) -> Str {
+    #[op_impl(super::skipped, KERNEL)]
+    fn skipped(_: &Tensor) -> Str {
         "by kernel".into()
     }
 }
 
 #[test]
-fn a_keys_name_may_be_one_of_generated_code() -> Result<()> {
+fn key_names_do_not_clash_with_generated_names() -> Result<()> {
     let _included = dispatch_runtime::guard::include(clash::KEY.into());
-    assert_eq!(&*passed(&x(1))?, "passed");
-    assert_eq!(&*passed::call_for(clash::KERNEL, &x(1))?, "by kernel");
+    assert_eq!(&*skipped(&x(1))?, "skipped");
+    assert_eq!(&*skipped::call_for(clash::KERNEL, &x(1))?, "by kernel");
     Ok(())
 }

@@ -128,7 +128,7 @@ fn x() -> Tensor {
 }
 
 #[test]
-fn a_renamed_operator_is_the_same() -> Result<()> {
+fn an_operator_may_be_imported_under_another_name() -> Result<()> {
     times(&x(), &x())?;
     times!(&x(), other = &x())?;
     square(&x())?;
@@ -140,7 +140,7 @@ fn a_renamed_operator_is_the_same() -> Result<()> {
 }
 
 #[test]
-fn a_module_is_no_part_of_the_name() -> Result<()> {
+fn modules_are_not_part_of_operator_names() -> Result<()> {
     doubled(&x(), 1)?;
     outer::twice!(&x())?;
     outer::inner::doubled!(&x(), times = 3)?;
@@ -152,7 +152,7 @@ fn a_module_is_no_part_of_the_name() -> Result<()> {
 }
 
 #[test]
-fn a_dot_is_part_of_the_name() -> Result<()> {
+fn operator_names_that_differ_only_in_dots_do_not_clash() -> Result<()> {
     let called = [dots::base::sum_dim_intlist()?, dots::base::dim_intlist()?, dots::overload::sum_dim_intlist()?];
     assert_eq!(called, [1, 2, 3]);
     Ok(())
@@ -180,29 +180,29 @@ fn an_operator_may_be_defined_in_a_function() -> Result<()> {
     Ok(())
 }
 
-mod unreachable_from_the_root {
-    pub(crate) mod deep {
+mod private_module {
+    pub(crate) mod nested {
         use dispatch_runtime::prelude::*;
 
-        #[op_def("buried(Tensor self, int n=4) -> int")]
-        pub(crate) fn buried(_this: &Tensor, n: i64) -> Result<i64> {
+        #[op_def("private_operator(Tensor self, int n=4) -> int")]
+        pub(crate) fn private_operator(_this: &Tensor, n: i64) -> Result<i64> {
             Ok(n)
         }
 
-        #[op_def("exported(Tensor self, int n=5) -> int")]
-        pub fn exported(_this: &Tensor, n: i64) -> Result<i64> {
+        #[op_def("public_operator(Tensor self, int n=5) -> int")]
+        pub fn public_operator(_this: &Tensor, n: i64) -> Result<i64> {
             Ok(n)
         }
     }
 
-    pub(crate) use deep::buried as unearthed;
+    pub(crate) use nested::private_operator as reexported;
 }
 
 #[test]
-fn the_named_form_works_wherever_the_operator_is_and_whatever_it_is_called() -> Result<()> {
-    use unreachable_from_the_root::deep::exported as abroad;
-    assert_eq!(unreachable_from_the_root::deep::buried!(&x())?, 4);
-    assert_eq!(unreachable_from_the_root::unearthed!(&x(), n = 6)?, 6);
-    assert_eq!(abroad!(&x())?, 5);
+fn the_named_form_works_in_private_modules_and_under_other_names() -> Result<()> {
+    use private_module::nested::public_operator as imported;
+    assert_eq!(private_module::nested::private_operator!(&x())?, 4);
+    assert_eq!(private_module::reexported!(&x(), n = 6)?, 6);
+    assert_eq!(imported!(&x())?, 5);
     Ok(())
 }

@@ -30,9 +30,9 @@ fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 }
 
 #[test]
-fn the_runtime_may_have_another_name() -> Result<()> {
+fn the_runtime_crate_may_be_renamed() -> Result<()> {
     let x = Tensor::from_slice(&[1.0_f32]);
-    renamed::by_name(&x)?;
+    renamed::call_by_name(&x)?;
     renamed::increment!(&x, by = 2.0)?;
     let negated = (-&x)?;
     assert_eq!(negated.sizes(), [1]);
@@ -42,7 +42,7 @@ fn the_runtime_may_have_another_name() -> Result<()> {
 }
 
 #[test]
-fn an_error_may_be_of_another_type() -> Result<()> {
+fn kernel_errors_may_have_other_types() -> Result<()> {
     let error = myops::now("").unwrap_err().to_string();
     assert!(error.contains("no clock") && error.contains("myops::now"), "{error}");
     assert!(myops::now("wall")? > 0.0);
@@ -50,7 +50,7 @@ fn an_error_may_be_of_another_type() -> Result<()> {
 }
 
 #[test]
-fn a_key_of_another_crate_is_a_key() -> Result<()> {
+fn keys_of_other_crates_select_kernels() -> Result<()> {
     let x = Tensor::from_slice(&[1.0_f32]);
     assert_eq!(myops::square::call_for(NPU, &x)?.sizes(), [1]);
     assert_eq!(myops::mymul::call_for(NPU, &x, &x)?.sizes(), [1]);

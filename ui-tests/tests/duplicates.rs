@@ -6,22 +6,22 @@ use dispatch_runtime::prelude::*;
 fn twice(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(twice, CPU)]
-fn first(this: &Tensor) -> Result<Tensor> {
+fn first_kernel(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
 #[op_impl(twice, CPU)]
-fn second(this: &Tensor) -> Result<Tensor> {
+fn second_kernel(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
 #[op_impl(myops::mymul, CPU)]
-fn sound(this: &Tensor, _: &Tensor) -> Result<Tensor> {
+fn mymul_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
 #[test]
-fn two_kernels_for_one_key_are_told_with_both_places() {
+fn verify_reports_both_locations_of_duplicate_kernels() {
     let findings: Vec<String> = dispatch_runtime::verify().iter().map(ToString::to_string).collect();
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert!(finding.contains("duplicates::twice") && finding.contains("CPU"), "{finding}");
@@ -31,7 +31,7 @@ fn two_kernels_for_one_key_are_told_with_both_places() {
 }
 
 #[test]
-fn calls_of_that_operator_fail_and_no_others() {
+fn only_calls_of_the_operator_with_duplicate_kernels_fail() {
     let x = Tensor::from_slice(&[1.0_f32]);
     assert!(twice(&x).unwrap_err().to_string().contains("duplicates::twice"));
     assert!(myops::mymul(&x, &x).is_ok());

@@ -1,7 +1,7 @@
 //! Shared code of the benchmarks: building programs, counting their instructions, and printing tables.
 
 pub mod build;
-pub mod steps;
+pub mod single_step;
 pub mod table;
 
 /// A result of a benchmark. Errors are only printed, so they have no type of their own.

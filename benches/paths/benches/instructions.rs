@@ -20,7 +20,7 @@ use paths::PATHS;
 #[bench::boxed(9)]
 #[bench::to_boxed_fallback(10)]
 #[bench::through_boxed_fallback(11)]
-#[bench::over_boxed_fallback(12)]
+#[bench::past_marked_fallback(12)]
 fn thousand_calls(path: usize) {
     PATHS[path].run(&[1000], &mut || {});
 }

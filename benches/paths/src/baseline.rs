@@ -7,28 +7,28 @@ use dispatch_runtime::{KeySet, Result, Tensor};
 use crate::Loop;
 
 pub(crate) fn empty(calls: Loop<'_>) {
-    calls.each(|a, b| {
+    calls.repeat(|a, b| {
         black_box((a, b));
     });
 }
 
 type Kernel = fn(&Tensor, &Tensor, KeySet) -> Result<Tensor>;
 
-fn first(this: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
+fn return_first(this: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-fn refuse(_: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
-    Err(dispatch_runtime::Error::kernel("not this backend"))
+fn return_error(_: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
+    Err(dispatch_runtime::Error::kernel("the kernel is of another backend"))
 }
 
 pub(crate) fn function_pointer(calls: Loop<'_>) {
-    let kernel: Kernel = black_box(first);
-    calls.each(|a, b| kernel(a, b, KeySet::EMPTY));
+    let kernel: Kernel = black_box(return_first);
+    calls.repeat(|a, b| kernel(a, b, KeySet::EMPTY));
 }
 
 trait Backend {
-    fn first(&self, this: &Tensor, other: &Tensor) -> Result<Tensor>;
+    fn return_first(&self, this: &Tensor, other: &Tensor) -> Result<Tensor>;
 }
 
 struct Cpu;
@@ -36,22 +36,22 @@ struct Cuda;
 
 impl Backend for Cpu {
     #[inline(never)]
-    fn first(&self, this: &Tensor, _: &Tensor) -> Result<Tensor> {
+    fn return_first(&self, this: &Tensor, _: &Tensor) -> Result<Tensor> {
         Ok(this.clone())
     }
 }
 
 impl Backend for Cuda {
     #[inline(never)]
-    fn first(&self, this: &Tensor, other: &Tensor) -> Result<Tensor> {
-        refuse(this, other, KeySet::EMPTY)
+    fn return_first(&self, this: &Tensor, other: &Tensor) -> Result<Tensor> {
+        return_error(this, other, KeySet::EMPTY)
     }
 }
 
 pub(crate) fn dyn_trait(calls: Loop<'_>) {
     let backends: [&dyn Backend; 2] = [&Cpu, &Cuda];
     let backend = black_box(backends)[0];
-    calls.each(|a, b| black_box(backend).first(a, b));
+    calls.repeat(|a, b| black_box(backend).return_first(a, b));
 }
 
 /// A closed set of backends, as in frameworks whose devices are an `enum`.
@@ -69,17 +69,17 @@ fn on_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
 
 #[inline(never)]
 fn on_cuda(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    refuse(other, this, KeySet::EMPTY)
+    return_error(other, this, KeySet::EMPTY)
 }
 
 #[inline(never)]
 fn on_metal(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    refuse(this, other, KeySet::FULL)
+    return_error(this, other, KeySet::FULL)
 }
 
 pub(crate) fn match_backend(calls: Loop<'_>) {
     let _ = black_box([Device::Cuda, Device::Metal]);
-    calls.each(|a, b| match black_box(Device::Cpu) {
+    calls.repeat(|a, b| match black_box(Device::Cpu) {
         Device::Cpu => on_cpu(a, b),
         Device::Cuda => on_cuda(a, b),
         Device::Metal => on_metal(a, b),

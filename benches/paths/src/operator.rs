@@ -31,21 +31,21 @@ fn differentiable_autograd(this: &Tensor, other: &Tensor, keys: KeySet) -> Resul
 
 /// The key of a layer whose fallback returns the first argument of every call.
 #[dispatch_key(layer, above = Everything)]
-static Answer: Key;
+static ReturnFirst: Key;
 
-#[op_fallback(Answer)]
-fn answer(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_fallback(ReturnFirst)]
+fn return_first(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     stack.drop_top(op.argument_count() - 1);
     Ok(())
 }
 
 #[op_fallback(Negative)]
-fn pass_on(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn redispatch_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Negative), stack)
 }
 
 #[op_fallback(Functionalize, marked(REQUIRES_GRAD))]
-fn pass_on_marked(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn redispatch_marked(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Functionalize), stack)
 }
 
@@ -62,58 +62,59 @@ fn differentiable_not_inlined(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 pub(crate) fn inlined(calls: Loop<'_>) {
-    calls.each(plain);
+    calls.repeat(plain);
 }
 
 pub(crate) fn typed(calls: Loop<'_>) {
-    calls.each(opdispatch_typed_call);
+    calls.repeat(opdispatch_typed_call);
 }
 
 pub(crate) fn redispatch(calls: Loop<'_>) {
     let keys = CPU | ADInplaceOrView | BackendSelect;
-    calls.each(|a, b| plain::redispatch(std::hint::black_box(keys), a, b));
+    calls.repeat(|a, b| plain::redispatch(std::hint::black_box(keys), a, b));
 }
 
 pub(crate) fn through_autograd(calls: Loop<'_>) {
-    calls.each(differentiable_not_inlined);
+    calls.repeat(differentiable_not_inlined);
 }
 
 pub(crate) fn guarded(calls: Loop<'_>) {
-    calls.each(|_, _| drop(std::hint::black_box(guard::below_autograd())));
+    calls.repeat(|_, _| drop(std::hint::black_box(guard::below_autograd())));
 }
 
 pub(crate) fn boxed(calls: Loop<'_>) {
     let operator = plain::operator();
     let mut stack = Stack::new();
-    calls.each(|a, b| -> Result<Tensor> {
+    calls.repeat(|a, b| -> Result<Tensor> {
         stack.push(a);
         stack.push(b);
         operator.call_boxed(&mut stack)?;
         match stack.pop() {
             Some(Value::Tensor(result)) => Ok(result),
-            _ => no_tensor(),
+            _ => not_a_tensor(),
         }
     });
 }
 
 #[cold]
-fn no_tensor() -> Result<Tensor> {
-    Err(Error::kernel("the result is no tensor"))
+fn not_a_tensor() -> Result<Tensor> {
+    Err(Error::kernel("the result is not a tensor"))
 }
 
 pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
-    let _on = guard::include(Answer.into());
-    calls.each(opdispatch_typed_call);
+    let _guard = guard::include(ReturnFirst.into());
+    calls.repeat(opdispatch_typed_call);
 }
 
-/// Calls past a marked fallback, after a tensor has the mark. Before that, the fallback costs nothing.
-pub(crate) fn over_boxed_fallback(calls: Loop<'_>) {
+/// Calls an operator whose tensors do not have the mark of a fallback, so that the fallback is skipped. Another tensor has the
+/// mark, because until the first mark the fallback costs nothing.
+pub(crate) fn past_marked_fallback(calls: Loop<'_>) {
     Tensor::from_slice(&[1.0_f32]).mark(Marks::REQUIRES_GRAD);
-    let _on = guard::include(Functionalize.into());
-    calls.each(opdispatch_typed_call);
+    let _guard = guard::include(Functionalize.into());
+    calls.repeat(opdispatch_typed_call);
 }
 
 pub(crate) fn through_boxed_fallback(calls: Loop<'_>) {
-    let _on = guard::include(Negative.into());
-    calls.each(opdispatch_typed_call);
+    let _guard = guard::include(Negative.into());
+    calls.repeat(opdispatch_typed_call);
 }

@@ -13,15 +13,15 @@
 using Job = std::function<void()>;
 
 static std::map<std::string, Job> jobs() {
-    const auto a = at::full({1}, 1.5f), b = at::full({1}, 2.5f), sum = at::full({1}, 1.5f);
+    const auto a = at::full({1}, 1.5f), b = at::full({1}, 2.5f), target = at::full({1}, 1.5f);
     const auto leaf = at::full({1}, 1.5f).requires_grad_();
     const auto row = at::full({1, 1}, 1.5f), column = at::full({1, 1}, 2.5f);
     auto out = at::zeros({1});
     return {
-        {"nothing", [] {}},
+        {"empty function", [] {}},
         {"add", [=] { at::add(a, b); }},
         {"add out=", [=]() mutable { at::add_out(out, a, b); }},
-        {"add_", [=] { sum.add_(b); }},
+        {"add_", [=] { target.add_(b); }},
         {"add, recorded", [=] { at::add(leaf, b); }},
         {"relu", [=] { at::relu(a); }},
         {"mm 1x1", [=] { at::mm(row, column); }},
@@ -32,10 +32,10 @@ static std::map<std::string, Job> jobs() {
 
 int main(int argc, char** argv) {
     at::set_num_threads(1);
-    const auto all = jobs();
+    const auto workloads = jobs();
     if (argc == 3 && std::string(argv[1]) == "count") {
-        const auto found = all.find(argv[2]);
-        if (found == all.end()) {
+        const auto found = workloads.find(argv[2]);
+        if (found == workloads.end()) {
             return 1;
         }
         raise(SIGSTOP);
@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
         return 0;
     }
     for (std::string line; std::getline(std::cin, line);) {
-        const auto found = all.find(line.substr(line.find(' ') + 1));
-        if (found == all.end()) {
+        const auto found = workloads.find(line.substr(line.find(' ') + 1));
+        if (found == workloads.end()) {
             std::puts("-");
         } else {
             const long calls = std::stol(line);

@@ -52,7 +52,7 @@ PARTS = {
 }
 
 
-def part(name):
+def job_for(name):
     forward = name.removesuffix(", backward")
     if forward not in PARTS:
         return None
@@ -61,5 +61,5 @@ def part(name):
     if name == forward:
         return lambda: compute(*inputs)
     result = compute(*inputs)
-    seed = torch.ones_like(result)
-    return lambda: torch.autograd.grad(result, inputs, seed, retain_graph=True)
+    result_gradient = torch.ones_like(result)
+    return lambda: torch.autograd.grad(result, inputs, result_gradient, retain_graph=True)

@@ -1,7 +1,7 @@
 """The benchmark programs in PyTorch, from Python. ../peer/src/lib.rs has the protocol.
 
-Large tensors are measured here, where Python's own microsecond does not show, and small ones where calls.cpp cannot be built.
-`peer.py where` prints the version, and the flags to build that file with.
+Large tensors are measured here, for which Python's own microsecond is negligible, and small ones if calls.cpp cannot be built.
+`peer.py flags` prints the version, and the compiler flags for that file.
 """
 
 import itertools
@@ -16,15 +16,15 @@ import parts
 import train
 
 
-def calls():
+def small_calls():
     a, b, out = torch.tensor([1.5]), torch.tensor([2.5]), torch.zeros(1)
     leaf = torch.tensor([1.5], requires_grad=True)
-    total, row, column = a.clone(), a.view(1, 1), b.view(1, 1)
+    target, row, column = a.clone(), a.view(1, 1), b.view(1, 1)
     return {
-        "nothing": lambda: None,
+        "empty function": lambda: None,
         "add": lambda: torch.add(a, b),
         "add out=": lambda: torch.add(a, b, out=out),
-        "add_": lambda: total.add_(b),
+        "add_": lambda: target.add_(b),
         "add, recorded": lambda: torch.add(leaf, b),
         "relu": lambda: torch.relu(a),
         "mm 1x1": lambda: torch.mm(row, column),
@@ -33,13 +33,13 @@ def calls():
     }
 
 
-def throughput(operator, sizes):
+def large_call(operator, sizes):
     # Values around zero, as in the other programs.
     a, b = torch.rand(sizes) * 4 - 2, torch.rand(sizes) * 4 - 2
     weight, bias = torch.rand(sizes[-1]), torch.rand(sizes[-1])
     wide = [*sizes[:-1], 2 * sizes[-1]]
     c, d = torch.rand(wide)[..., ::2], torch.rand(wide)[..., ::2]
-    turned, row, column = b.mT, b[:1], b[..., :1]
+    transposed, row, column = b.mT, b[:1], b[..., :1]
     return {
         "matmul": lambda: torch.mm(a, b),
         "bmm": lambda: torch.bmm(a, b),
@@ -49,7 +49,7 @@ def throughput(operator, sizes):
         "gelu": lambda: torch.nn.functional.gelu(a),
         "add": lambda: torch.add(a, b),
         "mul": lambda: torch.mul(a, b),
-        "add, transposed": lambda: torch.add(a, turned),
+        "add, transposed": lambda: torch.add(a, transposed),
         "add, every second": lambda: torch.add(c, d),
         "add a row": lambda: torch.add(a, row),
         "add a column": lambda: torch.add(a, column),
@@ -60,22 +60,22 @@ def throughput(operator, sizes):
     }.get(operator)
 
 
-def prepare(work):
-    job = calls().get(work) or train.step(work) or parts.part(work) or data.work(work)
-    if job is None and " " in work:
-        operator, sizes = work.rsplit(" ", 1)
-        job = throughput(operator, [int(size) for size in sizes.split("x")])
+def job_for(workload):
+    job = small_calls().get(workload) or train.training_step(workload) or parts.job_for(workload) or data.job_for(workload)
+    if job is None and " " in workload:
+        operator, sizes = workload.rsplit(" ", 1)
+        job = large_call(operator, [int(size) for size in sizes.split("x")])
     return job
 
 
 def serve():
     current, job = None, None
     for line in sys.stdin:
-        count, work = line.rstrip("\n").split(" ", 1)
-        if work != current:
-            # Frees the memory of the last work first.
+        count, workload = line.rstrip("\n").split(" ", 1)
+        if workload != current:
+            # Frees the memory of the last workload first.
             job = None
-            current, job = work, prepare(work)
+            current, job = workload, job_for(workload)
         if job is None:
             print("-", flush=True)
             continue
@@ -85,29 +85,29 @@ def serve():
         print(time.perf_counter() - start, flush=True)
 
 
-def resident(name):
+def read_status(name):
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith(name))
 
 
-def memory(warm_up, work):
-    calls = 10
-    job = prepare(warm_up)
-    for _ in range(calls):
+def peak_memory(warm_up, workload):
+    count = 10
+    job = job_for(warm_up)
+    for _ in range(count):
         job()
     job = None
     with open("/proc/self/clear_refs", "w") as peak:
         peak.write("5")
-    before = resident("VmRSS:")
-    job = prepare(work)
+    before = read_status("VmRSS:")
+    job = job_for(workload)
     if job is None:
         return print("-")
-    for _ in range(calls):
+    for _ in range(count):
         job()
-    print(resident("VmHWM:") - before)
+    print(read_status("VmHWM:") - before)
 
 
-def where():
+def print_flags():
     root = os.path.dirname(torch.__file__)
     print(torch.__version__)
     print(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}")
@@ -117,11 +117,11 @@ def where():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["where"]:
-        where()
+    if sys.argv[1:] == ["flags"]:
+        print_flags()
     else:
         torch.set_num_threads(int(os.environ.get("PEER_THREADS", "1")))
         if sys.argv[1:2] == ["memory"]:
-            memory(*sys.argv[2:])
+            peak_memory(*sys.argv[2:])
         else:
             serve()

@@ -7,7 +7,7 @@ from torch.nn import functional
 CLASSES = 10
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     def __init__(self, inputs, outputs, stride):
         super().__init__()
         self.first = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
@@ -36,16 +36,16 @@ def resnet():
         nn.Conv2d(3, 16, 3, 1, 1, bias=False),
         nn.BatchNorm2d(16),
         nn.ReLU(),
-        Block(16, 16, 1),
-        Block(16, 32, 2),
-        Block(32, 64, 2),
+        ResidualBlock(16, 16, 1),
+        ResidualBlock(16, 32, 2),
+        ResidualBlock(32, 64, 2),
         nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),
         nn.Linear(64, CLASSES),
     )
 
 
-def step(name):
+def training_step(name):
     networks = {
         "train mlp64": (lambda: mlp(64, 128, CLASSES), (64, 64)),
         "train mlp784": (lambda: mlp(784, 1024, 1024, CLASSES), (256, 784)),
@@ -53,14 +53,14 @@ def step(name):
     }
     if name not in networks:
         return None
-    make, sizes = networks[name]
-    network, pictures = make(), torch.empty(sizes).uniform_(-2, 2)
+    create_network, sizes = networks[name]
+    network, pictures = create_network(), torch.empty(sizes).uniform_(-2, 2)
     labels = torch.arange(sizes[0]) * 7 % CLASSES
     optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, foreach=True)
 
-    def take():
+    def train_step():
         functional.cross_entropy(network(pictures), labels).backward()
         optimiser.step()
         optimiser.zero_grad()
 
-    return take
+    return train_step

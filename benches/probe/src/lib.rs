@@ -1,7 +1,7 @@
 //! Runs one path, for the report to measure.
 //!
 //! `probe count PATH [LIBRARY]` stops itself before 10 calls, after them, and after 110 more; the tracer counts instructions.
-//! `probe time PATH [LIBRARY]` prints the nanoseconds of a call. The path is an index. With a library, the operators, the runtime
+//! `probe time PATH [LIBRARY]` prints the nanoseconds per call. The path is an index. With a library, the operators, the runtime
 //! and the loop are in the library.
 
 use std::process::ExitCode;
@@ -15,27 +15,27 @@ type Run = dyn Fn(usize, &[u64], &mut dyn FnMut());
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (what, path, library) = match &arguments[..] {
-        [what, path] => (what, path.parse(), None),
-        [what, path, library] => (what, path.parse(), Some(library)),
+    let (command, path, library) = match &arguments[..] {
+        [command, path] => (command, path.parse(), None),
+        [command, path, library] => (command, path.parse(), Some(library)),
         _ => return ExitCode::FAILURE,
     };
     let Ok(path) = path else { return ExitCode::FAILURE };
     match library {
-        None => measure(what, path, &|path, rounds, mark| PATHS[path].run(rounds, mark)),
+        None => measure(command, path, &|path, rounds, mark| PATHS[path].run(rounds, mark)),
         Some(library) => {
             // SAFETY: the library is `shared` of this workspace, whose start-up code only collects registrations.
-            let library = unsafe { libloading::Library::new(library) }.expect("the library is there");
+            let library = unsafe { libloading::Library::new(library) }.expect("the library exists and can be loaded");
             // SAFETY: `shared` defines the function with this type, and was built by the same compiler.
             let run = unsafe { library.get::<fn(usize, &[u64], &mut dyn FnMut())>(b"opdispatch_run_path") };
-            measure(what, path, &*run.expect("the library has the function"));
+            measure(command, path, &*run.expect("the library exports the function"));
         }
     }
     ExitCode::SUCCESS
 }
 
-fn measure(what: &str, path: usize, run: &Run) {
-    if what == "count" {
+fn measure(command: &str, path: usize, run: &Run) {
+    if command == "count" {
         run(path, &[10, 10, 110], &mut || {
             // SAFETY: stops this process until the tracer continues it.
             unsafe { libc::raise(libc::SIGSTOP) };

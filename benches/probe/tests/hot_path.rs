@@ -3,7 +3,7 @@
 use std::process::Command;
 
 #[test]
-fn a_typed_call_has_no_call_and_no_branch_but_the_final_jump() {
+fn a_typed_call_has_no_call_no_branch_and_no_stack_frame_before_its_final_jump() {
     if cfg!(debug_assertions) || !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         println!("SKIPPED: run `cargo test --release -p probe` on x86-64 Linux");
         return;
@@ -12,7 +12,7 @@ fn a_typed_call_has_no_call_and_no_branch_but_the_final_jump() {
         .args(["-d", "--no-show-raw-insn", "--disassemble=opdispatch_typed_call", env!("CARGO_BIN_EXE_probe")])
         .output();
     let Ok(disassembly) = disassembly else {
-        println!("SKIPPED: there is no objdump (`apt-get install binutils`)");
+        println!("SKIPPED: objdump is not installed (`apt-get install binutils`)");
         return;
     };
     let text = String::from_utf8_lossy(&disassembly.stdout);
@@ -26,12 +26,12 @@ fn a_typed_call_has_no_call_and_no_branch_but_the_final_jump() {
             !matches!(instruction.split_whitespace().next(), Some("int3" | "nop" | "nopw" | "nopl" | "cs" | "data16"))
         })
         .collect();
-    let (last, line) = instructions.split_last().expect("the function is in the program");
+    let (last, others) = instructions.split_last().expect("the function is in the program");
     assert!(last.starts_with("jmp") && last.contains('*'), "{text}");
-    let leaves = |instruction: &&&str| {
+    let is_branch = |instruction: &&&str| {
         instruction.starts_with('j') || instruction.starts_with("call") || instruction.starts_with("ret")
     };
-    assert_eq!(line.iter().find(leaves), None, "{text}");
-    let touches_the_stack = |instruction: &&&str| instruction.starts_with("push") || instruction.contains("%rsp");
-    assert_eq!(line.iter().find(touches_the_stack), None, "{text}");
+    assert_eq!(others.iter().find(is_branch), None, "{text}");
+    let uses_the_stack = |instruction: &&&str| instruction.starts_with("push") || instruction.contains("%rsp");
+    assert_eq!(others.iter().find(uses_the_stack), None, "{text}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use measure::build::{cargo, target};
-use measure::{Result, steps, table};
+use measure::{Result, single_step, table};
 use paths::PATHS;
 
 use crate::benches;
@@ -37,8 +37,10 @@ pub(crate) fn report() -> Result<()> {
     let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
     let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;
 
-    println!("A call of an operator with two tensors that returns a handle to the first, less the loop around it:\n");
-    let [function, dynamic, matched] = [1, 2, 3].map(|path| ours[path]);
+    println!(
+        "A call of an operator with two tensors that returns a handle to the first, without the loop around it:\n"
+    );
+    let [function_pointer, dyn_trait, match_backend] = [1, 2, 3].map(|path| ours[path]);
     let rows: Vec<[String; 16]> = PATHS
         .iter()
         .enumerate()
@@ -50,23 +52,23 @@ pub(crate) fn report() -> Result<()> {
                 (_, Some(target)) => target.to_string(),
                 (_, None) => String::new(),
             };
-            let against = |other: Option<f64>| match (count, other) {
+            let ratio_to = |other: Option<f64>| match (count, other) {
                 (Some(count), Some(other)) => format!("{:.2}", count / other),
                 _ => String::new(),
             };
             [
                 path.name.to_owned(),
-                whole(count),
+                rounded(count),
                 verdict,
-                whole(autograd[i].instructions),
-                whole(layered[i].instructions),
-                against(function.instructions),
-                against(dynamic.instructions),
-                against(matched.instructions),
+                rounded(autograd[i].instructions),
+                rounded(layered[i].instructions),
+                ratio_to(function_pointer.instructions),
+                ratio_to(dyn_trait.instructions),
+                ratio_to(match_backend.instructions),
                 path.pytorch.map(|pytorch| pytorch.to_string()).unwrap_or_default(),
-                against(path.pytorch.map(f64::from)),
-                whole(user[i].instructions),
-                whole(shared[i].instructions),
+                ratio_to(path.pytorch.map(f64::from)),
+                rounded(user[i].instructions),
+                rounded(shared[i].instructions),
                 format!("{:.1}", ours[i].nanoseconds),
                 format!("{:.1}", layered[i].nanoseconds),
                 format!("{:.1}", user[i].nanoseconds),
@@ -100,21 +102,21 @@ impl Build {
     fn costs(&self) -> Result<Vec<Cost>> {
         let costs = (0..PATHS.len()).map(|path| self.cost(path)).collect::<Result<Vec<Cost>>>()?;
         let empty = costs[0];
-        let beyond = |cost: &Cost| Cost {
+        let without_loop = |cost: &Cost| Cost {
             instructions: cost.instructions.zip(empty.instructions).map(|(cost, empty)| cost - empty),
             nanoseconds: cost.nanoseconds - empty.nanoseconds,
         };
-        Ok(costs.iter().map(beyond).collect())
+        Ok(costs.iter().map(without_loop).collect())
     }
 
     fn cost(&self, path: usize) -> Result<Cost> {
         let path = path.to_string();
-        let probe = |what: &str| {
+        let probe = |command_name: &str| {
             let mut command = Command::new(&self.probe);
-            command.args([what, &path]).args(&self.library);
+            command.args([command_name, &path]).args(&self.library);
             command
         };
-        let instructions = steps::per_call(&mut probe("count"), 100);
+        let instructions = single_step::instructions_per_call(&mut probe("count"), 100);
         if let Err(error) = &instructions
             && path == "0"
         {
@@ -126,6 +128,6 @@ impl Build {
     }
 }
 
-fn whole(count: Option<f64>) -> String {
+fn rounded(count: Option<f64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| format!("{count:.0}"))
 }

@@ -9,7 +9,7 @@ use measure::Result;
 use crate::benches;
 
 /// Writes a package in `folder`, with the same versions of dependencies as this workspace.
-pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {
+pub(crate) fn write_package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {
     let folder = folder.join(name);
     fs::create_dir_all(folder.join("src"))?;
     let runtime = benches().join("../dispatch-runtime");
@@ -18,11 +18,11 @@ pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf
          [features]\noperators = []\n\n\
          [dependencies]\ndispatch-runtime = {{ path = {runtime:?} }}\n\n\
          [workspace]\n\n\
-         # What is measured is in the runtime. The operators themselves are never called.\n\
+         # The measured code is in the runtime. The operators are never called.\n\
          [profile.release]\nopt-level = 1\n\n[profile.release.package.\"*\"]\nopt-level = 3\n"
     );
-    write_if_new(&folder.join("Cargo.toml"), &manifest)?;
-    write_if_new(&folder.join("src/main.rs"), source)?;
+    write_if_changed(&folder.join("Cargo.toml"), &manifest)?;
+    write_if_changed(&folder.join("src/main.rs"), source)?;
     if !folder.join("Cargo.lock").exists() {
         fs::copy(benches().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     }
@@ -30,12 +30,12 @@ pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf
 }
 
 /// Writes a file only if its text has changed, so that cargo does not build it again.
-fn write_if_new(path: &Path, text: &str) -> Result<()> {
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { Ok(fs::write(path, text)?) }
 }
 
 /// Returns code of `count` operators, each with a kernel for every key.
-pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
+pub(crate) fn operator_code(count: usize, keys: &[&str]) -> String {
     let mut source = String::new();
     for i in 0..count {
         let _ = writeln!(
@@ -55,8 +55,8 @@ pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
     source
 }
 
-/// Returns code of `count` functions like those of `operators`, without attributes.
-pub(crate) fn functions(count: usize) -> String {
+/// Returns code of `count` functions like those of `operator_code`, without attributes.
+pub(crate) fn function_code(count: usize) -> String {
     let mut source = String::new();
     for i in 0..count {
         let _ = writeln!(source, "pub fn f{i}(this: &Tensor, _: &Tensor) -> Result<Tensor> {{ Ok(this.clone()) }}");

@@ -14,15 +14,15 @@ use std::process::ExitCode;
 use measure::Result;
 
 fn main() -> ExitCode {
-    let wanted: Vec<String> = env::args().skip(1).collect();
+    let selected: Vec<String> = env::args().skip(1).collect();
     let parts: [(&str, fn() -> Result<()>); 3] =
         [("calls", calls::report), ("start", start::report), ("check", check::report)];
-    if let Some(unknown) = wanted.iter().find(|wanted| parts.iter().all(|(name, _)| name != wanted)) {
+    if let Some(unknown) = selected.iter().find(|selected| parts.iter().all(|(name, _)| name != selected)) {
         eprintln!("there is no part `{unknown}`; the parts are calls, start and check");
         return ExitCode::FAILURE;
     }
     for (name, report) in parts {
-        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+        if selected.is_empty() || selected.iter().any(|selected| selected == name) {
             if let Err(error) = report() {
                 eprintln!("{name}: {error}");
                 return ExitCode::FAILURE;
@@ -34,5 +34,5 @@ fn main() -> ExitCode {
 
 /// Returns the folder of the benchmarks.
 fn benches() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the benchmarks")
 }

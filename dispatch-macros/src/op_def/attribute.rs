@@ -6,19 +6,19 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
-use crate::syntax::schema_source::Source;
+use crate::syntax::schema_source::SchemaSource;
 
 #[derive(Default)]
 pub(super) struct Attribute {
     /// `None` if the schema is to be inferred.
-    pub(super) schema: Option<Source>,
-    pub(super) claim: Option<Ident>,
+    pub(super) schema: Option<SchemaSource>,
+    pub(super) rust_operator: Option<Ident>,
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
     /// The dtypes in which it computes.
-    pub(super) dtypes: Option<Computed>,
+    pub(super) dtypes: Option<ComputeDtypes>,
     /// A condition that adds to the shape word, or the check of a composite.
-    pub(super) check: Option<Check>,
+    pub(super) check: Option<CheckOption>,
     pub(super) data_dependent: Option<Ident>,
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
     pub(super) body: Option<BodyKey>,
@@ -37,13 +37,13 @@ pub(super) struct OutForm {
 }
 
 /// The option `dtypes(floating, integral)`.
-pub(super) struct Computed {
+pub(super) struct ComputeDtypes {
     pub(super) option: Ident,
     pub(super) words: Vec<Ident>,
 }
 
 /// The option `check = call(arguments)`.
-pub(super) struct Check {
+pub(super) struct CheckOption {
     pub(super) option: Ident,
     pub(super) condition: Expr,
 }
@@ -92,13 +92,14 @@ impl Parse for ShapeWord {
         match (word.to_string().as_str(), arguments.len()) {
             ("pointwise", _) => Ok(Self::Pointwise { operands: arguments }),
             ("reduce", 0 | 1) => Ok(Self::Reduce { dims: arguments.pop() }),
-            ("reduce", _) => {
-                Err(syn::Error::new(word.span(), "`reduce` names one argument, which lists the dimensions"))
-            }
+            ("reduce", _) => Err(syn::Error::new(
+                word.span(),
+                "`reduce` takes one argument, the list of dimensions; leave the others out",
+            )),
             (unknown, _) => {
                 let hint = match dispatch_schema::suggest(unknown, ["pointwise", "reduce"]) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => SHAPES.to_owned(),
+                    None => format!("the shape words are {SHAPE_WORDS}"),
                 };
                 Err(syn::Error::new(word.span(), format!("`{unknown}` is not a shape word; {hint}")))
             }
@@ -106,7 +107,7 @@ impl Parse for ShapeWord {
     }
 }
 
-const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
+const SHAPE_WORDS: &str = "`pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
 const OPTIONS: [&str; 11] =
     ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "body"];
 
@@ -114,53 +115,59 @@ impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut attribute = Self::default();
         for (i, part) in split_at_commas(tokens).into_iter().enumerate() {
-            match option(&part) {
-                Some((name, value)) => attribute.set(&name, value, errors),
-                None if i == 0 => attribute.schema = Some(source(part)),
-                None => errors.at(part, "after its schema, `#[op_def]` takes options, such as `shape = pointwise`"),
+            match split_option(&part) {
+                Some((name, value)) => attribute.set_option(&name, value, errors),
+                None if i == 0 => attribute.schema = Some(parse_schema_source(part)),
+                None => errors.add_at(part, "after its schema, `#[op_def]` takes options, such as `shape = pointwise`"),
             }
         }
         attribute
     }
 
-    fn set(&mut self, name: &Ident, value: TokenStream, errors: &mut Errors) {
+    fn set_option(&mut self, name: &Ident, value: TokenStream, errors: &mut Errors) {
         let twice = match name.to_string().as_str() {
             "operator" => match Ident::parse.parse2(value) {
-                Ok(claim) => self.claim.replace(claim).is_some(),
-                Err(_) => return errors.at(name, "name one of Rust's operators: `operator = Add`"),
+                Ok(rust_operator) => self.rust_operator.replace(rust_operator).is_some(),
+                Err(_) => return errors.add_at(name, "`operator` takes a Rust operator; write `operator = Add`"),
             },
             "shape" => match ShapeWord::parse.parse2(value.clone()) {
                 Ok(shape) => self.shape.replace(shape).is_some(),
                 Err(_) if value.is_empty() => {
-                    return errors.at(
-                        name,
-                        format!("say what the results look like: the words {}", SHAPES.trim_start_matches("they ")),
-                    );
+                    return errors
+                        .add_at(name, format!("`shape` takes a shape word; the shape words are {SHAPE_WORDS}"));
                 }
                 Err(error) => return errors.add(error),
             },
             "dtype" => match Ident::parse.parse2(value) {
                 Ok(dtype) => self.dtype.replace(dtype).is_some(),
-                Err(_) => return errors.at(name, "say how the dtype comes about: `dtype = float`"),
+                Err(_) => return errors.add_at(name, "`dtype` takes the dtype of the result; write `dtype = float`"),
             },
             "dtypes" => match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(value) {
                 Ok(words) if !words.is_empty() => {
                     let words = words.into_iter().collect();
-                    self.dtypes.replace(Computed { option: name.clone(), words }).is_some()
+                    self.dtypes.replace(ComputeDtypes { option: name.clone(), words }).is_some()
                 }
-                _ => return errors.at(name, "name the dtypes that it computes in: `dtypes(floating, integral)`"),
+                _ => {
+                    return errors.add_at(
+                        name,
+                        "`dtypes` takes the dtypes of the computation; write `dtypes(floating, integral)`",
+                    );
+                }
             },
             "check" => match Expr::parse.parse2(value) {
-                Ok(condition) => self.check.replace(Check { option: name.clone(), condition }).is_some(),
+                Ok(condition) => self.check.replace(CheckOption { option: name.clone(), condition }).is_some(),
                 Err(_) => {
-                    return errors
-                        .at(name, "call a function that refuses arguments: `check = check_alpha(this, alpha)`");
+                    return errors.add_at(
+                        name,
+                        "`check` takes a call that checks arguments; write `check = check_alpha(this, alpha)`",
+                    );
                 }
             },
             "out" => match OutForm::parse.parse2(value) {
                 Ok(form) => self.out.replace(form).is_some(),
                 Err(_) => {
-                    return errors.at(name, "name the overload of the form that writes into a tensor: `out = \"out\"`");
+                    return errors
+                        .add_at(name, "`out` takes the overload name of the `out=` form; write `out = \"out\"`");
                 }
             },
             "calls" => match Expr::parse.parse2(value) {
@@ -168,41 +175,47 @@ impl Attribute {
                     self.calls.replace(Expr::Call(call)).is_some()
                 }
                 Ok(other @ Expr::Path(_)) => self.calls.replace(other).is_some(),
-                _ => return errors.at(name, "call the operator that this one is: `calls = other(this)`"),
+                _ => {
+                    return errors
+                        .add_at(name, "`calls` takes the call of another operator; write `calls = other(this)`");
+                }
             },
             "body" => match Expr::parse.parse2(value) {
                 Ok(key @ Expr::Path(_)) => self.body.replace(BodyKey { option: name.clone(), key }).is_some(),
-                _ => return errors.at(name, "name the key that the body serves: `body = CompositeExplicitAutograd`"),
+                _ => {
+                    return errors
+                        .add_at(name, "`body` takes the key of the body; write `body = CompositeExplicitAutograd`");
+                }
             },
             "plan" if value.is_empty() => self.plan.replace(name.clone()).is_some(),
             "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),
             "data_dependent" if value.is_empty() => self.data_dependent.replace(name.clone()).is_some(),
             flag @ ("inplace" | "data_dependent" | "plan") => {
-                return errors.at(name, format!("`{flag}` stands alone; leave the value out"));
+                return errors.add_at(name, format!("`{flag}` takes no value; write it alone"));
             }
             unknown => {
                 let hint = match dispatch_schema::suggest(unknown, OPTIONS) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("they are {}", OPTIONS.map(|option| format!("`{option}`")).join(", ")),
+                    None => format!("the options are {}", OPTIONS.map(|option| format!("`{option}`")).join(", ")),
                 };
-                return errors.at(name, format!("`#[op_def]` has no option `{unknown}`; {hint}"));
+                return errors.add_at(name, format!("`#[op_def]` has no option `{unknown}`; {hint}"));
             }
         };
         if twice {
-            errors.at(name, format!("`{name}` is given twice; leave one out"));
+            errors.add_at(name, format!("`{name}` is given twice; leave one out"));
         }
     }
 }
 
-fn source(part: TokenStream) -> Source {
+fn parse_schema_source(part: TokenStream) -> SchemaSource {
     match syn::parse2::<LitStr>(part.clone()) {
-        Ok(text) => Source::Text(text),
-        Err(_) => Source::Tokens(part),
+        Ok(text) => SchemaSource::Text(text),
+        Err(_) => SchemaSource::Tokens(part),
     }
 }
 
 /// Splits an option: `name = value`, `dtypes(value)`, or a single name.
-fn option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
+fn split_option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut trees = part.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Ident(name)), Some(TokenTree::Group(words))) if name == "dtypes" => {

@@ -5,27 +5,28 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
-use super::{Definition, Form, records};
+use super::{Definition, records};
 use crate::definition_number;
 use crate::syntax::function::signature_lints;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::rust_name;
+use crate::syntax::signature::rust_argument_name;
 
-pub(super) fn definition(definition: &Definition) -> TokenStream {
-    let function = wrapper(definition);
-    let types = types(definition);
-    let named = named_form(definition);
-    let body = records::body(definition);
-    let forms: Vec<Definition> = definition.forms.iter().map(|schema| definition.form(schema.clone())).collect();
-    let form_calls = definition.form_calls(&forms);
-    let form_types = definition.form_types(&forms);
-    let plan = definition.word_plan();
-    let forms = forms.iter().map(self::definition);
-    quote!(#function #body #types #plan #named #(#forms)* #form_calls #form_types)
+pub(super) fn expand_definition(definition: &Definition) -> TokenStream {
+    let function = calling_function(definition);
+    let types = operator_enum(definition);
+    let named = named_call_macro(definition);
+    let body = records::body_function(definition);
+    let forms: Vec<Definition> =
+        definition.forms.iter().map(|schema| definition.form_definition(schema.clone())).collect();
+    let form_functions = definition.form_functions(&forms);
+    let form_impls = definition.form_impls(&forms);
+    let plan = definition.shape_word_plan();
+    let forms = forms.iter().map(expand_definition);
+    quote!(#function #body #types #plan #named #(#forms)* #form_functions #form_impls)
 }
 
 /// Generates the function: it unites the keys, looks up the kernel, and jumps to it.
-fn wrapper(definition: &Definition) -> TokenStream {
+fn calling_function(definition: &Definition) -> TokenStream {
     let Definition { function, runtime, .. } = definition;
     let visibility = &function.visibility;
     // Lint attributes of a composite belong to its body.
@@ -33,7 +34,8 @@ fn wrapper(definition: &Definition) -> TokenStream {
         function.attributes.iter().filter(|attribute| function.body.is_none() || !records::is_lint(attribute));
     let mut signature = function.signature.clone();
     // The signature shows the schema's names. The body's function has the author's patterns.
-    let names: Vec<Ident> = definition.schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
+    let names: Vec<Ident> =
+        definition.schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
     for (input, name) in signature.inputs.iter_mut().zip(&names) {
         if let FnArg::Typed(input) = input {
             *input.pat = parse_quote!(#name);
@@ -42,8 +44,8 @@ fn wrapper(definition: &Definition) -> TokenStream {
     let name = &signature.ident;
     let [keys, kernel, table] = ["keys", "kernel", "table"].map(|name| Ident::new(name, Span::mixed_site()));
     let lints = signature_lints();
-    let more_docs = more_docs(definition);
-    let carried = carried(definition, &names);
+    let more_docs = generated_docs(definition);
+    let carried = union_of_argument_keys(definition, &names);
     quote! {
         #lints
         #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
@@ -59,16 +61,16 @@ fn wrapper(definition: &Definition) -> TokenStream {
 }
 
 /// Generates the enum and its implementations.
-fn types(definition: &Definition) -> TokenStream {
+fn operator_enum(definition: &Definition) -> TokenStream {
     let Definition { function, types, names, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
     let parameters: Vec<TokenStream> = types.iter().map(|ty| ty.tokens(runtime)).collect();
     let output = RustType::of_returns(schema).tokens(runtime);
-    let carried_keys = carried(definition, names);
+    let carried_keys = union_of_argument_keys(definition, names);
     let signature = type_signature(definition, &output);
-    let (composite, own) = records::composite(definition, &parameters, &output).unzip();
-    let static_definition = static_definition(definition, own.into_iter().chain(definition.derived_kernels()));
-    let (claim, shape) = (records::claim(definition), definition.shape_tokens());
+    let (composite, own) = records::composite_kernel(definition, &parameters, &output).unzip();
+    let static_definition = static_operator(definition, own.into_iter().chain(definition.derived_kernels()));
+    let (rust_operator, shape) = (records::rust_operator_record(definition), definition.shape_tokens());
     let identity = definition_number::of_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
@@ -125,13 +127,13 @@ fn types(definition: &Definition) -> TokenStream {
                 <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
             #static_definition
             #composite
-            #claim
+            #rust_operator
         };
     }
 }
 
 /// Generates the static operator, with the kernels that the definition brings.
-fn static_definition(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
+fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
     let kernels: Vec<TokenStream> = kernels.collect();
     let count = kernels.len();
     let Definition { function, schema, runtime, .. } = definition;
@@ -139,11 +141,11 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let text = schema.to_string();
     let signature = text.find('(').map_or("", |at| &text[at..]);
     let namespace = match &schema.name.namespace {
-        Some(namespace) if definition.spells_namespace => quote!(#namespace),
+        Some(namespace) if definition.has_explicit_namespace => quote!(#namespace),
         _ => quote!(#runtime::__private::crate_name(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
-    let docs = docs(&function.attributes);
+    let docs = author_docs(&function.attributes);
     let arguments = schema.arguments.len();
     let tensor_results = schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
     let key_arguments = key_arguments(definition);
@@ -155,8 +157,8 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let data_dependent = definition.data_dependent;
     let plan = definition.outline_tokens();
     let identity = definition_number::of_definition(&schema.name.to_string());
-    let functional = match &definition.form {
-        Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
+    let functional = match &definition.functional {
+        Some(functional) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
     };
     quote! {
@@ -185,17 +187,17 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
 }
 
 /// Generates the macro: the named form of a call.
-fn named_form(definition: &Definition) -> TokenStream {
+fn named_call_macro(definition: &Definition) -> TokenStream {
     let Definition { function, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
-    let hidden = hidden_name(&schema.name);
+    let hidden = macro_name(&schema.name);
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
     let identity = definition_number::of_definition(&schema.name.to_string());
-    let contract = definition.contract();
+    let properties = definition.properties_tokens();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #contract }) (#identity) #export }
+        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]
@@ -204,7 +206,7 @@ fn named_form(definition: &Definition) -> TokenStream {
 }
 
 /// Returns the name of the macro at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
-fn hidden_name(operator: &OperatorName) -> Ident {
+fn macro_name(operator: &OperatorName) -> Ident {
     let OperatorName { namespace, base, overload } = operator;
     let namespace = namespace.as_deref().unwrap_or("");
     format_ident!("__op_{namespace}_{base}_{overload}_{}_{}", base.len(), overload.len())
@@ -213,16 +215,16 @@ fn hidden_name(operator: &OperatorName) -> Ident {
 /// Returns a bit set of the arguments that have keys.
 fn key_arguments(definition: &Definition) -> u64 {
     let arguments = 0..definition.schema.arguments.len();
-    arguments.filter(|&i| carries(definition, i)).fold(0, |bits, i| bits | 1 << i)
+    arguments.filter(|&i| has_keys(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
 
-fn carries(definition: &Definition, i: usize) -> bool {
+fn has_keys(definition: &Definition, i: usize) -> bool {
     definition.schema.arguments[i].ty.carries_keys()
 }
 
-fn carried(definition: &Definition, names: &[Ident]) -> TokenStream {
+fn union_of_argument_keys(definition: &Definition, names: &[Ident]) -> TokenStream {
     let runtime = &definition.runtime;
-    let each = names.iter().enumerate().filter(|(i, _)| carries(definition, *i));
+    let each = names.iter().enumerate().filter(|(i, _)| has_keys(definition, *i));
     let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::argument_keys(&#name))).collect();
     if let Some(device) = definition.schema.device_argument() {
         let name = &names[device];
@@ -240,7 +242,7 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
             let ty = ty.tokens(runtime);
             quote!(#runtime::__private::DeviceArgument<#ty>)
         } else {
-            ty.kind(runtime)
+            ty.kind_tokens(runtime)
         }
     });
     let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_return(i)).collect();
@@ -254,7 +256,7 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
 
 /// Generates documentation that rustdoc does not show for a function: the schema, and the other items with its name. Only if the author
 /// wrote documentation, or `missing_docs` would not report operators without.
-fn more_docs(definition: &Definition) -> Option<TokenStream> {
+fn generated_docs(definition: &Definition) -> Option<TokenStream> {
     let Definition { function, schema, .. } = definition;
     let is_docs = |attribute: &Attribute| matches!(&attribute.meta, Meta::NameValue(pair) if pair.path.is_ident("doc"));
     if !function.attributes.iter().any(is_docs) {
@@ -269,7 +271,7 @@ fn more_docs(definition: &Definition) -> Option<TokenStream> {
 }
 
 /// Returns the author's documentation as one text. A line may be an expression, if a macro wrote it.
-fn docs(attributes: &[Attribute]) -> TokenStream {
+fn author_docs(attributes: &[Attribute]) -> TokenStream {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().trim().to_token_stream(),

@@ -8,72 +8,72 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Ident, parse_quote};
 
+use super::Definition;
 use super::attribute::{Attribute, OutForm};
-use super::{Definition, Form};
 use crate::errors::Errors;
 use crate::syntax::function::Function;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::rust_name;
+use crate::syntax::signature::rust_argument_name;
 
 /// Returns the schemas of the forms that the attribute requests. `schema` is that of the functional operator.
-pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Vec<Schema> {
+pub(super) fn form_schemas(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Vec<Schema> {
     let mut forms = Vec::new();
     let operator = &schema.name;
     let gives_tensors = !schema.returns.is_empty()
         && schema.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor && !ret.ty.is_written());
     if let Some(word) = &attribute.inplace {
         match &schema.arguments[..] {
-            [first, ..] if first.ty.kind == TypeKind::Tensor && !first.is_written() && gives_tensors && schema.returns.len() == 1 => forms.push(in_place(schema)),
-            _ => errors.at(word, format!("operator `{operator}` has no in-place form: that takes one tensor first and gives one; leave `inplace` out")),
+            [first, ..] if first.ty.kind == TypeKind::Tensor && !first.is_written() && gives_tensors && schema.returns.len() == 1 => forms.push(in_place_schema(schema)),
+            _ => errors.add_at(word, format!("operator `{operator}` cannot have an in-place form, because it does not take a tensor first and return one; leave `inplace` out")),
         }
     }
     if let Some(form) = &attribute.out {
-        let gives_list = matches!(&schema.returns[..], [one] if one.ty == list(None));
+        let gives_list = matches!(&schema.returns[..], [one] if one.ty == tensor_list(None));
         if !gives_tensors && !gives_list {
-            errors.at(
+            errors.add_at(
                 &form.overload,
-                format!("operator `{operator}` has no `out=` form, as it does not give tensors; leave `out` out"),
+                format!("operator `{operator}` cannot have an `out=` form, because it does not return tensors; leave `out` out"),
             );
         } else if !form.names.is_empty() && form.names.len() != schema.returns.len() {
             let (names, count) = (form.names.len(), schema.returns.len());
-            errors.at(
+            errors.add_at(
                 &form.overload,
-                format!("operator `{operator}` gives {count} tensors, but {names} are named; name each, or none"),
+                format!("operator `{operator}` returns {count} tensors, but the number of names is {names}; name each, or none"),
             );
         } else {
-            forms.push(out(schema, form));
+            forms.push(out_schema(schema, form));
         }
     }
     forms
 }
 
-fn written(alias: char) -> Type {
+fn written_tensor(alias: char) -> Type {
     Type { alias: Some(Alias::written(&alias.to_string())), kind: TypeKind::Tensor }
 }
 
 /// Returns the type `Tensor[]`, of tensors with or without an alias annotation.
-fn list(alias: Option<Alias>) -> Type {
+fn tensor_list(alias: Option<Alias>) -> Type {
     let tensor = Type { alias, kind: TypeKind::Tensor };
     Type { alias: None, kind: TypeKind::List(Box::new(tensor), None) }
 }
 
-fn in_place(schema: &Schema) -> Schema {
+fn in_place_schema(schema: &Schema) -> Schema {
     let mut form = schema.clone();
     form.name.base.push('_');
-    form.arguments[0].ty = written('a');
-    form.returns = vec![Return { name: None, ty: written('a') }];
+    form.arguments[0].ty = written_tensor('a');
+    form.returns = vec![Return { name: None, ty: written_tensor('a') }];
     form
 }
 
 /// The arguments of a factory that the output tensor determines. They are left out of the `out=` form only if all are there, as they
 /// otherwise mean something else.
-const OPTIONS: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
+const FACTORY_OPTIONS: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
-fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
+fn out_schema(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
     let mut form = schema.clone();
     form.name.overload = overload.value();
-    if OPTIONS.iter().all(|option| schema.argument(option).is_some()) {
-        form.arguments.retain(|argument| !OPTIONS.contains(&argument.name.as_str()));
+    if FACTORY_OPTIONS.iter().all(|option| schema.argument(option).is_some()) {
+        form.arguments.retain(|argument| !FACTORY_OPTIONS.contains(&argument.name.as_str()));
     }
     let single = form.returns.len() == 1;
     for (i, (ret, alias)) in form.returns.iter_mut().zip('a'..).enumerate() {
@@ -84,7 +84,7 @@ fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
             (None, None) => format!("out{i}"),
         };
         let is_list = ret.ty.kind != TypeKind::Tensor;
-        ret.ty = if is_list { list(Some(Alias::written(&alias.to_string()))) } else { written(alias) };
+        ret.ty = if is_list { tensor_list(Some(Alias::written(&alias.to_string()))) } else { written_tensor(alias) };
         form.arguments.push(Argument { name, ty: ret.ty.clone(), default: None, keyword_only: true });
     }
     form.returns.retain(|ret| ret.ty.kind == TypeKind::Tensor);
@@ -92,18 +92,18 @@ fn out(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
 }
 
 /// Returns whether a form is the `out=` form.
-pub(super) fn is_out(form: &Schema, functional: &Schema) -> bool {
+pub(super) fn is_out_form(form: &Schema, functional: &Schema) -> bool {
     form.name.base == functional.name.base
 }
 
 /// Returns the name of a form's function in the operator's type.
-fn call_of(is_out: bool) -> Ident {
+fn form_function_name(is_out: bool) -> Ident {
     Ident::new(if is_out { "__out" } else { "__in_place" }, Span::call_site())
 }
 
 impl Definition {
     /// Returns the definition of one form.
-    pub(super) fn form(&self, schema: Schema) -> Self {
+    pub(super) fn form_definition(&self, schema: Schema) -> Self {
         let functional = &self.function.signature.ident;
         let span = functional.span();
         let dropped = schema.name.overload == "Tensor" && *functional == self.schema.name.base;
@@ -114,33 +114,34 @@ impl Definition {
             .arguments
             .iter()
             .map(|argument| {
-                let mut name = rust_name(&argument.name);
+                let mut name = rust_argument_name(&argument.name);
                 name.set_span(Span::mixed_site());
                 name
             })
             .collect();
         let runtime = &self.runtime;
         let parameters = types.iter().map(|ty| ty.tokens(runtime));
-        let is_out = is_out(&schema, &self.schema);
+        let is_out = is_out_form(&schema, &self.schema);
         let what = if is_out { "into a tensor of the caller's" } else { "in place" };
         let docs = format!("[`{functional}`], {what}.");
         let visibility = self.function.visibility.clone();
         // If the definition is a call of another operator, the call uses the argument names that its author wrote.
-        let seen = schema.arguments.iter().map(|argument| rust_name(&argument.name));
+        let seen = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name));
         let mut function = Function {
             attributes: vec![parse_quote!(#[doc = #docs])],
             visibility,
             signature: parse_quote!(fn #name(#(#seen: #parameters),*) -> #runtime::Result<()>),
             body: None,
         };
-        if let Some(call) = &self.calls {
-            let (callee, form) = (&call.func, call_of(is_out));
+        if let Some(call) = &self.defining_call {
+            let (callee, form) = (&call.func, form_function_name(is_out));
             let mut arguments = call.args.iter();
-            let written = schema.arguments.iter().filter(|argument| argument.is_out()).map(|out| rust_name(&out.name));
+            let written =
+                schema.arguments.iter().filter(|argument| argument.is_out()).map(|out| rust_argument_name(&out.name));
             let first = arguments.next();
             let rest: Vec<Ident> = (1..call.args.len()).map(|i| format_ident!("__argument{i}")).collect();
             // The other arguments are evaluated before the first argument is borrowed mutably, because they may be computed from it.
-            function = function.that_is(&quote! {
+            function = function.with_expression(&quote! {
                 match (#(#arguments,)*) { (#(#rest,)*) => #callee::#form(#first, #(#rest,)* #(#written),*) }
             });
         }
@@ -149,23 +150,23 @@ impl Definition {
             schema,
             types,
             names,
-            claim: None,
+            rust_operator: None,
             shape: None,
             check: None,
-            calls: None,
-            call: self.calls.clone(),
-            form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
+            defining_call: None,
+            call_for_error_names: self.defining_call.clone(),
+            functional: self.defining_call.is_none().then(|| functional.clone()),
             plan: false,
             body_key: self.body_key.clone(),
             forms: Vec::new(),
-            spells_namespace: self.spells_namespace,
-            data_dependent: self.data_dependent && self.calls.is_none(),
+            has_explicit_namespace: self.has_explicit_namespace,
+            data_dependent: self.data_dependent && self.defining_call.is_none(),
             runtime: self.runtime.clone(),
         }
     }
 
     /// Generates functions of the operator's type that call the forms. Their names are the same for every operator.
-    pub(super) fn form_calls(&self, forms: &[Self]) -> TokenStream {
+    pub(super) fn form_functions(&self, forms: &[Self]) -> TokenStream {
         if forms.is_empty() {
             return TokenStream::new();
         }
@@ -173,7 +174,7 @@ impl Definition {
         let calls = forms.iter().map(|form| {
             let (function, names) = (&form.function.signature.ident, &form.names);
             let parameters = form.types.iter().map(|ty| ty.tokens(runtime));
-            let called = call_of(is_out(&form.schema, &self.schema));
+            let called = form_function_name(is_out_form(&form.schema, &self.schema));
             quote! {
                 #[doc(hidden)]
                 #[allow(dead_code, clippy::too_many_arguments, clippy::missing_errors_doc)]
@@ -188,18 +189,18 @@ impl Definition {
 
     /// Returns the records of kernels that follow from the definition: the Meta kernel, and the kernel of a form.
     pub(super) fn derived_kernels(&self) -> impl Iterator<Item = TokenStream> {
-        let meta = if self.is_planned() {
+        let meta = if self.has_plan() {
             // A composite runs on Meta as on every backend.
             let is_composite = self.function.body.is_some() && self.body_key.is_none();
-            (!is_composite).then(|| self.boxed_kernel("planned_meta_kernel", "Meta"))
+            (!is_composite).then(|| self.boxed_kernel_record("planned_meta_kernel", "Meta"))
         } else {
-            (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("form_meta_kernel", "Meta"))
+            (self.functional.is_some() || self.data_dependent).then(|| self.boxed_kernel_record("form_meta_kernel", "Meta"))
         };
-        let form = self.form.as_ref().map(|_| self.boxed_kernel("form_kernel", "CompositeExplicitAutograd"));
+        let form = self.functional.as_ref().map(|_| self.boxed_kernel_record("form_kernel", "CompositeExplicitAutograd"));
         [meta, form].into_iter().flatten()
     }
 
-    fn boxed_kernel(&self, kernel: &str, key: &str) -> TokenStream {
+    fn boxed_kernel_record(&self, kernel: &str, key: &str) -> TokenStream {
         let runtime = &self.runtime;
         let name = &self.function.signature.ident;
         let (kernel, key) = (Ident::new(kernel, Span::call_site()), Ident::new(key, Span::call_site()));

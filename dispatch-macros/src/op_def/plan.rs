@@ -5,20 +5,20 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Definition;
-use super::forms::is_out;
+use super::forms::is_out_form;
 use super::shape::Shape;
-use crate::op_plan::with_lifetime;
-use crate::syntax::signature::rust_name;
+use crate::op_plan::add_lifetime_to_references;
+use crate::syntax::signature::rust_argument_name;
 
 impl Definition {
     /// Returns whether the operator has a plan: a function under `#[op_plan]`, or a shape word.
-    pub(super) fn is_planned(&self) -> bool {
+    pub(super) fn has_plan(&self) -> bool {
         self.plan || self.shape.is_some()
     }
 
     /// Returns the tokens that the operator's macro passes after the schema: the properties of the definition.
-    pub(super) fn contract(&self) -> TokenStream {
-        let plan = self.is_planned().then(|| quote!(plan));
+    pub(super) fn properties_tokens(&self) -> TokenStream {
+        let plan = self.has_plan().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
         let pointwise = match &self.shape {
             Some(Shape::Pointwise { operands, dtypes, .. }) => {
@@ -28,20 +28,20 @@ impl Definition {
             _ => None,
         };
         // If the operator is a call of another operator, its forms call the forms of that one, and have no kernels here.
-        let forms = self.forms.iter().filter(|_| self.is_planned() && self.calls.is_none()).map(|form| {
+        let forms = self.forms.iter().filter(|_| self.has_plan() && self.defining_call.is_none()).map(|form| {
             let text = form.to_string();
-            if is_out(form, &self.schema) { quote!(out #text) } else { quote!(in_place #text) }
+            if is_out_form(form, &self.schema) { quote!(out #text) } else { quote!(in_place #text) }
         });
         quote!(#plan #data_dependent #pointwise #(#forms)*)
     }
 
     /// Generates the implementations of `HasOut` and `HasInPlace`, which name the types of the forms.
-    pub(super) fn form_types(&self, forms: &[Self]) -> TokenStream {
+    pub(super) fn form_impls(&self, forms: &[Self]) -> TokenStream {
         let Self { runtime, function, schema, .. } = self;
         let name = &function.signature.ident;
-        let forms = forms.iter().filter(|_| self.is_planned()).map(|form| {
+        let forms = forms.iter().filter(|_| self.has_plan()).map(|form| {
             let form_name = &form.function.signature.ident;
-            let has = if is_out(&form.schema, schema) { quote!(HasOut) } else { quote!(HasInPlace) };
+            let has = if is_out_form(&form.schema, schema) { quote!(HasOut) } else { quote!(HasInPlace) };
             quote!(#[allow(non_local_definitions)] impl #runtime::#has for #name { type Form = #form_name; })
         });
         quote!(#(#forms)*)
@@ -51,7 +51,7 @@ impl Definition {
     pub(super) fn outline_tokens(&self) -> TokenStream {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
-        if self.is_planned() {
+        if self.has_plan() {
             quote!(::core::option::Option::Some(<#name as #runtime::Planned>::result_specs))
         } else {
             quote!(::core::option::Option::None)
@@ -59,17 +59,18 @@ impl Definition {
     }
 
     /// Generates the plan of a shape word, as functions of the operator's type.
-    pub(super) fn word_plan(&self) -> Option<TokenStream> {
+    pub(super) fn shape_word_plan(&self) -> Option<TokenStream> {
         let Self { runtime, function, types, schema, .. } = self;
         let shape = self.shape.as_ref()?;
         let operator = &function.signature.ident;
-        let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
-        let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(runtime))).collect();
+        let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
+        let shared: Vec<TokenStream> =
+            types.iter().map(|ty| add_lifetime_to_references(&ty.shared().tokens(runtime))).collect();
         let owned = types.iter().map(|ty| ty.shared().tokens(runtime));
         let positions = 0..names.len();
         let private = quote!(#runtime::__private);
         let (value, plan) = self.value_and_plan(shape, &names);
-        let fresh = self.fresh(shape, &names);
+        let fresh = self.plan_and_allocate(shape, &names);
         let condition = match &self.check {
             Some(check) => quote!(::core::result::Result::map_err(#check, ::core::convert::Into::into)),
             None => quote!(::core::result::Result::Ok(())),
@@ -165,12 +166,12 @@ impl Definition {
                 let plan = quote!(#private::reduction_plan(#this, #first, #dims, #keep, #dtype));
                 (quote!(#runtime::ReductionDims), plan)
             }
-            Shape::Product(letters) => (quote!(()), self.product(letters, names, &this)),
+            Shape::Product(letters) => (quote!(()), self.product_plan(letters, names, &this)),
         }
     }
 
     /// Generates the plan's value and the allocation of the result on `__device`.
-    fn fresh(&self, shape: &Shape, names: &[Ident]) -> TokenStream {
+    fn plan_and_allocate(&self, shape: &Shape, names: &[Ident]) -> TokenStream {
         let Self { runtime, types, .. } = self;
         match shape {
             Shape::Pointwise { operands, .. } if operands.iter().all(|&at| types[at].text() == "&Tensor") => {
@@ -188,7 +189,7 @@ impl Definition {
     }
 
     /// Generates the plan of a product. Patterns match tensors whose sizes agree; the runtime reports the error for all others.
-    fn product(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
+    fn product_plan(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
         let runtime = &self.runtime;
         let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
         let words: Vec<&str> = inputs.split(',').collect();

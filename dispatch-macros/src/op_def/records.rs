@@ -9,22 +9,22 @@ use crate::syntax::default_value;
 use crate::syntax::function::signature_lints;
 use crate::syntax::keys::static_keys;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::rust_name;
+use crate::syntax::signature::rust_argument_name;
 
 /// Returns the name of the function of a composite's body. The function is beside the operator's type and not inside of it, as names that
 /// are generated there would hide the user's.
-fn body_name(definition: &Definition) -> Ident {
+fn body_function_name(definition: &Definition) -> Ident {
     format_ident!("__composite_{}", definition.function.signature.ident)
 }
 
 /// Generates the function of a composite's body, with the author's lint attributes.
-pub(super) fn body(definition: &Definition) -> Option<TokenStream> {
+pub(super) fn body_function(definition: &Definition) -> Option<TokenStream> {
     let function = &definition.function;
     let body = function.body.as_ref()?;
     let lints = function.attributes.iter().filter(|attribute| is_lint(attribute));
     let of_signature = signature_lints();
     let mut signature = function.signature.clone();
-    signature.ident = body_name(definition);
+    signature.ident = body_function_name(definition);
     Some(quote! {
         #of_signature
         #(#lints)*
@@ -39,16 +39,16 @@ pub(super) fn is_lint(attribute: &Attribute) -> bool {
 }
 
 /// Generates the kernel of a composite's body: a function, and the expression of its record.
-pub(super) fn composite(
+pub(super) fn composite_kernel(
     definition: &Definition,
     parameters: &[TokenStream],
     output: &TokenStream,
 ) -> Option<(TokenStream, TokenStream)> {
     let Definition { function, names, body_key, runtime, .. } = definition;
     function.body.as_ref()?;
-    let (name, body) = (&function.signature.ident, body_name(definition));
+    let (name, body) = (&function.signature.ident, body_function_name(definition));
     let mut result = quote!(#body(#(#names),*));
-    if let Some((callee, renamed)) = definition.renamed() {
+    if let Some((callee, renamed)) = definition.callee_and_argument_names() {
         result = quote! {
             ::core::result::Result::map_err(#result, |__error| {
                 #runtime::__private::as_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
@@ -56,15 +56,15 @@ pub(super) fn composite(
         };
     }
     let result = quote!(#runtime::__private::Returns::<#name, #output>::into_result(#result));
-    let reads_only = !definition.types.iter().any(RustType::is_written);
-    let result = if definition.is_planned() && body_key.is_some() && reads_only {
+    let reads_only = !definition.types.iter().any(RustType::is_mutable_reference);
+    let result = if definition.has_plan() && body_key.is_some() && reads_only {
         quote! {
             match #name::plan(#(#names),*) {
                 ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::__private::error_in_operator::<#name>(__plain)),
                 ::core::result::Result::Ok(_) => #result,
             }
         }
-    } else if definition.is_planned() && reads_only {
+    } else if definition.has_plan() && reads_only {
         // The plan reports an error in terms of this operator, where an inner operator would report it in its own.
         quote! {
             match #result {
@@ -75,7 +75,7 @@ pub(super) fn composite(
                 }),
             }
         }
-    } else if definition.is_checked() {
+    } else if definition.checks_after_error() {
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
@@ -85,7 +85,7 @@ pub(super) fn composite(
     } else {
         result
     };
-    let explained = definition.explained();
+    let explained = definition.error_check_function();
     let keys = static_keys(body_key.as_slice(), runtime);
     let function = quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
@@ -107,12 +107,12 @@ pub(super) fn composite(
 }
 
 /// Returns the last of the names that an expression mentions. Earlier ones are only used to compute the value.
-fn last_named(expression: TokenStream, names: &[Ident]) -> Option<usize> {
+fn last_mentioned(expression: TokenStream, names: &[Ident]) -> Option<usize> {
     expression
         .into_iter()
         .filter_map(|tree| match tree {
             TokenTree::Ident(word) => names.iter().position(|name| *name == word),
-            TokenTree::Group(group) => last_named(group.stream(), names),
+            TokenTree::Group(group) => last_mentioned(group.stream(), names),
             _ => None,
         })
         .last()
@@ -120,26 +120,26 @@ fn last_named(expression: TokenStream, names: &[Ident]) -> Option<usize> {
 
 impl Definition {
     /// Returns the operator that this definition calls, and for each of its arguments the argument from which it is computed.
-    fn renamed(&self) -> Option<(&Expr, Vec<&str>)> {
-        let call = self.call.as_ref()?;
+    fn callee_and_argument_names(&self) -> Option<(&Expr, Vec<&str>)> {
+        let call = self.call_for_error_names.as_ref()?;
         let arguments = &self.schema.arguments;
-        let names: Vec<Ident> = arguments.iter().map(|argument| rust_name(&argument.name)).collect();
+        let names: Vec<Ident> = arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
         let name_of = |argument: &Expr| {
-            last_named(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
+            last_mentioned(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
         };
         Some((&call.func, call.args.iter().map(name_of).collect()))
     }
 
     /// Returns whether a check runs if the body fails.
-    fn is_checked(&self) -> bool {
-        self.check.is_some() && !self.is_planned()
+    fn checks_after_error(&self) -> bool {
+        self.check.is_some() && !self.has_plan()
     }
 
     /// Generates the function that runs the check after an error of the body. Its parameters have the schema's names, which the check uses.
-    fn explained(&self) -> Option<TokenStream> {
+    fn error_check_function(&self) -> Option<TokenStream> {
         let Self { runtime, types, schema, .. } = self;
-        let check = self.check.as_ref().filter(|_| self.is_checked())?;
-        let names = schema.arguments.iter().map(|argument| rust_name(&argument.name));
+        let check = self.check.as_ref().filter(|_| self.checks_after_error())?;
+        let names = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name));
         let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
         Some(quote! {
             #[cold]
@@ -153,31 +153,32 @@ impl Definition {
 }
 
 /// Generates the record that makes the operator implement a Rust operator, such as `&a + &b`.
-pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
-    let Definition { function, names, schema, types, runtime, claim, .. } = definition;
-    let (name, claim) = (&function.signature.ident, claim.as_ref()?);
+pub(super) fn rust_operator_record(definition: &Definition) -> Option<TokenStream> {
+    let Definition { function, names, schema, types, runtime, rust_operator, .. } = definition;
+    let (name, rust_operator) = (&function.signature.ident, rust_operator.as_ref()?);
     let tensors = schema.arguments.iter().take_while(|argument| argument.default.is_none()).count();
     let names = &names[..tensors];
     let rest = schema.arguments.iter().zip(types).skip(tensors);
-    let rest = rest
-        .filter_map(|(argument, ty)| default_value::expression(argument.default.as_ref()?, &argument.ty, ty, runtime));
+    let rest = rest.filter_map(|(argument, ty)| {
+        default_value::default_expression(argument.default.as_ref()?, &argument.ty, ty, runtime)
+    });
     let parameters = types[..tensors].iter().map(|ty| ty.tokens(runtime));
     let output = RustType::of_returns(schema).tokens(runtime);
     let arity = match tensors {
-        _ if claim == "Assign" => format_ident!("assign"),
+        _ if rust_operator == "Assign" => format_ident!("assign"),
         1 => format_ident!("unary"),
         _ => format_ident!("binary"),
     };
     Some(quote! {
-        fn __claimed(#(#names: #parameters),*) -> #runtime::Result<#output> {
+        fn __rust_operator(#(#names: #parameters),*) -> #runtime::Result<#output> {
             #name(#(#names,)* #(#rest),*)
         }
 
-        static __CLAIM: #runtime::__private::RustOperatorImpl = #runtime::__private::RustOperatorImpl::#arity(
-            #runtime::__private::RustOperator::#claim,
-            __claimed,
+        static __RUST_OPERATOR: #runtime::__private::RustOperatorImpl = #runtime::__private::RustOperatorImpl::#arity(
+            #runtime::__private::RustOperator::#rust_operator,
+            __rust_operator,
             &__OPERATOR,
         );
-        const _: () = { #runtime::__submit! { #runtime::__private::Record::RustOperator(&__CLAIM) } };
+        const _: () = { #runtime::__submit! { #runtime::__private::Record::RustOperator(&__RUST_OPERATOR) } };
     })
 }

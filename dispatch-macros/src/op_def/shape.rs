@@ -7,10 +7,10 @@ use quote::{ToTokens, quote};
 use super::Definition;
 use super::attribute::{Attribute, ShapeWord};
 use crate::errors::Errors;
-use crate::syntax::signature::rust_name;
+use crate::syntax::signature::rust_argument_name;
 
 /// The words for the dtype of a result, and the variant of `Promotion` for each.
-const DTYPES: [(&str, &str); 7] = [
+const RESULT_DTYPES: [(&str, &str); 7] = [
     ("common", "Common"),
     ("float", "Float"),
     ("first", "First"),
@@ -21,7 +21,7 @@ const DTYPES: [(&str, &str); 7] = [
 ];
 
 /// The words for the dtypes in which an operator computes, and their dtypes.
-const COMPUTED: [(&str, &[&str]); 4] = [
+const COMPUTE_DTYPES: [(&str, &[&str]); 4] = [
     ("floating", &["f32", "f64"]),
     ("integral", &["i64"]),
     ("complex", &["c64", "c128"]),
@@ -39,15 +39,15 @@ pub(super) enum Shape {
 pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, errors: &mut Errors) -> Option<Shape> {
     let dtype = match &attribute.dtype {
         None => "Common",
-        Some(word) => match DTYPES.iter().find(|(name, _)| word == name) {
+        Some(word) => match RESULT_DTYPES.iter().find(|(name, _)| word == name) {
             Some((_, variant)) => variant,
             None => {
-                let known = DTYPES.map(|(name, _)| name);
+                let known = RESULT_DTYPES.map(|(name, _)| name);
                 let hint = match dispatch_schema::suggest(&word.to_string(), known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("they are {}", known.join(", ")),
+                    None => format!("the words are {}", known.join(", ")),
                 };
-                errors.at(word, format!("`{word}` does not say how a dtype comes about; {hint}"));
+                errors.add_at(word, format!("`{word}` is not a dtype of results; {hint}"));
                 return None;
             }
         },
@@ -60,67 +60,68 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, 
         ];
         for (option, word) in options.into_iter().flatten() {
             let or = if option == "check" { " or a body" } else { "" };
-            errors.at(word, format!("`{option}` belongs to a shape word{or}; write `shape = pointwise` too"));
+            errors.add_at(word, format!("`{option}` needs a shape word{or}; write `shape = pointwise` too"));
         }
         return None;
     };
     if let (Some(dtypes), ShapeWord::Reduce { .. } | ShapeWord::Product(_)) = (&attribute.dtypes, shape) {
-        errors.at(&dtypes.option, "`dtypes` says what an elementwise operator computes in; leave it out");
+        errors.add_at(&dtypes.option, "`dtypes` is an option of elementwise operators; leave it out");
     }
-    let dtypes = attribute.dtypes.as_ref().map(|dtypes| computed(&dtypes.words, errors)).unwrap_or_default();
+    let dtypes = attribute.dtypes.as_ref().map(|dtypes| compute_dtypes(&dtypes.words, errors)).unwrap_or_default();
     if let [ret] = &schema.returns[..]
         && ret.ty.kind == TypeKind::Tensor
     {
     } else {
         let operator = &schema.name;
-        errors.at(word(shape), format!("a shape word describes one tensor, but operator `{operator}` returns something else; write an `#[op_meta]` kernel"));
+        errors.add_at(tokens_to_underline(shape), format!("a shape word describes one tensor, but operator `{operator}` returns something else; write an `#[op_meta]` kernel"));
         return None;
     }
     Some(match shape {
         ShapeWord::Pointwise { operands } if operands.is_empty() => {
-            let tensors = (0..schema.arguments.len()).filter(|&i| is_tensor(&schema.arguments[i]));
+            let tensors = (0..schema.arguments.len()).filter(|&i| is_read_tensor(&schema.arguments[i]));
             Shape::Pointwise { operands: tensors.collect(), dtype, dtypes }
         }
         ShapeWord::Pointwise { operands } => {
-            let operands: Option<Vec<usize>> = operands.iter().map(|name| position(name, schema, errors)).collect();
+            let operands: Option<Vec<usize>> =
+                operands.iter().map(|name| argument_position(name, schema, errors)).collect();
             Shape::Pointwise { operands: operands?, dtype, dtypes }
         }
         ShapeWord::Reduce { dims } => {
             let keepdim = schema.arguments.iter().position(|argument| argument.name == "keepdim");
             let dims = match dims {
-                Some(dims) => Some(position(dims, schema, errors)?),
+                Some(dims) => Some(argument_position(dims, schema, errors)?),
                 None => None,
             };
             Shape::Reduce { dims, keepdim, dtype }
         }
         ShapeWord::Product(letters) => {
             let text = letters.value();
-            check_letters(letters, &text, schema, errors)?;
+            check_product_letters(letters, &text, schema, errors)?;
             Shape::Product(text)
         }
     })
 }
 
 /// Returns the dtypes for which the words stand, by their names in Rust.
-fn computed(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
+fn compute_dtypes(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
     let mut dtypes = Vec::new();
     for word in words {
-        match COMPUTED.iter().find(|(name, _)| word == name) {
+        match COMPUTE_DTYPES.iter().find(|(name, _)| word == name) {
             Some((_, all)) => dtypes.extend(*all),
             None => {
-                let known = COMPUTED.map(|(name, _)| name);
+                let known = COMPUTE_DTYPES.map(|(name, _)| name);
                 let hint = match dispatch_schema::suggest(&word.to_string(), known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("they are {}", known.join(", ")),
+                    None => format!("the groups are {}", known.join(", ")),
                 };
-                errors.at(word, format!("`{word}` is no kind of dtypes; {hint}"));
+                errors.add_at(word, format!("`{word}` is not a group of dtypes; {hint}"));
             }
         }
     }
     dtypes
 }
 
-fn word(shape: &ShapeWord) -> TokenStream {
+fn tokens_to_underline(shape: &ShapeWord) -> TokenStream {
     match shape {
         ShapeWord::Pointwise { operands } => quote!(#(#operands)*),
         ShapeWord::Reduce { dims } => dims.to_token_stream(),
@@ -128,41 +129,47 @@ fn word(shape: &ShapeWord) -> TokenStream {
     }
 }
 
-fn is_tensor(argument: &Argument) -> bool {
+fn is_read_tensor(argument: &Argument) -> bool {
     argument.ty.required().kind == TypeKind::Tensor && !argument.is_written()
 }
 
-fn position(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {
-    let found =
-        schema.arguments.iter().position(|argument| *name == argument.name || *name == rust_name(&argument.name));
+fn argument_position(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {
+    let found = schema
+        .arguments
+        .iter()
+        .position(|argument| *name == argument.name || *name == rust_argument_name(&argument.name));
     if found.is_none() {
         let names: Vec<&str> = schema.arguments.iter().map(|argument| argument.name.as_str()).collect();
         let hint = match dispatch_schema::suggest(&name.to_string(), names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("they are {}", names.join(", ")),
+            None => format!("it has {}", names.join(", ")),
         };
-        errors.at(name, format!("operator `{}` has no argument `{name}`; {hint}", schema.name));
+        errors.add_at(name, format!("operator `{}` has no argument `{name}`; {hint}", schema.name));
     }
     found
 }
 
-fn check_letters(at: impl ToTokens, text: &str, schema: &Schema, errors: &mut Errors) -> Option<()> {
-    let tensors = schema.arguments.iter().take_while(|argument| is_tensor(argument)).count();
+fn check_product_letters(at: impl ToTokens, text: &str, schema: &Schema, errors: &mut Errors) -> Option<()> {
+    let tensors = schema.arguments.iter().take_while(|argument| is_read_tensor(argument)).count();
     let Some((inputs, output)) = text.split_once("->") else {
-        errors.at(at, format!("`{text}` does not say what comes out; write `->` and the letters of the result"));
+        errors.add_at(at, format!("`{text}` has no result; write `->` and the letters of the result"));
         return None;
     };
     let words: Vec<&str> = inputs.split(',').collect();
     if let Some(odd) = text.replace("->", "").chars().find(|c| *c != ',' && !c.is_ascii_lowercase()) {
-        errors.at(at, format!("`{odd}` in `{text}` is not a small letter; a dimension is one letter"));
+        errors
+            .add_at(at, format!("`{odd}` in `{text}` is not a lower-case letter; write one letter for each dimension"));
     } else if words.len() != tensors {
         let operator = &schema.name;
-        errors.at(
+        errors.add_at(
             at,
-            format!("`{text}` speaks of {} tensors, but operator `{operator}` begins with {tensors}", words.len()),
+            format!(
+                "`{text}` has the letters of {} tensors, but operator `{operator}` begins with {tensors}; write the letters of each tensor",
+                words.len()
+            ),
         );
     } else if let Some(new) = output.chars().find(|c| !inputs.contains(*c)) {
-        errors.at(at, format!("dimension `{new}` of the result of `{text}` is in no argument, so its size is unknown"));
+        errors.add_at(at, format!("dimension `{new}` of the result of `{text}` is in no argument, so its size is unknown; use a letter of the arguments"));
     } else {
         return Some(());
     }

@@ -7,11 +7,11 @@ use syn::{FnArg, ReturnType, Safety};
 use crate::crate_path;
 use crate::definition_number;
 use crate::syntax::function::Function;
-use crate::syntax::rust_type::without_lifetimes;
+use crate::syntax::rust_type::with_elided_lifetimes;
 
 pub(super) fn expand(function: Function) -> TokenStream {
     let runtime = crate_path::runtime();
-    let mut function = function.with_body();
+    let mut function = function.with_stub_body();
     let signature = &mut function.signature;
     // Mistakes here were reported, and the compiler would report them again.
     (signature.constness, signature.asyncness, signature.abi, signature.variadic) = (None, None, None, None);
@@ -22,11 +22,11 @@ pub(super) fn expand(function: Function) -> TokenStream {
     let Function { attributes, visibility, signature, body } = &function;
     let (name, hidden) = (&signature.ident, format_ident!("__op_{}", signature.ident));
     let parameters = signature.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(input) => Some(without_lifetimes(&input.ty)),
+        FnArg::Typed(input) => Some(with_elided_lifetimes(&input.ty)),
         FnArg::Receiver(_) => None,
     });
     let output = match &signature.output {
-        ReturnType::Type(_, ty) if signature.generics.params.is_empty() => without_lifetimes(ty),
+        ReturnType::Type(_, ty) if signature.generics.params.is_empty() => with_elided_lifetimes(ty),
         _ => syn::parse_quote!(()),
     };
     let typed = signature.generics.params.is_empty().then(|| {

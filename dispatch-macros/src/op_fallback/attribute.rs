@@ -24,7 +24,7 @@ impl Parse for Attribute {
         if let Ok(word) = first
             && let Some((_, form)) = OPTIONS.iter().find(|(option, _)| word == option)
         {
-            let message = format!("the key comes before `{form}`: `#[op_fallback(Tracer, {form})]`");
+            let message = format!("the key comes before the options: `#[op_fallback(Tracer, {form})]`");
             return Err(syn::Error::new(word.span(), message));
         }
         let mut attribute = Self { key: input.parse()?, aliasing: None, marked: None };
@@ -40,7 +40,7 @@ impl Parse for Attribute {
 
 impl Attribute {
     /// Generates the method calls after the record's constructor.
-    pub(super) fn options(&self, runtime: &TokenStream) -> TokenStream {
+    pub(super) fn option_calls(&self, runtime: &TokenStream) -> TokenStream {
         let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
         let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));
         quote!(#aliasing #marked)
@@ -49,13 +49,13 @@ impl Attribute {
     fn parse_option(&mut self, input: ParseStream<'_>, comma: Token![,]) -> syn::Result<()> {
         let ahead = input.fork();
         let Ok(word) = ahead.call(Ident::parse_any) else {
-            return Err(another_key(comma));
+            return Err(second_key_error(comma));
         };
         let alone = ahead.is_empty() || ahead.peek(Token![,]);
         let again = match word.to_string().as_str() {
             "aliasing" if alone => self.aliasing.replace(input.parse()?).is_some(),
-            "marked" if ahead.peek(token::Paren) => self.marked.replace(marks(input)?).is_some(),
-            _ => return Err(misused(&word, alone || ahead.peek(token::Paren) || ahead.peek(Token![=]), comma)),
+            "marked" if ahead.peek(token::Paren) => self.marked.replace(parse_marks(input)?).is_some(),
+            _ => return Err(option_error(&word, alone || ahead.peek(token::Paren) || ahead.peek(Token![=]), comma)),
         };
         if again {
             return Err(syn::Error::new(word.span(), format!("`{word}` is given twice; leave one out")));
@@ -65,7 +65,7 @@ impl Attribute {
 }
 
 /// Parses `marked(NAME, ..)`.
-fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+fn parse_marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     let word: Ident = input.parse()?;
     let inside;
     parenthesized!(inside in input);
@@ -73,7 +73,7 @@ fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     for path in Punctuated::<Path, Token![,]>::parse_terminated(&inside)? {
         let Some(mark) = path.get_ident() else {
             let name = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-            return Err(syn::Error::new_spanned(&path, format!("a mark stands by its name alone; write `{name}`")));
+            return Err(syn::Error::new_spanned(&path, format!("a mark is named without a path; write `{name}`")));
         };
         if marks.contains(mark) {
             return Err(syn::Error::new(mark.span(), format!("mark `{mark}` is named twice; leave one out")));
@@ -81,26 +81,27 @@ fn marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
         marks.push(mark.clone());
     }
     if marks.is_empty() {
-        let message = "`marked()` names no mark; write which tensors concern the fallback: `marked(REQUIRES_GRAD)`";
+        let message =
+            "`marked()` names no mark; name the marks of tensors that need the fallback: `marked(REQUIRES_GRAD)`";
         return Err(syn::Error::new(word.span(), message));
     }
     Ok(marks)
 }
 
 /// Returns the error for a word after the key: an option in the wrong form, an unknown option, or another key.
-fn misused(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
+fn option_error(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
     let written = word.to_string();
     let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
     if let Some(form) = form(&written) {
         let message = if form == written {
-            format!("`{written}` has no value; write it alone")
+            format!("`{written}` takes no value; write it alone")
         } else {
-            format!("`{written}` is written `{form}`")
+            format!("write `{written}` as `{form}`")
         };
         return syn::Error::new(word.span(), message);
     }
     if !is_option || !written.starts_with(|c: char| c.is_lowercase()) {
-        return another_key(comma);
+        return second_key_error(comma);
     }
     let hint = match dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -109,7 +110,7 @@ fn misused(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
     syn::Error::new(word.span(), format!("`#[op_fallback]` has no option `{written}`; {hint}"))
 }
 
-fn another_key(comma: Token![,]) -> syn::Error {
+fn second_key_error(comma: Token![,]) -> syn::Error {
     let message = "a fallback serves one key; write another `#[op_fallback]` function for another key";
     syn::Error::new(comma.span, message)
 }

@@ -5,10 +5,10 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{ReturnType, Signature};
 
-use super::{Attribute, purpose};
+use super::{Attribute, saved_for};
 use crate::errors::Errors;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, Parameter, rust_name};
+use crate::syntax::signature::{self, Parameter, rust_argument_name};
 
 /// A gradient formula without mistakes.
 pub(super) struct Derivative {
@@ -16,17 +16,17 @@ pub(super) struct Derivative {
     pub(super) inputs: Vec<usize>,
     /// For each tensor result, whether it has a gradient.
     pub(super) results: Vec<bool>,
-    pub(super) parameters: Vec<Taken>,
+    pub(super) parameters: Vec<FormulaParameter>,
     pub(super) returns_result: bool,
 }
 
 /// The source of a parameter. Results are counted among those that are tensors.
-pub(super) enum Taken {
+pub(super) enum FormulaParameter {
     Gradient { result: usize, optional: bool },
-    Gradients,
+    AllGradients,
     Needs,
-    Argument { at: usize, outline: bool, purpose: u64 },
-    Result { at: usize, outline: bool },
+    Argument { index: usize, outline: bool, saved_for: u64 },
+    Result { index: usize, outline: bool },
 }
 
 /// A result that is a tensor or a list of tensors.
@@ -43,53 +43,55 @@ pub(super) fn check(
 ) -> Option<Derivative> {
     let results = tensor_results(schema);
     let operator = &schema.name;
-    let fixed: Vec<String> = attribute.fixed.iter().map(ToString::to_string).collect();
-    for word in &attribute.fixed {
-        let names = names(schema, &results);
+    let not_differentiable: Vec<String> = attribute.not_differentiable.iter().map(ToString::to_string).collect();
+    for word in &attribute.not_differentiable {
+        let names = argument_and_result_names(schema, &results);
         if !names.contains(&word.to_string()) {
-            let hint = hint(&word.to_string(), &names);
-            errors.at(word, format!("operator `{operator}` has no argument or result `{word}`; {hint}"));
+            let hint = name_hint(&word.to_string(), &names);
+            errors.add_at(word, format!("operator `{operator}` has no argument or result `{word}`; {hint}"));
         }
     }
-    let is_fixed = |name: &str| fixed.iter().any(|word| word == name);
+    let is_not_differentiable = |name: &str| not_differentiable.iter().any(|word| word == name);
     let inputs: Vec<usize> = schema
         .arguments
         .iter()
         .enumerate()
         .filter(|(_, argument)| {
-            argument.ty.is_tensor_like() && !argument.is_out() && !is_fixed(&rust_name(&argument.name).to_string())
+            argument.ty.is_tensor_like()
+                && !argument.is_out()
+                && !is_not_differentiable(&rust_argument_name(&argument.name).to_string())
         })
         .map(|(i, _)| i)
         .collect();
     let differentiable: Vec<bool> =
-        (0..results.len()).map(|i| !result_names(i, &results).iter().any(|name| is_fixed(name))).collect();
+        (0..results.len()).map(|i| !result_names(i, &results).iter().any(|name| is_not_differentiable(name))).collect();
     if results.is_empty() {
-        errors.at(
+        errors.add_at(
             &function.ident,
-            format!("operator `{operator}` gives no tensor, so it has no derivative; write `not_differentiable!`"),
+            format!("operator `{operator}` returns no tensor, so it has no derivative; write `not_differentiable!`"),
         );
         return None;
     }
-    let parameters: Vec<Option<Taken>> = signature::parameters(function)
+    let parameters: Vec<Option<FormulaParameter>> = signature::parameters(function)
         .iter()
-        .map(|parameter| taken(parameter, schema, &results, &differentiable, errors))
+        .map(|parameter| classify_parameter(parameter, schema, &results, &differentiable, errors))
         .collect();
-    let mut parameters: Vec<Taken> = parameters.into_iter().collect::<Option<_>>()?;
+    let mut parameters: Vec<FormulaParameter> = parameters.into_iter().collect::<Option<_>>()?;
     // A list has as many gradients as tensors, so the gradients have no fixed positions.
     if !inputs.iter().any(|&input| is_list(&schema.arguments[input].ty)) {
-        note_purposes(schema, function, &mut parameters);
+        set_saved_for(schema, function, &mut parameters);
     }
-    check_gradients(schema, &results, &differentiable, &parameters, function, errors);
-    let returns_result = check_return(schema, &inputs, function, errors)?;
+    check_all_gradients_are_taken(schema, &results, &differentiable, &parameters, function, errors);
+    let returns_result = check_gradient_count(schema, &inputs, function, errors)?;
     Some(Derivative { inputs, results: differentiable, parameters, returns_result })
 }
 
-fn note_purposes(schema: &Schema, function: &Signature, parameters: &mut [Taken]) {
+fn set_saved_for(schema: &Schema, function: &Signature, parameters: &mut [FormulaParameter]) {
     for taken in parameters {
-        if let Taken::Argument { at, outline: false, purpose } = taken {
+        if let FormulaParameter::Argument { index: at, outline: false, saved_for } = taken {
             let argument = &schema.arguments[*at];
             if argument.ty.is_tensor_like() && !is_list(&argument.ty) {
-                *purpose = purpose::read(&rust_name(&argument.name), function);
+                *saved_for = saved_for::read_note(&rust_argument_name(&argument.name), function);
             }
         }
     }
@@ -110,61 +112,65 @@ fn tensor_results(schema: &Schema) -> Vec<TensorResult> {
 /// Returns the names by which a formula may refer to a result.
 fn result_names(i: usize, results: &[TensorResult]) -> Vec<String> {
     let mut names = vec![if results.len() == 1 { "result".to_owned() } else { format!("result{i}") }];
-    names.extend(results[i].name.as_deref().map(|name| rust_name(name).to_string()));
+    names.extend(results[i].name.as_deref().map(|name| rust_argument_name(name).to_string()));
     names
 }
 
-fn names(schema: &Schema, results: &[TensorResult]) -> Vec<String> {
-    let arguments = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string());
+fn argument_and_result_names(schema: &Schema, results: &[TensorResult]) -> Vec<String> {
+    let arguments = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string());
     arguments.chain((0..results.len()).flat_map(|i| result_names(i, results))).collect()
 }
 
-fn hint(word: &str, names: &[String]) -> String {
+fn name_hint(word: &str, names: &[String]) -> String {
     match dispatch_schema::suggest(word, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
     }
 }
 
-fn taken(
+fn classify_parameter(
     parameter: &Parameter,
     schema: &Schema,
     results: &[TensorResult],
     differentiable: &[bool],
     errors: &mut Errors,
-) -> Option<Taken> {
+) -> Option<FormulaParameter> {
     let operator = &schema.name;
     let Some(name) = &parameter.name else {
-        errors.at(&parameter.whole, "a derivative takes what it needs by name; name this parameter");
+        errors
+            .add_at(&parameter.tokens, "the parameters of a derivative are found by their names; give this one a name");
         return None;
     };
     let plain = name.to_string();
-    let ty = RustType::written(&parameter.ty);
-    if let Some(at) = schema.arguments.iter().position(|argument| *name == rust_name(&argument.name)) {
+    let ty = RustType::from_user_type(&parameter.ty);
+    if let Some(at) = schema.arguments.iter().position(|argument| *name == rust_argument_name(&argument.name)) {
         let want = RustType::of_argument(&schema.arguments[at])?.shared();
-        return saved(parameter, &ty, want.text(), errors).map(|outline| Taken::Argument {
-            at,
+        return is_outline_requested(parameter, &ty, want.text(), errors).map(|outline| FormulaParameter::Argument {
+            index: at,
             outline,
-            purpose: purpose::EVERY,
+            saved_for: saved_for::ALL_GRADIENTS,
         });
     }
     if let Some(at) = (0..results.len()).find(|&i| result_names(i, results).contains(&plain)) {
         let want = if is_list(&results[at].ty) { "&[Tensor]" } else { "&Tensor" };
-        return saved(parameter, &ty, want, errors).map(|outline| Taken::Result { at, outline });
+        return is_outline_requested(parameter, &ty, want, errors)
+            .map(|outline| FormulaParameter::Result { index: at, outline });
     }
     match plain.as_str() {
-        "needs" => expect(parameter, &ty, &["&[bool]"], errors).then_some(Taken::Needs),
+        "needs" => check_parameter_type(parameter, &ty, &["&[bool]"], errors).then_some(FormulaParameter::Needs),
         "grads" if results.len() == 1 && is_list(&results[0].ty) => {
-            expect(parameter, &ty, &["&[Option<Tensor>]"], errors).then_some(Taken::Gradients)
+            check_parameter_type(parameter, &ty, &["&[Option<Tensor>]"], errors)
+                .then_some(FormulaParameter::AllGradients)
         }
         gradient if gradient.starts_with("grad") => {
-            let result = gradient_of(name, results, differentiable, schema, errors)?;
-            expect(parameter, &ty, &["&Tensor", "Option<&Tensor>"], errors)
-                .then(|| Taken::Gradient { result, optional: ty.is_optional() })
+            let result = result_of_gradient(name, results, differentiable, schema, errors)?;
+            check_parameter_type(parameter, &ty, &["&Tensor", "Option<&Tensor>"], errors)
+                .then(|| FormulaParameter::Gradient { result, optional: ty.is_optional() })
         }
         _ => {
-            let hint = hint(&plain, &names(schema, results));
-            errors.at(name, format!("`{name}` is neither an argument nor a result of operator `{operator}`; {hint}"));
+            let hint = name_hint(&plain, &argument_and_result_names(schema, results));
+            errors
+                .add_at(name, format!("`{name}` is neither an argument nor a result of operator `{operator}`; {hint}"));
             None
         }
     }
@@ -175,23 +181,23 @@ fn is_list(ty: &Type) -> bool {
 }
 
 /// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.
-fn saved(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
+fn is_outline_requested(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
     let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
-    (outline || expect(parameter, ty, &[want], errors)).then_some(outline)
+    (outline || check_parameter_type(parameter, ty, &[want], errors)).then_some(outline)
 }
 
-fn expect(parameter: &Parameter, ty: &RustType, wanted: &[&str], errors: &mut Errors) -> bool {
+fn check_parameter_type(parameter: &Parameter, ty: &RustType, wanted: &[&str], errors: &mut Errors) -> bool {
     let fits = wanted.contains(&ty.text());
     if !fits {
         let name = parameter.name.to_token_stream();
         let wanted = wanted.iter().map(|ty| format!("`{ty}`")).collect::<Vec<_>>().join(" or ");
-        errors.at(&parameter.ty, format!("a derivative takes `{name}` as {wanted}, not as `{}`", ty.text()));
+        errors.add_at(&parameter.ty, format!("a derivative takes `{name}` as {wanted}, not as `{}`", ty.text()));
     }
     fits
 }
 
 /// Returns the result whose gradient a parameter is: `grad`, `grad1`, or `grad_` and the name of the result.
-fn gradient_of(
+fn result_of_gradient(
     name: &Ident,
     results: &[TensorResult],
     differentiable: &[bool],
@@ -213,16 +219,25 @@ fn gradient_of(
     match found {
         Some(at) if differentiable[at] && !is_list(&results[at].ty) => Some(at),
         Some(at) if is_list(&results[at].ty) => {
-            errors.at(name, format!("operator `{operator}` gives a list of tensors; take `grads: &[Option<Tensor>]`"));
+            errors.add_at(
+                name,
+                format!("operator `{operator}` returns a list of tensors; take `grads: &[Option<Tensor>]`"),
+            );
             None
         }
         Some(_) => {
-            errors.at(name, format!("`{name}` is the gradient of a result that is `not_differentiable`"));
+            errors.add_at(
+                name,
+                format!("`{name}` is the gradient of a result that is `not_differentiable`; leave it out"),
+            );
             None
         }
         None => {
             let each = gradient_names(&candidates, results);
-            errors.at(name, format!("operator `{operator}` has no such result; its gradients are {each}"));
+            errors.add_at(
+                name,
+                format!("`{name}` is not the gradient of a result of operator `{operator}`; its gradients are {each}"),
+            );
             None
         }
     }
@@ -238,20 +253,22 @@ fn gradient_names(candidates: &[usize], results: &[TensorResult]) -> String {
 }
 
 /// Reports results whose gradient no parameter takes: it would be lost.
-fn check_gradients(
+fn check_all_gradients_are_taken(
     schema: &Schema,
     results: &[TensorResult],
     differentiable: &[bool],
-    parameters: &[Taken],
+    parameters: &[FormulaParameter],
     function: &Signature,
     errors: &mut Errors,
 ) {
-    if parameters.iter().any(|taken| matches!(taken, Taken::Gradients)) {
+    if parameters.iter().any(|taken| matches!(taken, FormulaParameter::AllGradients)) {
         return;
     }
     let lost: Vec<usize> = (0..results.len())
         .filter(|&i| differentiable[i])
-        .filter(|&i| !parameters.iter().any(|taken| matches!(taken, Taken::Gradient { result, .. } if *result == i)))
+        .filter(|&i| {
+            !parameters.iter().any(|taken| matches!(taken, FormulaParameter::Gradient { result, .. } if *result == i))
+        })
         .collect();
     if lost.is_empty() || !errors.is_empty() {
         return;
@@ -263,24 +280,24 @@ fn check_gradients(
     } else if all.len() == 1 {
         "take `grad: &Tensor`".to_owned()
     } else {
-        let fixed = result_names(lost[0], results).pop().unwrap_or_default();
+        let name = result_names(lost[0], results).pop().unwrap_or_default();
         let lost = gradient_names(&all, results);
-        format!("its gradients are {lost}; a result that has none is `not_differentiable({fixed})`")
+        format!("its gradients are {lost}; declare a result without gradient as `not_differentiable({name})`")
     };
-    errors.at(
+    errors.add_at(
         &function.ident,
         format!("the derivative of operator `{operator}` does not take every gradient; {missing}"),
     );
 }
 
 /// Reports a number of gradients that differs from the number of inputs. Returns whether the gradients are returned in a `Result`.
-fn check_return(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
+fn check_gradient_count(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");
     let ReturnType::Type(_, ty) = &function.output else {
-        errors.at(
+        errors.add_at(
             &function.ident,
-            format!("the derivative of operator `{operator}` gives a gradient for each of {list}"),
+            format!("the derivative of operator `{operator}` must return a gradient for each of {list}"),
         );
         return None;
     };
@@ -299,14 +316,14 @@ fn check_return(schema: &Schema, inputs: &[usize], function: &Signature, errors:
     if found != inputs.len() {
         let gradients = if found == 1 { "1 gradient".to_owned() } else { format!("{found} gradients") };
         let wanted = match inputs.len() {
-            0 => "it has no differentiable input".to_owned(),
-            1 => format!("it is differentiable by {list}"),
-            _ => format!("it is differentiable by {list}, in this order"),
+            0 => "the operator has no differentiable input".to_owned(),
+            1 => format!("the operator is differentiable with respect to {list}"),
+            _ => format!("the operator is differentiable with respect to {list}, in this order"),
         };
-        errors.at(
+        errors.add_at(
             ty,
             format!(
-                "the derivative of operator `{operator}` gives {gradients}, but {wanted}; an argument that has none is \
+                "the derivative of operator `{operator}` returns {gradients}, but {wanted}; declare an argument without gradient as \
                  `not_differentiable(argument)`"
             ),
         );

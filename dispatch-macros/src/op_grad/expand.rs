@@ -5,8 +5,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
 
-use super::check::{Derivative, Taken};
-use super::purpose::EVERY;
+use super::check::{Derivative, FormulaParameter};
+use super::saved_for::ALL_GRADIENTS;
 use crate::crate_path;
 use crate::syntax::rust_type::RustType;
 
@@ -23,28 +23,37 @@ impl Paths {
     }
 }
 
-pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative) -> TokenStream {
+pub(super) fn expand_derivative(
+    schema: &Schema,
+    operator: &Path,
+    name: &Ident,
+    derivative: &Derivative,
+) -> TokenStream {
     let paths = Paths::new();
     let Paths { layer, .. } = &paths;
     let (inputs, results) = (&derivative.inputs, &derivative.results);
     // Arguments are saved before the call, and results after it.
-    let is_argument = |taken: &&Taken| matches!(taken, Taken::Argument { .. });
-    let is_result = |taken: &&Taken| matches!(taken, Taken::Result { .. });
+    let is_argument = |taken: &&FormulaParameter| matches!(taken, FormulaParameter::Argument { .. });
+    let is_result = |taken: &&FormulaParameter| matches!(taken, FormulaParameter::Result { .. });
     let saved = derivative.parameters.iter().filter(is_argument).chain(derivative.parameters.iter().filter(is_result));
     let sources = saved.map(|taken| match taken {
-        Taken::Argument { at, outline: false, purpose } => quote!(#layer::SavedSource::Argument(#at, #purpose)),
-        Taken::Argument { at, outline: true, .. } => quote!(#layer::SavedSource::ArgumentOutline(#at)),
-        Taken::Result { at, outline: false } => quote!(#layer::SavedSource::Result(#at)),
-        Taken::Result { at, outline: true } => quote!(#layer::SavedSource::ResultOutline(#at)),
-        Taken::Gradient { .. } | Taken::Gradients | Taken::Needs => TokenStream::new(),
+        FormulaParameter::Argument { index: at, outline: false, saved_for } => {
+            quote!(#layer::SavedSource::Argument(#at, #saved_for))
+        }
+        FormulaParameter::Argument { index: at, outline: true, .. } => quote!(#layer::SavedSource::ArgumentOutline(#at)),
+        FormulaParameter::Result { index: at, outline: false } => quote!(#layer::SavedSource::Result(#at)),
+        FormulaParameter::Result { index: at, outline: true } => quote!(#layer::SavedSource::ResultOutline(#at)),
+        FormulaParameter::Gradient { .. } | FormulaParameter::AllGradients | FormulaParameter::Needs => {
+            TokenStream::new()
+        }
     });
-    let run = run(schema, name, derivative, &paths);
-    let rule = rule(
+    let run = run_function(schema, name, derivative, &paths);
+    let rule = rule_record(
         operator,
         &quote!(inputs: &[#(#inputs),*], differentiable_results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run)),
         &paths,
     );
-    let kernel = (!writes(schema)).then(|| kernel(schema, operator, name, derivative, &paths));
+    let kernel = (!writes_argument(schema)).then(|| recording_kernel(schema, operator, name, derivative, &paths));
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
@@ -56,17 +65,17 @@ pub(super) fn derivative(schema: &Schema, operator: &Path, name: &Ident, derivat
 }
 
 /// Generates the declaration that an operator has no derivative.
-pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
+pub(super) fn expand_not_differentiable(schema: &Schema, operator: &Path) -> TokenStream {
     let paths = Paths::new();
-    let rule = rule(
+    let rule = rule_record(
         operator,
         &quote!(inputs: &[], differentiable_results: &[], saved: &[], run: ::core::option::Option::None),
         &paths,
     );
     let takes_tensors = schema.arguments.iter().any(|argument| argument.ty.is_tensor_like());
-    let kernel = (takes_tensors && !writes(schema)).then(|| {
+    let kernel = (takes_tensors && !writes_argument(schema)).then(|| {
         let name = Ident::new("not_differentiable", Span::call_site());
-        passing(schema, operator, &name, &paths)
+        not_differentiable_kernel(schema, operator, &name, &paths)
     });
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
@@ -78,11 +87,11 @@ pub(super) fn statement(schema: &Schema, operator: &Path) -> TokenStream {
 }
 
 /// Returns whether an operator writes to an argument. The layer's fallback records such operators.
-fn writes(schema: &Schema) -> bool {
+fn writes_argument(schema: &Schema) -> bool {
     schema.arguments.iter().any(dispatch_schema::Argument::is_written)
 }
 
-fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
+fn rule_record(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
     quote! {
         static __DERIVATIVE: #layer::Derivative = #layer::Derivative {
@@ -99,13 +108,14 @@ fn rule(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
 }
 
 /// Generates the function that calls the formula with its parameters, and converts the gradients that it returns.
-fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
+fn run_function(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
-    let arguments = derivative.parameters.iter().filter(|taken| matches!(taken, Taken::Argument { .. })).count();
+    let arguments =
+        derivative.parameters.iter().filter(|taken| matches!(taken, FormulaParameter::Argument { .. })).count();
     let saved_count = derivative
         .parameters
         .iter()
-        .filter(|taken| matches!(taken, Taken::Argument { .. } | Taken::Result { .. }))
+        .filter(|taken| matches!(taken, FormulaParameter::Argument { .. } | FormulaParameter::Result { .. }))
         .count();
     let saved: Vec<Ident> = (0..saved_count).map(|i| format_ident!("__saved{i}")).collect();
     let (mut next_argument, mut next_result) = (0..arguments, arguments..saved_count);
@@ -122,27 +132,27 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
             }
         };
         given.push(match taken {
-            Taken::Gradient { result, optional: false } => {
+            FormulaParameter::Gradient { result, optional: false } => {
                 before.extend(quote!(let #local = __backwards.gradient(#result)?;));
                 quote!(&#local)
             }
-            Taken::Gradient { result, optional: true } => {
+            FormulaParameter::Gradient { result, optional: true } => {
                 before.extend(quote!(let #local = __backwards.gradient_if_any(#result);));
                 quote!(#local.as_ref())
             }
-            Taken::Gradients => {
+            FormulaParameter::AllGradients => {
                 before.extend(quote!(let #local = __backwards.gradients();));
                 quote!(&#local)
             }
-            Taken::Needs => {
+            FormulaParameter::Needs => {
                 before.extend(quote!(let #local = __backwards.needs();));
                 quote!(&#local)
             }
-            Taken::Argument { at, outline, .. } => {
+            FormulaParameter::Argument { index: at, outline, .. } => {
                 let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
-                take(next_argument.next(), *outline, is_list(schema, *at), quote!(#ty))
+                take(next_argument.next(), *outline, is_list_argument(schema, *at), quote!(#ty))
             }
-            Taken::Result { outline, at } => {
+            FormulaParameter::Result { outline, index: at } => {
                 let list = schema.returns.get(*at).is_some_and(|ret| matches!(ret.ty.kind, TypeKind::List(..)));
                 let ty = if list { quote!(&[#runtime::Tensor]) } else { quote!(&#runtime::Tensor) };
                 take(next_result.next(), *outline, list, ty)
@@ -170,13 +180,13 @@ fn run(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) ->
 }
 
 /// The signature of a kernel: its arguments, their types, and the output.
-struct Call {
+struct KernelSignature {
     arguments: Vec<Ident>,
     types: Vec<TokenStream>,
     output: TokenStream,
 }
 
-impl Call {
+impl KernelSignature {
     fn new(schema: &Schema, runtime: &TokenStream) -> Self {
         let types: Vec<TokenStream> =
             schema.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(runtime)).collect();
@@ -186,7 +196,7 @@ impl Call {
 }
 
 /// Returns names for the results, and the tokens that take an output apart and put it together again.
-fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
+fn result_names(schema: &Schema) -> (Vec<Ident>, TokenStream) {
     let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     let whole = match &names[..] {
         [one] => quote!(#one),
@@ -195,7 +205,7 @@ fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
     (names, whole)
 }
 
-fn mutable(schema: &Schema) -> TokenStream {
+fn mutable_result_pattern(schema: &Schema) -> TokenStream {
     let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     match &names[..] {
         [one] => quote!(mut #one),
@@ -203,14 +213,14 @@ fn mutable(schema: &Schema) -> TokenStream {
     }
 }
 
-fn is_list(schema: &Schema, argument: usize) -> bool {
+fn is_list_argument(schema: &Schema, argument: usize) -> bool {
     matches!(schema.arguments[argument].ty.kind, TypeKind::List(..))
 }
 
 /// Returns whether the call may write to a saved argument although the schema does not say so.
-fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
+fn may_write_saved_argument(schema: &Schema, derivative: &Derivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
-        Taken::Argument { at, outline: false, .. } => {
+        FormulaParameter::Argument { index: at, outline: false, .. } => {
             let ty = &schema.arguments[*at].ty;
             ty.is_tensor_like() && ty.accepts_none()
         }
@@ -219,24 +229,30 @@ fn may_write_what_it_saves(schema: &Schema, derivative: &Derivative) -> bool {
 }
 
 /// Generates the kernel that records the call.
-fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
+fn recording_kernel(
+    schema: &Schema,
+    operator: &Path,
+    name: &Ident,
+    derivative: &Derivative,
+    paths: &Paths,
+) -> TokenStream {
     let Paths { runtime, layer } = paths;
-    let Call { arguments, types, output } = Call::new(schema, runtime);
+    let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
     let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
     let saves = derivative.parameters.iter().filter_map(|taken| match taken {
-        Taken::Argument { at, outline, purpose } => {
+        FormulaParameter::Argument { index: at, outline, saved_for } => {
             let argument = &arguments[*at];
-            Some(match (*outline, is_list(schema, *at)) {
+            Some(match (*outline, is_list_argument(schema, *at)) {
                 (true, false) => quote!(__recording.save_outline(#argument);),
                 (true, true) => quote!(__recording.save_outlines(#argument);),
-                (false, _) if *purpose == EVERY => quote!(__recording.save(&#argument)?;),
-                (false, _) => quote!(__recording.save_if_needed(#purpose, &#argument)?;),
+                (false, _) if *saved_for == ALL_GRADIENTS => quote!(__recording.save(&#argument)?;),
+                (false, _) => quote!(__recording.save_if_needed(#saved_for, &#argument)?;),
             })
         }
         _ => None,
     });
-    let (names, whole) = results(schema);
-    let pattern = mutable(schema);
+    let (names, whole) = result_names(schema);
+    let pattern = mutable_result_pattern(schema);
     let tensors: Vec<(&Ident, bool)> = schema
         .new_returns()
         .zip(&names)
@@ -244,7 +260,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         .map(|((_, ty), name)| (name, matches!(ty.kind, TypeKind::List(..))))
         .collect();
     let is_view = |name: &Ident| schema.views().iter().any(|view| *name == format_ident!("__result{}", view.ret));
-    let owned = tensors.iter().map(|(name, is_list)| {
+    let handle_results = tensors.iter().map(|(name, is_list)| {
         let own = if is_view(name) { quote!(new_handle_if_shared) } else { quote!(copy_if_shared) };
         if *is_list {
             quote!(#name.iter_mut().try_for_each(#layer::#own)?;)
@@ -252,7 +268,7 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             quote!(#layer::#own(&mut #name)?;)
         }
     });
-    let ties: Vec<TokenStream> = schema
+    let mark_views: Vec<TokenStream> = schema
         .views()
         .into_iter()
         .map(|view| {
@@ -280,22 +296,22 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             quote!(__recording.finish(&mut [#(#pairs),*])?;)
         }
     };
-    let forget = may_write_what_it_saves(schema, derivative).then(|| quote!(__recording.forget_overwritten();));
-    let straight = if ties.is_empty() {
+    let forget = may_write_saved_argument(schema, derivative).then(|| quote!(__recording.forget_overwritten();));
+    let without_recording = if mark_views.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
         quote! {
             let #pattern = <#operator>::redispatch(__on, #(#arguments),*)?;
-            #(#ties)*
+            #(#mark_views)*
             return ::core::result::Result::Ok(#whole);
         }
     };
-    let record = record(name, operator, runtime);
+    let record = kernel_record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
             if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#inputs))*) {
-                #straight
+                #without_recording
             }
             __recorded(#(#arguments,)* __on)
         }
@@ -306,15 +322,15 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
             let mut __recording = #layer::Recording::start(&__DERIVATIVE);
             #(__recording.input(&#inputs)?;)*
             if !__recording.must_record() {
-                #straight
+                #without_recording
             }
             #(#saves)*
             let #pattern = {
                 let __computing = #layer::below_autograd_guard();
                 <#operator>::redispatch(__on, #(#arguments),*)?
             };
-            #(#owned)*
-            #(#ties)*
+            #(#handle_results)*
+            #(#mark_views)*
             #forget
             #finish
             ::core::result::Result::Ok(#whole)
@@ -325,12 +341,12 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
 }
 
 /// Generates the kernel of an operator without derivative. Calls inside of it are not recorded either.
-fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> TokenStream {
+fn not_differentiable_kernel(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> TokenStream {
     let Paths { runtime, layer } = paths;
-    let Call { arguments, types, output } = Call::new(schema, runtime);
+    let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
     let tensors = schema.arguments.iter().zip(&arguments).filter(|(argument, _)| argument.ty.is_tensor_like());
     let tensors = tensors.map(|(_, name)| name);
-    let record = record(name, operator, runtime);
+    let record = kernel_record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
@@ -345,7 +361,7 @@ fn passing(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> Tok
     }
 }
 
-fn record(name: &Ident, operator: &Path, runtime: &TokenStream) -> TokenStream {
+fn kernel_record(name: &Ident, operator: &Path, runtime: &TokenStream) -> TokenStream {
     quote! {
         static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::Autograd];
         static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(

@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
 
-use crate::syntax::user_tokens::as_written;
+use crate::syntax::user_tokens::source_text;
 
 /// The arguments, parsed and not yet checked.
 pub(crate) struct Attribute {
@@ -20,7 +20,7 @@ pub(crate) struct Attribute {
     pub(crate) dtypes: Option<DTypes>,
     pub(crate) by: Option<Ident>,
     /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
-    pub(crate) writes: Vec<Ident>,
+    pub(crate) direct_writes: Vec<Ident>,
     /// The engine of an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
     pub(crate) engine: Option<Engine>,
 }
@@ -62,10 +62,13 @@ const USAGE: &str = "`#[op_impl(path::to::operator, CPU)]`";
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("name the operator and the key: {USAGE}")));
+            return Err(syn::Error::new(
+                Span::call_site(),
+                format!("the operator and the key are missing; write {USAGE}"),
+            ));
         }
         let mut attribute = Self {
-            operator: operator(input)?,
+            operator: parse_operator(input)?,
             keys: Vec::new(),
             overrides: None,
             boxed: None,
@@ -73,7 +76,7 @@ impl Parse for Attribute {
             priority: None,
             dtypes: None,
             by: None,
-            writes: Vec::new(),
+            direct_writes: Vec::new(),
             engine: None,
         };
         while !input.is_empty() {
@@ -82,16 +85,19 @@ impl Parse for Attribute {
             }
             input.parse::<Token![,]>()?;
             if !input.is_empty() {
-                attribute.parse_one(input)?;
+                attribute.parse_option_or_key(input)?;
             }
         }
         Ok(attribute)
     }
 }
 
-fn operator(input: ParseStream<'_>) -> syn::Result<Path> {
+fn parse_operator(input: ParseStream<'_>) -> syn::Result<Path> {
     let not_an_operator = |at: Span, what: &str| {
-        Err(syn::Error::new(at, format!("{what} is not an operator; its path comes first, and then the keys: {USAGE}")))
+        Err(syn::Error::new(
+            at,
+            format!("{what} is not an operator; the path of the operator comes first, and then the keys: {USAGE}"),
+        ))
     };
     if input.peek(Lit) {
         let literal: Lit = input.parse()?;
@@ -107,7 +113,7 @@ fn operator(input: ParseStream<'_>) -> syn::Result<Path> {
 }
 
 impl Attribute {
-    fn parse_one(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+    fn parse_option_or_key(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let ahead = input.fork();
         let Ok(word) = ahead.call(Ident::parse_any) else {
             return self.parse_key(input);
@@ -118,13 +124,13 @@ impl Attribute {
             "override" if alone => self.overrides.replace(input.call(Ident::parse_any)?).is_some(),
             "in_place" | "strided" | "converts" if alone => {
                 let word: Ident = input.parse()?;
-                let twice = self.writes.contains(&word);
-                self.writes.push(word);
+                let twice = self.direct_writes.contains(&word);
+                self.direct_writes.push(word);
                 twice
             }
             "boxed" if alone => self.boxed.replace(input.parse()?).is_some(),
             "when" if call => {
-                let inside = argument(input)?;
+                let inside = parse_parentheses(input)?;
                 if inside.is_empty() {
                     return Err(syn::Error::new(
                         word.span(),
@@ -134,23 +140,23 @@ impl Attribute {
                 self.when.replace(When { word: word.clone(), condition: inside }).is_some()
             }
             "dtypes" if call => {
-                let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(argument(input)?)?;
+                let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(parse_parentheses(input)?)?;
                 self.dtypes.replace(DTypes { word: word.clone(), words: words.into_iter().collect() }).is_some()
             }
             "priority" if assign => {
-                value(input)?;
-                self.priority.replace(priority(input)?).is_some()
+                parse_name_and_equals(input)?;
+                self.priority.replace(parse_priority(input)?).is_some()
             }
             "engine" if assign => {
-                value(input)?;
+                parse_name_and_equals(input)?;
                 let path = input.call(Path::parse_mod_style)?;
                 self.engine.replace(Engine { word: word.clone(), path }).is_some()
             }
             "by" if assign => {
-                value(input)?;
+                parse_name_and_equals(input)?;
                 self.by.replace(input.parse()?).is_some()
             }
-            _ if call || assign || alone => match misused(&word, assign || call) {
+            _ if call || assign || alone => match option_error(&word, assign || call) {
                 Some(message) => return Err(syn::Error::new(word.span(), message)),
                 None => return self.parse_key(input),
             },
@@ -167,7 +173,10 @@ impl Attribute {
         match &key {
             Expr::Lit(_) => return Err(syn::Error::new_spanned(key, "a key is a constant; write its name: `CPU`")),
             Expr::Array(_) | Expr::Tuple(_) => {
-                return Err(syn::Error::new_spanned(key, "several keys stand one after another: `CPU, CUDA`"));
+                return Err(syn::Error::new_spanned(
+                    key,
+                    "keys are separated by commas, without brackets: `CPU, CUDA`",
+                ));
             }
             _ => {}
         }
@@ -175,7 +184,7 @@ impl Attribute {
         if self.keys.iter().any(|other| other.to_token_stream().to_string() == text) {
             return Err(syn::Error::new_spanned(
                 &key,
-                format!("key `{}` is named twice; leave one out", as_written(&key)),
+                format!("key `{}` is named twice; leave one out", source_text(&key)),
             ));
         }
         self.keys.push(key);
@@ -184,7 +193,7 @@ impl Attribute {
 }
 
 /// Parses the parentheses after a word, and returns their contents.
-fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+fn parse_parentheses(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     input.call(Ident::parse_any)?;
     let inside;
     parenthesized!(inside in input);
@@ -192,14 +201,14 @@ fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 }
 
 /// Parses a word and the `=` after it.
-fn value(input: ParseStream<'_>) -> syn::Result<Token![=]> {
+fn parse_name_and_equals(input: ParseStream<'_>) -> syn::Result<Token![=]> {
     input.call(Ident::parse_any)?;
     input.parse()
 }
 
-fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+fn parse_priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let minus: Option<Token![-]> = input.parse()?;
-    let wanted = "a priority is a whole number of 32 bits: `priority = 10`";
+    let wanted = "a priority is a 32-bit integer: `priority = 10`";
     if input.is_empty() {
         return Err(input.error(wanted));
     }
@@ -209,11 +218,11 @@ fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 }
 
 /// Returns the mistake in an option, or in a word that looks like one. A word alone may be a key, unless it is similar to an option.
-fn misused(word: &Ident, with_value: bool) -> Option<String> {
+fn option_error(word: &Ident, with_value: bool) -> Option<String> {
     let written = word.to_string();
     let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
     if let Some(form) = form(&written) {
-        return Some(format!("`{written}` is written `{form}`"));
+        return Some(format!("write `{written}` as `{form}`"));
     }
     let near = dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form);
     let is_lower = written.starts_with(|c: char| c.is_lowercase());

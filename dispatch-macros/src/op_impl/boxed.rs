@@ -11,10 +11,10 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 
 /// Returns whether a function has the parameters of a boxed kernel.
-pub(super) fn is_boxed(signature: &Signature) -> bool {
+pub(super) fn has_boxed_signature(signature: &Signature) -> bool {
     let found: Vec<String> = signature::parameters(signature)
         .iter()
-        .map(|parameter| RustType::written(&parameter.ty).text().to_owned())
+        .map(|parameter| RustType::from_user_type(&parameter.ty).text().to_owned())
         .collect();
     found == ["&Operator", "KeySet", "&mut Stack"]
 }
@@ -22,20 +22,21 @@ pub(super) fn is_boxed(signature: &Signature) -> bool {
 /// Reports a boxed kernel with the wrong signature.
 pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
     let name = &signature.ident;
-    if !is_boxed(signature) {
+    if !has_boxed_signature(signature) {
         let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
         let at = if signature.inputs.is_empty() { at.to_token_stream() } else { signature.inputs.to_token_stream() };
-        errors.at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
-    } else if !matches!(&signature.output, ReturnType::Type(_, ty) if RustType::written(ty).text().starts_with("Result<()"))
+        errors.add_at(at, format!("a boxed kernel takes the operator, the keys and the stack\n\nexpected: {expected}"));
+    } else if !matches!(&signature.output, ReturnType::Type(_, ty) if RustType::from_user_type(ty).text().starts_with("Result<()"))
     {
         let at =
             if let ReturnType::Type(_, ty) = &signature.output { ty.to_token_stream() } else { name.to_token_stream() };
-        errors.at(at, format!("boxed kernel `{name}` must return `Result<()>`: its results stay on the stack"));
+        errors
+            .add_at(at, format!("boxed kernel `{name}` must return `Result<()>`: it leaves its results on the stack"));
     }
 }
 
 /// Generates the record that a boxed kernel submits.
-pub(super) fn record(signature: &Signature, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
+pub(super) fn kernel_record(signature: &Signature, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
     let (operator, name) = (&attribute.operator, &signature.ident);
     let keys = static_keys(&attribute.keys, runtime);
     let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));

@@ -9,31 +9,31 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ReturnType;
 use syn::spanned::Spanned;
 
-use super::{Checked, Kernel};
-use crate::syntax::rust_type::{RustType, without_lifetimes};
-use crate::syntax::signature::rust_name;
-use crate::syntax::user_tokens::{as_written, at_user_span};
+use super::{TypedKernel, WithSchema};
+use crate::syntax::rust_type::{RustType, with_elided_lifetimes};
+use crate::syntax::signature::rust_argument_name;
+use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// Generates the conversion of an argument from the operator's type to the kernel's.
-pub(super) fn argument(
-    checked: &Checked,
-    kernel: &Kernel,
+pub(super) fn coerce_argument(
+    checked: &WithSchema,
+    kernel: &TypedKernel,
     i: usize,
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let Checked { schema, attribute, signature, .. } = checked;
+    let WithSchema { schema, attribute, signature, .. } = checked;
     let operator = &attribute.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
-    let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
+    let (user, ty) = (with_elided_lifetimes(&parameter.ty), want.tokens(runtime));
     let span = at_user_span(parameter.ty.span());
-    if RustType::written(&parameter.ty) == *want {
+    if RustType::from_user_type(&parameter.ty) == *want {
         return quote_spanned! {span=>
             let #argument = <#user as #runtime::__private::KernelParameter<#operator, #number, #ty>>::convert(#argument);
         };
     }
-    let name = rust_name(&schema.arguments[i].name);
-    let (kernel, found, want) = (&signature.ident, as_written(&parameter.ty), want.text());
+    let name = rust_argument_name(&schema.arguments[i].name);
+    let (kernel, found, want) = (&signature.ident, source_text(&parameter.ty), want.text());
     let message =
         format!("argument `{name}` of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
     let label = format!("write `{want}`");
@@ -58,22 +58,22 @@ pub(super) fn argument(
 }
 
 /// The conversion of the kernel's result to the operator's, as the trait bound that it needs.
-pub(super) struct Result {
+pub(super) struct ResultCoercion {
     ty: syn::Type,
     bound: TokenStream,
     declaration: TokenStream,
 }
 
-impl Result {
-    pub(super) fn new(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> Self {
-        let Checked { schema, attribute, signature, .. } = checked;
+impl ResultCoercion {
+    pub(super) fn new(checked: &WithSchema, kernel: &TypedKernel, runtime: &TokenStream) -> Self {
+        let WithSchema { schema, attribute, signature, .. } = checked;
         let ty = match &signature.output {
-            ReturnType::Type(_, ty) => without_lifetimes(ty),
+            ReturnType::Type(_, ty) => with_elided_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(at_user_span(signature.ident.span())=> ()),
         };
         let (operator, output, want) = (&attribute.operator, kernel.output.tokens(runtime), kernel.output.text());
         let shared = quote!(#runtime::__private::Returns<#operator, #output>);
-        let written = RustType::written(&ty);
+        let written = RustType::from_user_type(&ty);
         let agrees = written.text() == want
             || written.text() == format!("Result<{want}>")
             || written.text().starts_with(&format!("Result<{want},"));
@@ -82,11 +82,11 @@ impl Result {
         }
         let name = &signature.ident;
         let found = match &signature.output {
-            ReturnType::Type(_, ty) => format!("returns `{}`", as_written(ty)),
+            ReturnType::Type(_, ty) => format!("returns `{}`", source_text(ty)),
             ReturnType::Default => "returns nothing".to_owned(),
         };
         let implied = if schema.returns.len() > schema.new_returns().count() {
-            "; a return that is a written argument is implied"
+            "; a written argument is not returned"
         } else {
             ""
         };
@@ -112,13 +112,13 @@ impl Result {
         at_user_span(self.ty.span())
     }
 
-    pub(super) fn returned(&self, call: &TokenStream) -> TokenStream {
+    pub(super) fn coerce(&self, call: &TokenStream) -> TokenStream {
         let Self { ty, bound, .. } = self;
         quote_spanned!(self.span()=> <#ty as #bound>::into_result(#call))
     }
 }
 
-impl ToTokens for Result {
+impl ToTokens for ResultCoercion {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(self.declaration.clone());
     }

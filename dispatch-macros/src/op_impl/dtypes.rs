@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::op_impl::attribute::{Attribute, DTypes};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
-use crate::syntax::user_tokens::{as_written, at_user_span};
+use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// The dtypes: the names of their Rust types, and the variants of `DType`.
 const DTYPES: [(&str, &str); 12] = [
@@ -27,7 +27,7 @@ const DTYPES: [(&str, &str); 12] = [
 ];
 
 /// The words that stand for several dtypes.
-const GROUPS: [(&str, &[&str]); 4] = [
+const DTYPE_GROUPS: [(&str, &[&str]); 4] = [
     ("floating", &["f16", "bf16", "f32", "f64"]),
     ("integral", &["u8", "i8", "i16", "i32", "i64"]),
     ("complex", &["c64", "c128"]),
@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// PyTorch's names of dtypes, with the names here, for suggestions.
-const PYTORCH: [(&str, &str); 16] = [
+const PYTORCH_NAMES: [(&str, &str); 16] = [
     ("uint8", "u8"),
     ("int8", "i8"),
     ("int16", "i16"),
@@ -63,34 +63,34 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
             [] => "is not generic".to_owned(),
             _ => format!(
                 "is generic over {}",
-                params.iter().map(|p| format!("`{}`", as_written(p))).collect::<Vec<_>>().join(" and ")
+                params.iter().map(|p| format!("`{}`", source_text(p))).collect::<Vec<_>>().join(" and ")
             ),
         };
         let at = if params.is_empty() { name.to_token_stream() } else { quote!(#(#params),*) };
         let message = format!(
-            "`dtypes(..)` makes one kernel for each element type, but `{name}` {found}; write `fn {name}<T: Element>(..)`"
+            "`dtypes(..)` generates one kernel for each element type, but `{name}` {found}; write `fn {name}<T: Element>(..)`"
         );
-        errors.at(at, message);
+        errors.add_at(at, message);
     }
     if dtypes.words.is_empty() {
-        errors.at(&dtypes.word, "`dtypes(..)` names no dtype; write `dtypes(floating)`, for example");
+        errors.add_at(&dtypes.word, "`dtypes(..)` names no dtype; write `dtypes(floating)`, for example");
     }
     for word in &dtypes.words {
-        if members(word).is_empty() {
-            let known = || GROUPS.iter().map(|(name, _)| *name).chain(DTYPES.map(|(name, _)| name));
+        if dtypes_of_word(word).is_empty() {
+            let known = || DTYPE_GROUPS.iter().map(|(name, _)| *name).chain(DTYPES.map(|(name, _)| name));
             let written = word.to_string();
-            let pytorch = PYTORCH.iter().find(|(name, _)| *name == written).map(|(_, own)| *own);
+            let pytorch = PYTORCH_NAMES.iter().find(|(name, _)| *name == written).map(|(_, own)| *own);
             let hint = match pytorch.or_else(|| dispatch_schema::suggest(&written, known())) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("they are {}", known().collect::<Vec<_>>().join(", ")),
+                None => format!("the dtypes are {}", known().collect::<Vec<_>>().join(", ")),
             };
-            errors.at(word, format!("no dtype is called `{written}`; {hint}"));
+            errors.add_at(word, format!("there is no dtype `{written}`; {hint}"));
         }
     }
 }
 
 /// Reports a `by` that names no argument, or an argument without a dtype.
-pub(super) fn check_chooser(
+pub(super) fn check_by(
     by: &Ident,
     signature: &Signature,
     parameters: &[Parameter],
@@ -102,12 +102,16 @@ pub(super) fn check_chooser(
         None => {
             let names: Vec<String> =
                 parameters.iter().filter_map(|p| p.name.as_ref()).map(|name| format!("`{name}`")).collect();
-            let hint = if names.is_empty() { "name it".to_owned() } else { format!("it has {}", names.join(", ")) };
-            errors.at(by, format!("kernel `{kernel}` has no argument `{by}`; {hint}"));
+            let hint = if names.is_empty() {
+                "take it as a parameter".to_owned()
+            } else {
+                format!("it has {}", names.join(", "))
+            };
+            errors.add_at(by, format!("kernel `{kernel}` has no argument `{by}`; {hint}"));
         }
         Some(at) if !types.get(at).is_some_and(has_dtype) => {
             let ty = types.get(at).map_or("", RustType::text);
-            errors.at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
+            errors.add_at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
         }
         Some(_) => {}
     }
@@ -119,13 +123,13 @@ fn has_dtype(ty: &RustType) -> bool {
 }
 
 /// Returns the dtypes for which a word stands.
-fn members(word: &Ident) -> Vec<(&'static str, &'static str)> {
-    let group = GROUPS.iter().find(|(name, _)| word == name).map(|(_, members)| *members);
+fn dtypes_of_word(word: &Ident) -> Vec<(&'static str, &'static str)> {
+    let group = DTYPE_GROUPS.iter().find(|(name, _)| word == name).map(|(_, members)| *members);
     DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
 }
 
 /// The kernel, and the names and types of the function around it.
-pub(super) struct Serve<'a> {
+pub(super) struct SwitchedFunction<'a> {
     pub(super) signature: &'a Signature,
     pub(super) arguments: &'a [Ident],
     pub(super) types: &'a [TokenStream],
@@ -134,7 +138,7 @@ pub(super) struct Serve<'a> {
 }
 
 /// Returns the argument whose dtype selects the element type: the one that `by` names, or the first tensor.
-pub(super) fn chooser<'a>(
+pub(super) fn deciding_argument<'a>(
     attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
 ) -> Option<usize> {
@@ -145,21 +149,21 @@ pub(super) fn chooser<'a>(
 }
 
 /// Generates the switch on the dtype of the argument `chosen`, with the label that messages use for it.
-pub(super) fn switch(
+pub(super) fn dtype_switch(
     dtypes: &DTypes,
     operator: &Path,
     chosen: Option<(&Ident, String)>,
-    serve: &Serve<'_>,
+    serve: &SwitchedFunction<'_>,
     runtime: &TokenStream,
     call: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let Serve { signature, arguments, types, keys, output } = serve;
+    let SwitchedFunction { signature, arguments, types, keys, output } = serve;
     let (implemented, _, bounded) = signature.generics.split_for_impl();
     let generic = signature.generics.type_params().next();
     let param = generic.map(|generic| &generic.ident);
-    let bounds = generic.map(as_written).unwrap_or_default();
+    let bounds = generic.map(source_text).unwrap_or_default();
     let Some((argument, label)) = chosen else {
-        let message = "no argument is a tensor to tell the dtype by; name one with `by = ..`";
+        let message = "no argument is a tensor that selects the dtype; name an argument with `by = ..`";
         return syn::Error::new_spanned(&dtypes.word, message).to_compile_error();
     };
     let mut seen: Vec<&str> = Vec::new();
@@ -168,33 +172,32 @@ pub(super) fn switch(
     let mut checks = TokenStream::new();
     let kernel_name = &signature.ident;
     for word in &dtypes.words {
-        for (name, variant) in members(word) {
+        for (name, variant) in dtypes_of_word(word) {
             if seen.contains(&name) {
                 continue;
             }
             seen.push(name);
             let variant = Ident::new(variant, Span::call_site());
             supported.push(variant.clone());
-            let element = element(name, word, runtime);
+            let element = element_type(name, word, runtime);
             arms.extend(quote! {
-                ::core::option::Option::Some(#runtime::DType::#variant) => __Serves::<#element>::serve(#(#arguments,)* #keys),
+                ::core::option::Option::Some(#runtime::DType::#variant) => __KernelOf::<#element>::serve(#(#arguments,)* #keys),
             });
-            let misfit = format!(
-                "`{name}` does not fit `{bounds}`, over which kernel `{kernel_name}` is generic; leave it out of `dtypes(..)`"
-            );
+            let unsupported =
+                format!("`{name}` does not satisfy `{bounds}` of kernel `{kernel_name}`; leave it out of `dtypes(..)`");
             checks.extend(
-                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);),
+                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__KernelOf::<#element>::FITS, #unsupported);),
             );
         }
     }
     let param = quote!(#param);
     let call = call(&param);
     quote! {
-        struct __Serves<T>(::core::marker::PhantomData<T>);
+        struct __KernelOf<T>(::core::marker::PhantomData<T>);
 
         // If the bounds hold, this inherent item takes precedence over the trait's.
         #[allow(dead_code)]
-        impl #implemented __Serves<#param> #bounded {
+        impl #implemented __KernelOf<#param> #bounded {
             const FITS: bool = true;
 
             fn serve(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
@@ -202,7 +205,7 @@ pub(super) fn switch(
             }
         }
 
-        trait __Refuses: Sized {
+        trait __Unsupported: Sized {
             const FITS: bool = false;
 
             fn serve(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
@@ -210,7 +213,7 @@ pub(super) fn switch(
             }
         }
 
-        impl<T> __Refuses for __Serves<T> {}
+        impl<T> __Unsupported for __KernelOf<T> {}
 
         const _: () = { #checks };
 
@@ -225,10 +228,10 @@ pub(super) fn switch(
     }
 }
 
-fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
+fn element_type(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
     let span = at_user_span(word.span());
     let of_runtime = |name: &str| {
-        let (runtime, name) = (respanned(runtime, span), Ident::new(name, span));
+        let (runtime, name) = (with_span(runtime, span), Ident::new(name, span));
         quote_spanned!(span=> #runtime::#name)
     };
     match name {
@@ -243,7 +246,7 @@ fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-fn respanned(tokens: &TokenStream, span: Span) -> TokenStream {
+fn with_span(tokens: &TokenStream, span: Span) -> TokenStream {
     let each = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);
         tree

@@ -10,22 +10,22 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Path, ReturnType, Signature};
 
-use super::{Checked, dtypes, is_key_set};
+use super::{WithSchema, dtypes, is_key_set};
 use crate::errors::Errors;
-use crate::syntax::rust_type::{RustType, without_lifetimes};
-use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
-use crate::syntax::user_tokens::{as_written, at_user_span};
+use crate::syntax::rust_type::{RustType, with_elided_lifetimes};
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_argument_name};
+use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// Returns whether a kernel takes a plan.
-pub(super) fn is_planned(signature: &Signature) -> bool {
-    signature::parameters(signature).first().is_some_and(|first| is_called(first, "plan"))
+pub(super) fn takes_plan(signature: &Signature) -> bool {
+    signature::parameters(signature).first().is_some_and(|first| has_name(first, "plan"))
 }
 
-fn is_called(parameter: &Parameter, word: &str) -> bool {
+fn has_name(parameter: &Parameter, word: &str) -> bool {
     parameter.name.as_ref().is_some_and(|name| name.to_string().trim_start_matches('_') == word)
 }
 
-pub(super) fn expand(checked: &Checked) -> TokenStream {
+pub(super) fn expand(checked: &WithSchema) -> TokenStream {
     let mut errors = Errors::default();
     match check(checked, &mut errors) {
         Some(kernel) if errors.is_empty() => kernel.expand(),
@@ -42,17 +42,17 @@ enum Outputs {
 }
 
 impl Outputs {
-    fn of(checked: &Checked) -> Self {
+    fn of_operator(checked: &WithSchema) -> Self {
         let results: Vec<_> = checked.schema.new_returns().collect();
         match &results[..] {
             [] => Self::None,
-            _ if checked.contract.data_dependent => Self::None,
+            _ if checked.properties.data_dependent => Self::None,
             [(_, ty), ..] if matches!(ty.kind, TypeKind::List(..)) => Self::List,
             tensors => Self::Tensors(tensors.len()),
         }
     }
 
-    fn text(&self) -> String {
+    fn type_text(&self) -> String {
         match self {
             Self::None => "()".to_owned(),
             Self::Tensors(1) => "&mut Tensor".to_owned(),
@@ -61,7 +61,7 @@ impl Outputs {
         }
     }
 
-    fn tokens(&self) -> TokenStream {
+    fn type_tokens(&self) -> TokenStream {
         match self {
             Self::None => quote!(()),
             Self::Tensors(1) => quote!(&mut __r::Tensor),
@@ -74,10 +74,10 @@ impl Outputs {
 /// A planned kernel with the right parameters. The compiler checks whether the types agree.
 ///
 /// Generated code refers to the runtime as `__r` and to its private module as `__p`.
-struct Kernel<'a> {
-    checked: &'a Checked,
+struct PlannedKernel<'a> {
+    checked: &'a WithSchema,
     outputs: Outputs,
-    body: Body<'a>,
+    body: Computation<'a>,
     /// The arguments that the kernel names, with their positions.
     named: Vec<(Parameter, usize)>,
     takes_keys: bool,
@@ -88,20 +88,20 @@ struct Kernel<'a> {
 }
 
 /// The way in which a kernel computes.
-enum Body<'a> {
+enum Computation<'a> {
     /// The kernel computes the outputs from its plan.
-    Serves { plan: Box<Parameter>, out: Option<Box<Parameter>> },
+    Direct { plan: Box<Parameter>, out: Option<Box<Parameter>> },
     /// The kernel returns a rule for elements, and an engine computes.
-    Engine { engine: &'a Path, operands: &'a [usize] },
+    ByEngine { engine: &'a Path, operands: &'a [usize] },
 }
 
-fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
-    let Checked { schema, signature, attribute, .. } = checked;
-    let outputs = Outputs::of(checked);
+fn check<'a>(checked: &'a WithSchema, errors: &mut Errors) -> Option<PlannedKernel<'a>> {
+    let WithSchema { schema, signature, attribute, .. } = checked;
+    let outputs = Outputs::of_operator(checked);
     let mut parameters = signature::parameters(signature);
     let body = match &attribute.engine {
         Some(engine) => engine::check(checked, engine, errors)?,
-        None => check_served(checked, &outputs, &mut parameters, errors)?,
+        None => take_plan_and_outputs(checked, &outputs, &mut parameters, errors)?,
     };
     let takes_keys = parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
     if takes_keys {
@@ -111,64 +111,64 @@ fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if let (Some(by), true) = (&attribute.by, errors.is_empty()) {
         let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
-        dtypes::check_chooser(by, signature, &parameters, &named, errors);
+        dtypes::check_by(by, signature, &parameters, &named, errors);
     }
     let arguments = (0..types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
     let named = parameters.into_iter().zip(found).collect();
     let keys = Ident::new("keys", Span::mixed_site());
-    Some(Kernel { checked, outputs, body, named, takes_keys, types, arguments, keys })
+    Some(PlannedKernel { checked, outputs, body, named, takes_keys, types, arguments, keys })
 }
 
 /// Takes the plan and the outputs out of the parameters of a planned kernel.
-fn check_served<'a>(
-    checked: &Checked,
+fn take_plan_and_outputs<'a>(
+    checked: &WithSchema,
     outputs: &Outputs,
     parameters: &mut Vec<Parameter>,
     errors: &mut Errors,
-) -> Option<Body<'a>> {
-    let Checked { schema, signature, contract, .. } = checked;
+) -> Option<Computation<'a>> {
+    let WithSchema { schema, signature, properties, .. } = checked;
     let (operator, name) = (&schema.name, &signature.ident);
     let plan = Box::new(parameters.remove(0));
-    if !contract.planned {
+    if !properties.has_plan {
         let message = format!(
             "kernel `{name}` takes a plan, but operator `{operator}` has none; take its arguments alone, or add `plan` to its \
              `#[op_def(..)]` and write an `#[op_plan]`"
         );
-        errors.at(&plan.whole, message);
+        errors.add_at(&plan.tokens, message);
         return None;
     }
     let out = match (outputs, parameters.first()) {
         (Outputs::None, _) => None,
         // A pattern names several outputs: `[values, indices]: [&mut Tensor; 2]`.
-        (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
+        (_, Some(out)) if has_name(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
         (outputs, first) => {
-            let at = first.map_or_else(|| name.to_token_stream(), |first| first.whole.clone());
+            let at = first.map_or_else(|| name.to_token_stream(), |first| first.tokens.clone());
             let message = format!(
                 "after its plan, a kernel of operator `{operator}` takes the memory of the results: write `out: {}`",
-                outputs.text()
+                outputs.type_text()
             );
-            errors.at(at, message);
+            errors.add_at(at, message);
             return None;
         }
     };
-    Some(Body::Serves { plan, out })
+    Some(Computation::Direct { plan, out })
 }
 
-impl Kernel<'_> {
+impl PlannedKernel<'_> {
     /// Generates the call of the kernel with every type checked. All forms share it.
-    fn serve(&self) -> TokenStream {
+    fn shared_function(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
-        let Body::Serves { plan, out } = &self.body else { return TokenStream::new() };
-        let Checked { attribute, signature, .. } = checked;
+        let Computation::Direct { plan, out } = &self.body else { return TokenStream::new() };
+        let WithSchema { attribute, signature, .. } = checked;
         let operator = &attribute.operator;
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
-        let (user, span) = (without_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
+        let (user, span) = (with_elided_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
             quote_spanned!(span=> let __plan = <#user as __p::PlanParameter<#operator, #plan_type>>::convert(__plan););
-        let out_type = self.outputs.tokens();
+        let out_type = self.outputs.type_tokens();
         if let Some(out) = out {
-            let want = self.outputs.text();
-            taken.extend(self.taken(
+            let want = self.outputs.type_text();
+            taken.extend(self.coerce_argument(
                 out,
                 &want,
                 &out_type,
@@ -179,9 +179,16 @@ impl Kernel<'_> {
         }
         for (parameter, at) in &self.named {
             let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
-            let what = format!("argument `{}`", rust_name(&checked.schema.arguments[*at].name));
+            let what = format!("argument `{}`", rust_argument_name(&checked.schema.arguments[*at].name));
             let bound = quote!(KernelParameter<#operator, #number,);
-            taken.extend(self.taken(parameter, self.types[*at].text(), &ty, &quote!(#argument), &what, &bound));
+            taken.extend(self.coerce_argument(
+                parameter,
+                self.types[*at].text(),
+                &ty,
+                &quote!(#argument),
+                &what,
+                &bound,
+            ));
         }
         let mut arguments = vec![Ident::new("__plan", Span::call_site()), Ident::new("__out", Span::call_site())];
         let mut types = vec![plan_type, out_type];
@@ -189,22 +196,23 @@ impl Kernel<'_> {
             arguments.push(self.arguments[at].clone());
             types.push(self.types[at].tokens(&quote!(__r)));
         }
-        let result = self.result();
+        let result = self.kernel_result_type();
         let body = match &attribute.dtypes {
             None => {
-                let call = self.call_of(&signature.ident.to_token_stream(), &result);
+                let call = self.kernel_call(&signature.ident.to_token_stream(), &result);
                 quote!(#taken #call)
             }
             Some(words) => {
                 let named = self.named.iter().map(|(parameter, at)| (parameter, &self.types[*at]));
-                let chosen = dtypes::chooser(attribute, named).map(|at| {
+                let chosen = dtypes::deciding_argument(attribute, named).map(|at| {
                     let (parameter, argument) = &self.named[at];
                     (&self.arguments[*argument], parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
                 });
-                let serve = dtypes::Serve { signature, arguments: &arguments, types: &types, keys, output: &result };
+                let serve =
+                    dtypes::SwitchedFunction { signature, arguments: &arguments, types: &types, keys, output: &result };
                 let name = &signature.ident;
-                dtypes::switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
-                    let call = self.call_of(&quote!(#name::<#element>), &result);
+                dtypes::dtype_switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
+                    let call = self.kernel_call(&quote!(#name::<#element>), &result);
                     quote!(#taken #call)
                 })
             }
@@ -223,21 +231,21 @@ impl Kernel<'_> {
     }
 
     /// Returns the type that the kernel itself returns.
-    fn result(&self) -> TokenStream {
+    fn kernel_result_type(&self) -> TokenStream {
         match self.outputs {
             Outputs::None => RustType::of_returns(&self.checked.schema).tokens(&quote!(__r)),
             _ => quote!(()),
         }
     }
 
-    fn call_of(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
+    fn kernel_call(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let operator = &checked.attribute.operator;
-        let out = matches!(self.body, Body::Serves { out: Some(_), .. }).then(|| quote!(__out,));
+        let out = matches!(self.body, Computation::Direct { out: Some(_), .. }).then(|| quote!(__out,));
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         let keys = self.takes_keys.then_some(keys);
         let returns = match &checked.signature.output {
-            ReturnType::Type(_, ty) => without_lifetimes(ty),
+            ReturnType::Type(_, ty) => with_elided_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(at_user_span(checked.signature.ident.span())=> ()),
         };
         let span = at_user_span(returns.span());
@@ -247,7 +255,7 @@ impl Kernel<'_> {
 
     /// Generates `let value = value`, converted to the kernel's type. If the text of the types differs, the message names both as they are
     /// written.
-    fn taken(
+    fn coerce_argument(
         &self,
         parameter: &Parameter,
         want: &str,
@@ -256,13 +264,13 @@ impl Kernel<'_> {
         what: &str,
         bound: &TokenStream,
     ) -> TokenStream {
-        let Checked { schema, signature, .. } = self.checked;
-        let (user, span) = (without_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
-        let written = RustType::written(&parameter.ty).text().replace(" ;", ";");
+        let WithSchema { schema, signature, .. } = self.checked;
+        let (user, span) = (with_elided_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
+        let written = RustType::from_user_type(&parameter.ty).text().replace(" ;", ";");
         if written == want {
             return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::convert(#value););
         }
-        let (kernel, found) = (&signature.ident, as_written(&parameter.ty));
+        let (kernel, found) = (&signature.ident, source_text(&parameter.ty));
         let message =
             format!("{what} of operator `{}` is `{want}`, but kernel `{kernel}` takes `{found}`", schema.name);
         let label = format!("write `{want}`");

@@ -11,7 +11,7 @@ use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
 /// Generates the function `__holds`. Its parameters have the kernel's names or, if the kernel has none, the operator's.
-pub(super) fn condition(
+pub(super) fn condition_function(
     attribute: &Attribute,
     schema: &Schema,
     names: impl Iterator<Item = Option<Ident>>,
@@ -24,7 +24,7 @@ pub(super) fn condition(
     let hygiene = condition.span();
     let patterns = names.zip(&schema.arguments).map(|(name, argument)| {
         name.unwrap_or_else(|| {
-            let mut name = signature::rust_name(&argument.name);
+            let mut name = signature::rust_argument_name(&argument.name);
             name.set_span(hygiene);
             name
         })

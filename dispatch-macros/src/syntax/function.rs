@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
-use crate::errors::{Errors, at_end};
-use crate::syntax::user_tokens::as_written;
+use crate::errors::{Errors, at_last_token};
+use crate::syntax::user_tokens::source_text;
 
 /// A function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
 pub(crate) struct Function {
@@ -49,12 +49,12 @@ impl ToTokens for Function {
 
 impl Function {
     /// Parses the function under `attribute`. If that fails, returns the tokens to expand to: the unchanged item with an error.
-    pub(crate) fn parse_under(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
+    pub(crate) fn parse_under_attribute(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
         Self::parse.parse2(item.clone()).map_err(|error| {
             if error.to_string() != NOT_A_FUNCTION {
                 return error.to_compile_error();
             }
-            let error = syn::Error::new(error.span(), format!("`#[{attribute}]` stands over a function"));
+            let error = syn::Error::new(error.span(), format!("`#[{attribute}]` can only be applied to a function"));
             let error = error.to_compile_error();
             quote!(#item #error)
         })
@@ -63,19 +63,19 @@ impl Function {
     /// Parses the function under `#[attribute(options)]`, which must be a `noun`. Returns it with the options and the `_: ...` that may
     /// stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors, to which `check`
     /// may add.
-    pub(crate) fn with_options<Options: Parse>(
+    pub(crate) fn parse_with_options<Options: Parse>(
         [attribute, noun]: [&str; 2],
         options: &TokenStream,
         item: &TokenStream,
         check: impl FnOnce(&Self, &Options, &mut Errors),
     ) -> Result<(Self, Options, Option<Token![...]>), TokenStream> {
-        let mut function = Self::parse_under(attribute, item)?;
+        let mut function = Self::parse_under_attribute(attribute, item)?;
         let mut errors = Errors::default();
-        let read = syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(at_end(error, options)));
+        let read = syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(at_last_token(error, options)));
         let dots = function.take_elided_parameters();
-        function.check_plain(&format!("a {noun}"), &mut errors);
+        function.check_no_qualifiers(&format!("a {noun}"), &mut errors);
         if function.body.is_none() {
-            errors.at(&function.signature, format!("{noun} `{}` has no body; write one", function.signature.ident));
+            errors.add_at(&function.signature, format!("{noun} `{}` has no body; write one", function.signature.ident));
         }
         if let Ok(options) = &read {
             check(&function, options, &mut errors);
@@ -83,14 +83,14 @@ impl Function {
         match read {
             Ok(options) if errors.is_empty() => Ok((function, options, dots)),
             _ => {
-                let function = function.with_body();
+                let function = function.with_stub_body();
                 Err(quote!(#errors #[allow(dead_code, unused_variables)] #function))
             }
         }
     }
 
     /// Adds a body that panics to a function without body, for the stub of a function with mistakes.
-    pub(crate) fn with_body(mut self) -> Self {
+    pub(crate) fn with_stub_body(mut self) -> Self {
         self.body.get_or_insert_with(|| {
             let panics = quote!(::core::panic!("this function has mistakes"));
             TokenTree::from(Group::new(Delimiter::Brace, panics))
@@ -99,7 +99,7 @@ impl Function {
     }
 
     /// Replaces the body by an expression.
-    pub(crate) fn that_is(mut self, expression: &impl ToTokens) -> Self {
+    pub(crate) fn with_expression(mut self, expression: &impl ToTokens) -> Self {
         self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
         self
     }
@@ -112,38 +112,39 @@ impl Function {
     }
 
     /// Reports qualifiers of the signature that no operator and no kernel can have.
-    pub(crate) fn check_plain(&self, what: &str, errors: &mut Errors) {
+    pub(crate) fn check_no_qualifiers(&self, what: &str, errors: &mut Errors) {
         let signature = &self.signature;
         if let Some(asyncness) = &signature.asyncness {
-            errors.at(
+            errors.add_at(
                 asyncness,
-                format!("{what} cannot be `async`: a call returns when its result is there; write a plain `fn`"),
+                format!("{what} cannot be `async`: a call returns when its result is ready; write a plain `fn`"),
             );
         }
         if let Some(constness) = &signature.constness {
-            errors.at(
+            errors.add_at(
                 constness,
                 format!("{what} cannot be `const`: it is called while the program runs; write a plain `fn`"),
             );
         }
         if let Safety::Unsafe(unsafety) = &signature.safety {
-            errors.at(
+            errors.add_at(
                 unsafety,
-                format!("{what} cannot be `unsafe`: anybody may call it; check what it needs and return an error"),
+                format!("{what} cannot be `unsafe`: any code may call it; check its requirements and return an error"),
             );
         }
         if let Some(abi) = &signature.abi {
-            errors.at(abi, format!("{what} cannot be `extern`: it is called as a Rust function; write a plain `fn`"));
+            errors
+                .add_at(abi, format!("{what} cannot be `extern`: it is called as a Rust function; write a plain `fn`"));
         }
         if let Some(variadic) = &signature.variadic {
             let instead =
                 if what == "an operator" { "; `_: ...` alone stands for all arguments of the schema" } else { "" };
-            errors.at(variadic, format!("{what} cannot be variadic{instead}"));
+            errors.add_at(variadic, format!("{what} cannot be variadic{instead}"));
         }
         if let Some(receiver) = signature.receiver() {
-            errors.at(
+            errors.add_at(
                 receiver,
-                format!("{what} is a free function and not a method; move it out, and call the argument `this`"),
+                format!("{what} is a free function and not a method; move it out of the `impl`, and name the argument `this`"),
             );
         }
     }
@@ -154,11 +155,11 @@ impl Function {
             self.signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
         if let Some(param) = params.next() {
             let instead = match (what, param) {
-                ("a kernel", syn::GenericParam::Type(_)) => "; say which element types it serves: `dtypes(floating)`",
-                (_, syn::GenericParam::Type(_)) => "; write the type that it has",
+                ("a kernel", syn::GenericParam::Type(_)) => "; name its element types: `dtypes(floating)`",
+                (_, syn::GenericParam::Type(_)) => "; write a concrete type",
                 _ => "; leave it out",
             };
-            errors.at(param, format!("{what} cannot be generic over `{}`{instead}", as_written(param)));
+            errors.add_at(param, format!("{what} cannot be generic over `{}`{instead}", source_text(param)));
         }
     }
 }

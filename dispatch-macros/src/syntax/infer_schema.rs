@@ -6,75 +6,77 @@ use syn::{ReturnType, Signature, Type};
 use crate::errors::Errors;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
-use crate::syntax::user_tokens::as_written;
+use crate::syntax::user_tokens::source_text;
 
 /// Returns the schema of a signature: the inverse of the mapping from schema types to Rust types.
-pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mut Errors) -> Option<Schema> {
+pub(crate) fn infer_schema(function: &Signature, parameters: &[Parameter], errors: &mut Errors) -> Option<Schema> {
     let mut letters = ('a'..='z').map(String::from);
     let mut arguments = Vec::new();
     for parameter in parameters {
         let Some(name) = &parameter.name else {
-            errors
-                .at(&parameter.pattern, "an inferred schema takes its argument names from here; give this one a name");
+            errors.add_at(
+                &parameter.pattern,
+                "an inferred schema takes its argument names from the parameters; give this one a name",
+            );
             continue;
         };
         let name = name.to_string();
         let name = if name == "this" { "self" } else { name.trim_start_matches("r#").trim_start_matches('_') };
-        let ty = RustType::written(&parameter.ty);
-        match argument(ty.text(), &mut letters) {
+        let ty = RustType::from_user_type(&parameter.ty);
+        match argument_type(ty.text(), &mut letters) {
             Some(ty) => arguments.push(format!("{ty} {name}")),
-            None => errors.at(
+            None => errors.add_at(
                 &parameter.ty,
-                format!("no schema type is `{}` in Rust; write the schema out", as_written(&parameter.ty)),
+                format!("no schema type corresponds to `{}`; write the schema", source_text(&parameter.ty)),
             ),
         }
     }
-    let returns = returned(function, errors)?;
+    let returns = infer_returns(function, errors)?;
     if !errors.is_empty() {
         return None;
     }
     let text =
         format!("{}({}) -> {returns}", function.ident.to_string().trim_start_matches("r#"), arguments.join(", "));
-    Schema::parse(&text).map_err(|mistakes| errors.at(&function.ident, mistakes.render(&text))).ok()
+    Schema::parse(&text).map_err(|mistakes| errors.add_at(&function.ident, mistakes.render(&text))).ok()
 }
 
-fn returned(function: &Signature, errors: &mut Errors) -> Option<String> {
+fn infer_returns(function: &Signature, errors: &mut Errors) -> Option<String> {
     let ReturnType::Type(_, ty) = &function.output else {
-        errors.at(
+        errors.add_at(
             &function.ident,
             "an operator must return a `Result`: a call can fail; write `-> Result<Tensor>`, for example",
         );
         return None;
     };
-    let text = RustType::written(ty).text().to_owned();
+    let text = RustType::from_user_type(ty).text().to_owned();
     let value = text.strip_prefix("Result<").and_then(|rest| rest.strip_suffix('>'));
     let returns = value.and_then(|value| match value.strip_prefix('(') {
         Some(tuple) => {
-            let parts: Option<Vec<&str>> = split(tuple.strip_suffix(')')?).into_iter().map(result).collect();
+            let parts: Option<Vec<&str>> = split_tuple(tuple.strip_suffix(')')?).into_iter().map(return_type).collect();
             Some(format!("({})", parts?.join(", ")))
         }
-        None => result(value).map(str::to_owned),
+        None => return_type(value).map(str::to_owned),
     });
     if returns.is_none() {
-        errors.at(ty, unknown_return(ty));
+        errors.add_at(ty, unknown_return_message(ty));
     }
     returns
 }
 
-fn unknown_return(ty: &Type) -> String {
+fn unknown_return_message(ty: &Type) -> String {
     format!(
-        "no schema return is `{}` in Rust; return `Result<..>` of a type that schemas have, or write the schema out",
-        as_written(ty)
+        "no schema return corresponds to `{}`; return `Result<..>` of a type that schemas have, or write the schema",
+        source_text(ty)
     )
 }
 
-fn split(tuple: &str) -> Vec<&str> {
+fn split_tuple(tuple: &str) -> Vec<&str> {
     tuple.split(", ").filter(|part| !part.is_empty()).collect()
 }
 
-fn argument(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option<String> {
+fn argument_type(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option<String> {
     if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
-        return argument(inner, letters).map(|inner| format!("{inner}?"));
+        return argument_type(inner, letters).map(|inner| format!("{inner}?"));
     }
     Some(match ty {
         "&mut Tensor" => format!("Tensor({}!)", letters.next()?),
@@ -90,11 +92,11 @@ fn argument(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option<Stri
         "&str" => "str".to_owned(),
         "&Generator" => "Generator".to_owned(),
         "&Value" => "Any".to_owned(),
-        _ => by_value(ty)?.to_owned(),
+        _ => by_value_type(ty)?.to_owned(),
     })
 }
 
-fn result(ty: &str) -> Option<&'static str> {
+fn return_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "Tensor" => "Tensor",
         "Option<Tensor>" => "Tensor?",
@@ -105,11 +107,11 @@ fn result(ty: &str) -> Option<&'static str> {
         "Str" => "str",
         "Generator" => "Generator",
         "Value" => "Any",
-        _ => by_value(ty)?,
+        _ => by_value_type(ty)?,
     })
 }
 
-fn by_value(ty: &str) -> Option<&'static str> {
+fn by_value_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "i64" => "int",
         "f64" => "float",

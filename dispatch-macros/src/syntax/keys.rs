@@ -8,7 +8,7 @@ use syn::{Expr, Ident};
 use crate::syntax::user_tokens::at_user_span;
 
 /// Returns the last word of a key's path, for checks that need no types.
-pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
+pub(crate) fn key_name(key: &impl ToTokens) -> Option<String> {
     let words = key
         .to_token_stream()
         .into_iter()
@@ -37,7 +37,7 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
 pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
     let span = at_user_span(key.span());
     if let Expr::Path(path) = key
-        && path.path.get_ident().is_some_and(is_another_backend)
+        && path.path.get_ident().is_some_and(is_unknown_backend_name)
     {
         let find = quote!(#runtime::__private::unknown_backend_import_its_key_or_declare_it_with_dispatch_key);
         return quote_spanned!(span=> &#find!(#key));
@@ -46,12 +46,12 @@ pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
 }
 
 /// Returns whether a name is that of a backend that is not built in. For a misspelled built-in key, the compiler suggests the right one.
-fn is_another_backend(key: &Ident) -> bool {
+fn is_unknown_backend_name(key: &Ident) -> bool {
     let name = key.to_string();
     let is_misspelled = |near: &str| near.len() != name.len();
     name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
-        && !BACKENDS.contains(&name.as_str())
-        && !dispatch_schema::suggest(&name, BACKENDS).is_some_and(is_misspelled)
+        && !BUILT_IN_BACKENDS.contains(&name.as_str())
+        && !dispatch_schema::suggest(&name, BUILT_IN_BACKENDS).is_some_and(is_misspelled)
 }
 
 /// Generates the key's name. If there is no such key, the compiler's error names the macro from which it comes, and that macro's name is
@@ -65,10 +65,11 @@ pub(crate) fn find_key(key: TokenStream) -> TokenStream {
 }
 
 /// The keys of built-in backends whose names are in capital letters.
-const BACKENDS: [&str; 12] = ["CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "MTIA", "MAIA", "FPGA"];
+const BUILT_IN_BACKENDS: [&str; 12] =
+    ["CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "MTIA", "MAIA", "FPGA"];
 
 /// Alias keys, each of which stands for several runtime keys.
-pub(crate) const ALIASES: [&str; 7] = [
+pub(crate) const ALIAS_KEYS: [&str; 7] = [
     "Autograd",
     "Autocast",
     "CompositeImplicitAutograd",

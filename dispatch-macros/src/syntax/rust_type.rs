@@ -26,20 +26,20 @@ impl RustType {
     }
 
     /// Returns a type that a user wrote in a comparable form: without lifetimes, and with the last segments of paths only.
-    pub(crate) fn written(ty: &syn::Type) -> Self {
-        Self(squeeze(&bare(ty.to_token_stream())))
+    pub(crate) fn from_user_type(ty: &syn::Type) -> Self {
+        Self(normalised_text(&strip_paths_and_lifetimes(ty.to_token_stream())))
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    pub(crate) fn is_written(&self) -> bool {
+    pub(crate) fn is_mutable_reference(&self) -> bool {
         self.0.contains("&mut ")
     }
 
     /// Returns whether the type contains no reference.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn has_no_reference(&self) -> bool {
         !self.0.contains('&')
     }
 
@@ -54,7 +54,7 @@ impl RustType {
     }
 
     /// Generates the runtime's `Kind` for this argument: the type without its lifetime.
-    pub(crate) fn kind(&self, runtime: &TokenStream) -> TokenStream {
+    pub(crate) fn kind_tokens(&self, runtime: &TokenStream) -> TokenStream {
         let required = self.required();
         let (kind, inner) = match (self.is_optional(), required.0.strip_prefix("&mut "), required.0.strip_prefix('&')) {
             (false, Some(inner), _) => ("Mut", inner),
@@ -71,14 +71,14 @@ impl RustType {
     /// Returns the type as tokens, with every name as an absolute path.
     pub(crate) fn tokens(&self, runtime: &TokenStream) -> TokenStream {
         match self.0.parse::<TokenStream>() {
-            Ok(tokens) => absolute(tokens, runtime),
+            Ok(tokens) => absolute_paths(tokens, runtime),
             Err(_) => quote!(()),
         }
     }
 }
 
 /// Removes lifetimes, and all segments of a path but the last.
-fn bare(tokens: TokenStream) -> TokenStream {
+fn strip_paths_and_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(tree) = tokens.next() {
@@ -90,7 +90,9 @@ fn bare(tokens: TokenStream) -> TokenStream {
                     out.pop();
                 }
             }
-            TokenTree::Group(group) => out.push(Group::new(group.delimiter(), bare(group.stream())).into()),
+            TokenTree::Group(group) => {
+                out.push(Group::new(group.delimiter(), strip_paths_and_lifetimes(group.stream())).into());
+            }
             tree => out.push(tree),
         }
     }
@@ -98,7 +100,7 @@ fn bare(tokens: TokenStream) -> TokenStream {
 }
 
 /// Returns tokens as text with usual spacing. The compiler breaks long types into lines, and prints other spaces.
-pub(crate) fn squeeze(tokens: &impl ToTokens) -> String {
+pub(crate) fn normalised_text(tokens: &impl ToTokens) -> String {
     const NARROW: [(&str, &str); 14] = [
         ("& ", "&"),
         (" <", "<"),
@@ -120,13 +122,13 @@ pub(crate) fn squeeze(tokens: &impl ToTokens) -> String {
     NARROW.iter().fold(one_line, |text, (wide, narrow)| text.replace(wide, narrow))
 }
 
-fn absolute(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {
+fn absolute_paths(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {
     tokens
         .into_iter()
         .map(|tree| match tree {
             TokenTree::Ident(ident) => absolute_name(&ident, runtime),
             TokenTree::Group(group) => {
-                TokenTree::from(Group::new(group.delimiter(), absolute(group.stream(), runtime))).into()
+                TokenTree::from(Group::new(group.delimiter(), absolute_paths(group.stream(), runtime))).into()
             }
             tree => tree.into(),
         })
@@ -143,12 +145,12 @@ fn absolute_name(name: &Ident, runtime: &TokenStream) -> TokenStream {
 }
 
 /// Returns a type that a user wrote with every lifetime replaced by `'_`, for use inside another function.
-pub(crate) fn without_lifetimes(ty: &syn::Type) -> syn::Type {
-    let tokens = elide(ty.to_token_stream());
+pub(crate) fn with_elided_lifetimes(ty: &syn::Type) -> syn::Type {
+    let tokens = elide_lifetimes(ty.to_token_stream());
     parse_quote!(#tokens)
 }
 
-fn elide(tokens: TokenStream) -> TokenStream {
+fn elide_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter();
     let mut out = TokenStream::new();
     while let Some(tree) = tokens.next() {
@@ -160,7 +162,7 @@ fn elide(tokens: TokenStream) -> TokenStream {
                 }
             }
             TokenTree::Group(group) => {
-                let mut elided = Group::new(group.delimiter(), elide(group.stream()));
+                let mut elided = Group::new(group.delimiter(), elide_lifetimes(group.stream()));
                 elided.set_span(group.span());
                 out.extend([TokenTree::Group(elided)]);
             }

@@ -11,12 +11,12 @@ use syn::LitStr;
 use crate::errors::Errors;
 
 /// The source of a schema.
-pub(crate) enum Source {
+pub(crate) enum SchemaSource {
     Text(LitStr),
     Tokens(TokenStream),
 }
 
-impl Source {
+impl SchemaSource {
     pub(crate) fn parse(&self, errors: &mut Errors) -> Option<Schema> {
         match self {
             Self::Text(text) => parse_text(text, errors),
@@ -25,14 +25,14 @@ impl Source {
     }
 }
 
-impl Source {
+impl SchemaSource {
     /// Returns the tokens to underline for a word of the schema: the word, or the whole string.
-    pub(crate) fn place_of(&self, word: &str) -> TokenStream {
+    pub(crate) fn tokens_of_word(&self, word: &str) -> TokenStream {
         let tokens = match self {
             Self::Text(text) => return text.to_token_stream(),
             Self::Tokens(tokens) => tokens,
         };
-        let mut flat = Flat::default();
+        let mut flat = FlatTokens::default();
         flat.push_all(tokens.clone());
         let is_word = |tree: &&TokenTree| match tree {
             TokenTree::Ident(ident) => ident == word,
@@ -46,22 +46,24 @@ impl Source {
 
 fn parse_text(literal: &LitStr, errors: &mut Errors) -> Option<Schema> {
     let text = literal.value();
-    Schema::parse(&text).map_err(|mistakes| errors.at(literal, mistakes.render(&text))).ok()
+    Schema::parse(&text).map_err(|mistakes| errors.add_at(literal, mistakes.render(&text))).ok()
 }
 
 fn parse_tokens(tokens: &TokenStream, errors: &mut Errors) -> Option<Schema> {
-    let mut flat = Flat::default();
+    let mut flat = FlatTokens::default();
     flat.push_all(tokens.clone());
     let end = flat.trees.last().cloned();
-    Schema::parse_tokens(&flat.tokens).map_err(|mistakes| underline(&flat.trees, end.as_ref(), &mistakes, errors)).ok()
+    Schema::parse_tokens(&flat.tokens)
+        .map_err(|mistakes| report_mistakes(&flat.trees, end.as_ref(), &mistakes, errors))
+        .ok()
 }
 
-fn underline(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErrors, errors: &mut Errors) {
+fn report_mistakes(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErrors, errors: &mut Errors) {
     for mistake in mistakes {
         let at: TokenStream = trees.get(mistake.span.clone()).unwrap_or_default().iter().cloned().collect();
         match (at.is_empty(), end) {
-            (false, _) => errors.at(at, &mistake.kind),
-            (true, Some(end)) => errors.at(end, &mistake.kind),
+            (false, _) => errors.add_at(at, &mistake.kind),
+            (true, Some(end)) => errors.add_at(end, &mistake.kind),
             (true, None) => errors.add(syn::Error::new(Span::call_site(), &mistake.kind)),
         }
     }
@@ -69,12 +71,12 @@ fn underline(trees: &[TokenTree], end: Option<&TokenTree>, mistakes: &SyntaxErro
 
 /// Tokens without groups, in the form that the schema parser reads. Their spans are indices of `trees`.
 #[derive(Default)]
-struct Flat {
+struct FlatTokens {
     tokens: Vec<Token>,
     trees: Vec<TokenTree>,
 }
 
-impl Flat {
+impl FlatTokens {
     fn push_all(&mut self, tokens: TokenStream) {
         for tree in tokens {
             match &tree {

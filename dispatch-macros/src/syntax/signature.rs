@@ -9,7 +9,7 @@ use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
 
 use crate::errors::Errors;
 use crate::syntax::rust_type::RustType;
-use crate::syntax::user_tokens::as_written;
+use crate::syntax::user_tokens::source_text;
 
 /// A parameter that a user wrote.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Parameter {
     pub(crate) name: Option<Ident>,
     pub(crate) pattern: TokenStream,
     pub(crate) ty: Type,
-    pub(crate) whole: TokenStream,
+    pub(crate) tokens: TokenStream,
 }
 
 /// Returns the parameters of a signature, without a receiver, which is reported elsewhere.
@@ -29,7 +29,7 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
         name: if let Pat::Ident(pattern) = &*typed.pat { Some(pattern.ident.clone()) } else { None },
         pattern: typed.pat.to_token_stream(),
         ty: (*typed.ty).clone(),
-        whole: {
+        tokens: {
             let syn::PatType { pat, colon_token, ty, .. } = typed;
             quote!(#pat #colon_token #ty)
         },
@@ -38,19 +38,19 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
 }
 
 /// Returns the name of a parameter, if it has one.
-pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
+pub(crate) fn parameter_name(input: &FnArg) -> Option<&Ident> {
     let FnArg::Typed(typed) = input else { return None };
     if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
 }
 
 /// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the span of `dots`.
-pub(crate) fn inputs(
+pub(crate) fn schema_parameters(
     schema: &Schema,
     dots: Token![...],
     of_type: impl Fn(&Ident, RustType) -> Option<TokenStream>,
 ) -> impl Iterator<Item = FnArg> {
     schema.arguments.iter().filter_map(move |argument| {
-        let mut name = rust_name(&argument.name);
+        let mut name = rust_argument_name(&argument.name);
         name.set_span(dots.span());
         let ty = of_type(&name, RustType::of_argument(argument)?)?;
         // An author who does not write the parameters cannot mark one as unused.
@@ -58,11 +58,11 @@ pub(crate) fn inputs(
     })
 }
 
-/// Returns the Rust name of an argument. A definition reports arguments that [have none](has_rust_name).
-pub(crate) fn rust_name(argument: &str) -> Ident {
+/// Returns the Rust name of an argument. A definition reports arguments that [have none](is_valid_rust_name).
+pub(crate) fn rust_argument_name(argument: &str) -> Ident {
     match argument {
         "self" => format_ident!("this"),
-        name if !has_rust_name(name) => format_ident!("{name}_"),
+        name if !is_valid_rust_name(name) => format_ident!("{name}_"),
         // `gen` is a keyword since edition 2024. `syn` does not distinguish editions.
         "gen" => Ident::new_raw("gen", Span::call_site()),
         name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site())),
@@ -70,15 +70,15 @@ pub(crate) fn rust_name(argument: &str) -> Ident {
 }
 
 /// Returns whether an argument's name can be used in Rust. Some words cannot, not even as `r#word`.
-pub(crate) fn has_rust_name(argument: &str) -> bool {
+pub(crate) fn is_valid_rust_name(argument: &str) -> bool {
     !matches!(argument, "_" | "Self" | "crate" | "super")
 }
 
 /// Returns the function that a schema requires, as its author would write it.
-pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> String {
+pub(crate) fn expected_signature(name: &Ident, schema: &Schema, returns_result: bool) -> String {
     let parameter = |argument: &Argument| {
         let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
-        format!("{}: {ty}", rust_name(&argument.name))
+        format!("{}: {ty}", rust_argument_name(&argument.name))
     };
     let parameters: Vec<String> = schema.arguments.iter().map(parameter).collect();
     let returned = RustType::of_returns(schema);
@@ -87,13 +87,13 @@ pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> S
 }
 
 /// Formats a number of arguments.
-pub(crate) fn count(n: usize) -> String {
+pub(crate) fn argument_count_text(n: usize) -> String {
     if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
 }
 
 /// Reports a wrong number of parameters, and names those that are missing or too many. `found` excludes a trailing key set.
-pub(crate) fn check_count(
-    who: &str,
+pub(crate) fn check_parameter_count(
+    item: &str,
     function: &Signature,
     found: &[Parameter],
     schema: &Schema,
@@ -103,36 +103,37 @@ pub(crate) fn check_count(
     if found.len() == wanted {
         return true;
     }
-    let expected = expected(&function.ident, schema, true);
+    let expected = expected_signature(&function.ident, schema, true);
     let listed = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let difference = if found.len() < wanted {
         let missing = schema.arguments[found.len()..].iter().map(|argument| {
             let ty = RustType::of_argument(argument).map_or_else(String::new, |ty| ty.text().to_owned());
-            format!("{}: {ty}", rust_name(&argument.name))
+            format!("{}: {ty}", rust_argument_name(&argument.name))
         });
         format!("missing {}", listed(missing.collect()))
     } else {
-        format!("remove {}", listed(found[wanted..].iter().map(|parameter| as_written(&parameter.whole)).collect()))
+        format!("remove {}", listed(found[wanted..].iter().map(|parameter| source_text(&parameter.tokens)).collect()))
     };
     let operator = &schema.name;
     let message = format!(
-        "{who} `{}` takes {}, but operator `{operator}` has {}; {difference}\n\nexpected: {expected}",
+        "{item} `{}` takes {}, but operator `{operator}` has {}; {difference}\n\nexpected: {expected}",
         function.ident,
-        count(found.len()),
-        count(wanted)
+        argument_count_text(found.len()),
+        argument_count_text(wanted)
     );
     let at = match found.get(wanted..) {
-        Some(extra) if !extra.is_empty() => extra.iter().map(|parameter| parameter.whole.clone()).collect(),
+        Some(extra) if !extra.is_empty() => extra.iter().map(|parameter| parameter.tokens.clone()).collect(),
         _ if found.is_empty() => function.ident.to_token_stream(),
         _ => function.inputs.to_token_stream(),
     };
-    errors.at(at, message);
+    errors.add_at(at, message);
     false
 }
 
 /// Reports parameters that have the name of another argument: the compiler would not notice a wrong order if the types agree.
-pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
-    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+pub(crate) fn check_parameter_order(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+    let names: Vec<String> =
+        schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string()).collect();
     let mut misplaced = Vec::new();
     for (i, parameter) in found.iter().enumerate() {
         let Some(name) = &parameter.name else { continue };
@@ -152,7 +153,7 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
         [] => {}
         [(name, here, own, plain, there)] => {
             let (here, there) = (here + 1, there + 1);
-            errors.at(
+            errors.add_at(
                 name,
                 format!(
                     "argument {here} of operator `{operator}` is `{own}`, and `{plain}` is argument {there}; \
@@ -163,17 +164,18 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
         [(_, first, ..), .., (_, last, ..)] => {
             let order = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let whole: Punctuated<&TokenStream, Token![,]> =
-                found[*first..=*last].iter().map(|parameter| &parameter.whole).collect();
-            errors.at(whole, format!("the arguments of operator `{operator}` come in another order: {order}"));
+                found[*first..=*last].iter().map(|parameter| &parameter.tokens).collect();
+            errors.add_at(whole, format!("the arguments of operator `{operator}` have another order; write {order}"));
         }
     }
 }
 
 /// Reports parameters of a definition whose names are not those of the arguments, because callers read these names. A capital letter in a
 /// schema is a small letter in Rust.
-pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+pub(crate) fn check_parameter_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
     let plain = |name: &str| name.trim_start_matches('_').to_lowercase();
-    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let names: Vec<String> =
+        schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string()).collect();
     for (position, (parameter, own)) in (1..).zip(found.iter().zip(&names)) {
         let Some(name) = &parameter.name else { continue };
         let written = name.to_string();
@@ -182,13 +184,13 @@ pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut
             let message = format!(
                 "argument {position} of operator `{operator}` is `{own}`, not `{written}`; write `{own}`, or `_` to leave it unnamed"
             );
-            errors.at(name, message);
+            errors.add_at(name, message);
         }
     }
 }
 
 /// Reports parameter and result types of a definition whose text is not that of the schema's types.
-pub(crate) fn check_types(
+pub(crate) fn check_parameter_types(
     function: &Signature,
     found: &[Parameter],
     types: &[RustType],
@@ -196,7 +198,7 @@ pub(crate) fn check_types(
     errors: &mut Errors,
 ) {
     for ((parameter, want), argument) in found.iter().zip(types).zip(&schema.arguments) {
-        let got = RustType::written(&parameter.ty);
+        let got = RustType::from_user_type(&parameter.ty);
         if got != *want {
             let (operator, name, ty) = (&schema.name, &argument.name, &argument.ty);
             let hint = match want.text() {
@@ -208,8 +210,8 @@ pub(crate) fn check_types(
                 }
                 _ => "",
             };
-            let (want, got) = (want.text(), as_written(&parameter.ty));
-            errors.at(
+            let (want, got) = (want.text(), source_text(&parameter.ty));
+            errors.add_at(
                 &parameter.ty,
                 format!(
                     "argument `{name}` of operator `{operator}` is `{ty}`, which is `{want}` in Rust, not `{got}`{hint}"
@@ -217,29 +219,31 @@ pub(crate) fn check_types(
             );
         }
     }
-    check_return(function, schema, errors);
+    check_return_type(function, schema, errors);
 }
 
 /// Reports a result type that is not the schema's.
-pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
+pub(crate) fn check_return_type(function: &Signature, schema: &Schema, errors: &mut Errors) {
     let want = RustType::of_returns(schema);
     let instead = format!("Result<{}>", want.text());
     let operator = &schema.name;
     match &function.output {
         ReturnType::Default => {
-            errors.at(
+            errors.add_at(
                 &function.ident,
                 format!("operator `{operator}` must return `{instead}`: a call can fail; write `-> {instead}`"),
             );
         }
         ReturnType::Type(_, ty) => {
-            let got = RustType::written(ty);
+            let got = RustType::from_user_type(ty);
             let accepted = got.text() == instead || got.text().starts_with(&format!("Result<{},", want.text()));
             if !accepted {
                 let implied = schema.returns.len() - schema.new_returns().count();
-                let note = if implied > 0 { "; a return that is a written argument is implied" } else { "" };
-                errors
-                    .at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", as_written(ty)));
+                let note = if implied > 0 { "; a written argument is not returned" } else { "" };
+                errors.add_at(
+                    ty,
+                    format!("operator `{operator}` must return `{instead}`, found `{}`{note}", source_text(ty)),
+                );
             }
         }
     }
@@ -253,14 +257,15 @@ pub(crate) fn named_arguments(
     schema: &Schema,
     errors: &mut Errors,
 ) -> Vec<usize> {
-    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let names: Vec<String> =
+        schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string()).collect();
     let operator = &schema.name;
     let mut found_at: Vec<usize> = Vec::new();
     for parameter in found {
         let Some(name) = &parameter.name else {
-            errors.at(
+            errors.add_at(
                 &parameter.pattern,
-                format!("a {what} takes the arguments that it names; write a name, or leave this out"),
+                format!("a {what} takes the arguments that it names; name this one, or leave it out"),
             );
             continue;
         };
@@ -273,7 +278,7 @@ pub(crate) fn named_arguments(
                     format!("it has {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
                 }
             };
-            errors.at(
+            errors.add_at(
                 name,
                 format!("operator `{operator}` has no argument `{plain}`, which {what} `{function}` names; {hint}"),
             );
@@ -289,7 +294,7 @@ pub(crate) fn named_arguments(
                     names[before]
                 )
             };
-            errors.at(name, message);
+            errors.add_at(name, message);
         }
         found_at.push(at);
     }

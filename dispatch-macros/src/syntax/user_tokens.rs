@@ -4,8 +4,8 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// Returns the text of tokens as a user wrote it, with a space where the source has a space or a line break.
-pub(crate) fn as_written(tokens: &impl ToTokens) -> String {
-    let mut text = Text { out: String::new(), end: None };
+pub(crate) fn source_text(tokens: &impl ToTokens) -> String {
+    let mut text = SourceText { out: String::new(), end: None };
     text.push_all(tokens.to_token_stream());
     text.out
 }
@@ -16,13 +16,13 @@ pub(crate) fn at_user_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-struct Text {
+struct SourceText {
     out: String,
     /// The line and column where the last token ended.
     end: Option<(usize, usize)>,
 }
 
-impl Text {
+impl SourceText {
     fn push_all(&mut self, tokens: TokenStream) {
         for tree in tokens {
             match tree {

@@ -40,9 +40,9 @@ fn no_rust_operator(rust_operator: RustOperator) -> Result<Tensor> {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an operand of a tensor expression",
-    label = "use a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
-    note = "tensor operations return a `Result`; `?` takes the tensor out of it"
+    message = "`{Self}` is not an operand of arithmetic with tensors",
+    label = "write a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
+    note = "a call that computes a tensor returns a `Result`; write `?` after it to get the tensor"
 )]
 pub trait ArithmeticOperand: Sized {
     /// Calls `compute` with the operand as a tensor.

@@ -8,14 +8,14 @@ impl fmt::Display for Incompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { old, new } => write!(f, "the operator was called `{old}` and is now called `{new}`"),
-            Self::Varargs => f.write_str("only one of the two takes further arguments (`...`)"),
-            Self::VarReturns => f.write_str("only one of the two gives further returns (`...`)"),
+            Self::Varargs => f.write_str("only one of the two schemas takes further arguments (`...`)"),
+            Self::VarReturns => f.write_str("only one of the two schemas has further returns (`...`)"),
             Self::ReturnCount { old, new } => {
-                write!(f, "there were {old} returns and are now {new}")
+                write!(f, "the number of returns was {old} and is now {new}")
             }
             Self::Return { index, change } => write!(f, "return {index}: {change}"),
-            Self::ArgumentRemoved { name } => write!(f, "the argument `{name}` is gone"),
-            Self::ArgumentReplaced { old, new } => write!(f, "`{new}` stands where `{old}` stood"),
+            Self::ArgumentRemoved { name } => write!(f, "the argument `{name}` was removed"),
+            Self::ArgumentReplaced { old, new } => write!(f, "`{new}` has the position of the old argument `{old}`"),
             Self::Argument { name, change } => write!(f, "argument `{name}`: {change}"),
             Self::NewArgumentWithoutDefault { name } => {
                 write!(f, "the new argument `{name}` has no default")
@@ -24,7 +24,7 @@ impl fmt::Display for Incompatibility {
                 write!(f, "the new argument `{name}` has a list as its default")
             }
             Self::OutCount { old, new } => {
-                write!(f, "there were {old} out arguments and are now {new}")
+                write!(f, "the number of out arguments was {old} and is now {new}")
             }
         }
     }
@@ -34,13 +34,13 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { old, new } => {
-                let called = |name: &Option<String>| {
-                    name.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"))
+                let described = |name: &Option<String>| {
+                    name.as_ref().map_or_else(|| "no name".to_owned(), |name| format!("the name `{name}`"))
                 };
-                write!(f, "was called {} and is now called {}", called(old), called(new))
+                write!(f, "had {} and now has {}", described(old), described(new))
             }
             Self::Type { old, new } => {
-                write!(f, "was `{old}` and is now `{new}`, which cannot stand in for it")
+                write!(f, "was `{old}` and is now `{new}`, which is not compatible")
             }
             Self::Alias { old, new } => write!(f, "was annotated as `{old}` and is now annotated as `{new}`"),
             Self::KeywordOnly => f.write_str("could be given by position and is now keyword-only"),

@@ -20,15 +20,15 @@ pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
         (Optional(inner), Optional(wanted)) => is_subtype(inner, wanted),
         (_, Optional(wanted)) => is_subtype(a, wanted),
         // Lists can be written by their receiver, so their element types must be equal. `int[]` as `SymInt[]` is an exception.
-        (List(a, n), List(b, m)) => n == m && (same(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt)),
+        (List(a, n), List(b, m)) => n == m && (are_equal(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt)),
         (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_subtype(a, b)),
         (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => is_subtype(a, b),
-        (Dict(key, value), Dict(other_key, other_value)) => same(key, other_key) && same(value, other_value),
+        (Dict(key, value), Dict(other_key, other_value)) => are_equal(key, other_key) && are_equal(value, other_value),
         _ => a.kind == b.kind,
     }
 }
 
-fn same(a: &Type, b: &Type) -> bool {
+fn are_equal(a: &Type, b: &Type) -> bool {
     a.without_aliases() == b.without_aliases()
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wider_type_takes_the_narrower_and_not_the_reverse() {
+    fn a_narrow_type_is_a_subtype_and_not_the_reverse() {
         for (narrow, wide) in [
             ("Tensor", "Tensor?"),
             ("int", "Scalar"),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_dictionaries_do_not_widen() {
+    fn lists_and_dictionaries_need_equal_element_types() {
         for (a, b) in [("Tensor[]", "Tensor?[]"), ("int[2]", "int[]"), ("Dict(str, int)", "Dict(str, int?)")] {
             assert!(!is_subtype(&Type::parse(a).unwrap(), &Type::parse(b).unwrap()), "{a} {b}");
         }

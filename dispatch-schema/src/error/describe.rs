@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::expected_default::Wanted;
+use super::expected_default::AllowedDefaults;
 use super::{AliasProblem, NumberProblem, StringProblem, SyntaxErrorKind, TypeProblem};
 
 impl fmt::Display for SyntaxErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Expected { what, found } => {
-                write!(f, "expected {what}, found {}", Found(found.as_deref()))
+            Self::Expected { expected, found } => {
+                write!(f, "expected {expected}, found {}", QuotedOrEnd(found.as_deref()))
             }
             Self::NameOnly => f.write_str(
                 "only a name is given; write the arguments and returns after \
@@ -20,12 +20,12 @@ impl fmt::Display for SyntaxErrorKind {
             }
             Self::BadOverload { overload } => describe_overload(overload, f),
             Self::ExpectedType { found } => {
-                write!(f, "expected a type such as `Tensor` or `int[]`, found {}", Found(found.as_deref()))
+                write!(f, "expected a type such as `Tensor` or `int[]`, found {}", QuotedOrEnd(found.as_deref()))
             }
             Self::UnknownType { found, suggestion } => {
                 write!(f, "unknown type `{found}`; ")?;
                 let class = format_args!("write a class by its full path, `__torch__.torch.classes.ns.{found}`");
-                hint(suggestion.as_deref(), class, f)
+                write_hint(suggestion.as_deref(), class, f)
             }
             Self::ForeignType { found, instead } => {
                 write!(f, "unknown type `{found}`; write {instead}")
@@ -33,7 +33,11 @@ impl fmt::Display for SyntaxErrorKind {
             Self::BadType { problem } => problem.fmt(f),
             Self::BadAlias { problem } => problem.fmt(f),
             Self::MissingArgumentName { found } => {
-                write!(f, "the argument has no name; write one after its type, before {}", Found(found.as_deref()))
+                write!(
+                    f,
+                    "the argument has no name; write one after its type, before {}",
+                    QuotedOrEnd(found.as_deref())
+                )
             }
             Self::NameBeforeType { name } => {
                 write!(f, "the type comes first, without `:`; write `Tensor {name}`")
@@ -54,21 +58,21 @@ impl fmt::Display for SyntaxErrorKind {
             }
             Self::TrailingComma => f.write_str("nothing follows the comma; remove it"),
             Self::TrailingText { found } => {
-                write!(f, "the declaration ends before `{found}`; remove what follows")
+                write!(f, "the declaration ends before `{found}`; remove the rest")
             }
             Self::DefaultDoesNotFit { ty, default } => {
-                write!(f, "`{default}` is no value of `{}`; write {}", ty.without_aliases(), Wanted(ty))
+                write!(f, "`{default}` is not a value of `{}`; write {}", ty.without_aliases(), AllowedDefaults(ty))
             }
             Self::DefaultLength { ty, found } => {
                 write!(
                     f,
                     "the list has {found} elements, which does not fit `{ty}`; \
-                     write as many as the type says, or one value for all"
+                     write as many elements as the type has, or one value for all"
                 )
             }
             Self::UnknownDefault { word, suggestion } => {
                 write!(f, "unknown default `{word}`; ")?;
-                hint(suggestion.as_deref(), format_args!("write a literal, and quote a string: `\"{word}\"`"), f)
+                write_hint(suggestion.as_deref(), format_args!("write a literal, and quote a string: `\"{word}\"`"), f)
             }
             Self::BadNumber { text, problem } => describe_number(text, *problem, f),
             Self::BadString { problem } => problem.fmt(f),
@@ -76,7 +80,7 @@ impl fmt::Display for SyntaxErrorKind {
     }
 }
 
-fn hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match near {
         Some(near) => write!(f, "did you mean `{near}`?"),
         None => f.write_fmt(otherwise),
@@ -84,9 +88,9 @@ fn hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Formatte
 }
 
 /// Displays the token that was found in quotes, or `the end`.
-struct Found<'a>(Option<&'a str>);
+struct QuotedOrEnd<'a>(Option<&'a str>);
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for QuotedOrEnd<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(found) => write!(f, "`{found}`"),
@@ -97,14 +101,11 @@ impl fmt::Display for Found<'_> {
 
 fn describe_overload(overload: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if overload == "default" {
-        f.write_str(
-            "`default` is what an operator without an overload name is \
-             called; leave `.default` out",
-        )
+        f.write_str("`default` means that there is no overload name; leave `.default` out")
     } else {
         write!(
             f,
-            "the overload name `{overload}` begins with `__`, which is kept \
+            "the overload name `{overload}` begins with `__`, which is reserved \
                  for methods; write `{}`",
             overload.trim_start_matches('_')
         )
@@ -118,9 +119,9 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
             write!(f, "`{text}` does not fit 64 bits; write a smaller number")
         }
         NumberProblem::FloatOverflow => {
-            write!(f, "`{text}` is larger than every float; write a smaller number or `inf`")
+            write!(f, "`{text}` is too large for a float; write a smaller number or `inf`")
         }
-        NumberProblem::FloatUnderflow => write!(f, "`{text}` is nearer to zero than every float; write `0.0`"),
+        NumberProblem::FloatUnderflow => write!(f, "`{text}` is too close to zero for a float; write `0.0`"),
     }
 }
 
@@ -135,9 +136,9 @@ impl fmt::Display for TypeProblem {
                 "the size of a list is a whole number up to 65536; write such a \
                  number or leave it out: `[]`"
             }
-            Self::OptionalNone => "`None?` is no different from `None`; leave the `?` out",
+            Self::OptionalNone => "`None?` is the same as `None`; leave the `?` out",
             Self::DictKey => {
-                "this type cannot be a key; write `int`, `bool`, `float`, \
+                "this type cannot be the key of a `Dict`; write `int`, `bool`, `float`, \
                  `complex`, `str`, `Device` or `Tensor`"
             }
             Self::SmallUnion => {
@@ -156,7 +157,9 @@ impl fmt::Display for TypeProblem {
 impl fmt::Display for AliasProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "the annotation names no set; write one: `(a)`, or `(a!)` if it is written",
+            Self::Empty => {
+                "the annotation names no set; write one: `(a)`, or `(a!)` if the operator writes the argument"
+            }
             Self::AfterOptional => "an annotation goes before `?`; write `Tensor(a)?`",
             Self::WriteAfterArrow => "`!` goes before `->`; write `(a! -> b)`",
             Self::EmptyAfterArrow => "`->` names no set; write one, or leave `->` out if the set stays the same",
@@ -174,7 +177,7 @@ impl fmt::Display for StringProblem {
                      \\t \\v` or three octal digits up to `\\377`"
             }
             Self::NotUtf8 => {
-                "the octal escapes do not spell UTF-8; write the characters \
+                "the octal escapes are not valid UTF-8; write the characters \
                  themselves"
             }
         })

@@ -6,9 +6,9 @@ use crate::default::has_defaults;
 use crate::ty::{Type, TypeKind};
 
 /// Displays the defaults that a type can have.
-pub(super) struct Wanted<'a>(pub(super) &'a Type);
+pub(super) struct AllowedDefaults<'a>(pub(super) &'a Type);
 
-impl fmt::Display for Wanted<'_> {
+impl fmt::Display for AllowedDefaults<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.kind {
             TypeKind::Optional(inner) if has_defaults(&inner.kind) => {
@@ -19,15 +19,15 @@ impl fmt::Display for Wanted<'_> {
                 write!(f, "a list `[..]` in which each element is {}", Self(element))?;
                 size.map_or(Ok(()), |_| f.write_str(", or one for all"))
             }
-            kind => match constant(kind) {
-                Some(constant) => f.write_str(constant),
+            kind => match constant_text(kind) {
+                Some(constant_text) => f.write_str(constant_text),
                 None => write!(f, "no default, or make the type `{}?` and write `None`", self.0.without_aliases()),
             },
         }
     }
 }
 
-fn constant(kind: &TypeKind) -> Option<&'static str> {
+fn constant_text(kind: &TypeKind) -> Option<&'static str> {
     Some(match kind {
         TypeKind::Int | TypeKind::SymInt => "a whole number such as `1`",
         TypeKind::Float => "a number such as `1.0`",
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_says_what_its_defaults_are() {
+    fn each_type_lists_its_allowed_defaults() {
         for (ty, wanted) in [
             ("int", "a whole number such as `1`"),
             ("Tensor?", "`None`"),
@@ -58,7 +58,7 @@ mod tests {
             ("str[]", "no default, or make the type `str[]?` and write `None`"),
             ("str[]?", "`None`"),
         ] {
-            assert_eq!(Wanted(&Type::parse(ty).unwrap()).to_string(), wanted);
+            assert_eq!(AllowedDefaults(&Type::parse(ty).unwrap()).to_string(), wanted);
         }
     }
 }

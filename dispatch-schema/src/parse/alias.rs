@@ -19,8 +19,8 @@ impl Parser<'_> {
         } else {
             return Ok(None);
         };
-        if self.at('(') || self.at('!') {
-            return Err(self.bad_alias(AliasProblem::Repeated));
+        if self.is_at('(') || self.is_at('!') {
+            return Err(self.report_bad_alias(AliasProblem::Repeated));
         }
         Ok(Some(alias))
     }
@@ -29,16 +29,16 @@ impl Parser<'_> {
         let before = self.sets(AliasProblem::Empty)?;
         let write = self.eat('!');
         let after = if self.eat_joined("->") { self.sets(AliasProblem::EmptyAfterArrow)? } else { before.clone() };
-        if self.at('!') {
-            return Err(self.bad_alias(AliasProblem::WriteAfterArrow));
+        if self.is_at('!') {
+            return Err(self.report_bad_alias(AliasProblem::WriteAfterArrow));
         }
         self.expect(')', "`)` after the alias annotation")?;
         Ok(Alias { before, write, after })
     }
 
     fn sets(&mut self, if_empty: AliasProblem) -> Parsed<Vec<String>> {
-        if self.at(')') || self.at('!') {
-            return Err(self.bad_alias(if_empty));
+        if self.is_at(')') || self.is_at('!') {
+            return Err(self.report_bad_alias(if_empty));
         }
         let mut sets = Vec::new();
         loop {

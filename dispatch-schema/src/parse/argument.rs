@@ -24,7 +24,7 @@ impl Parser<'_> {
     pub(super) fn arguments(&mut self) -> Parsed<(Vec<Argument>, bool)> {
         let mut read = Arguments::default();
         self.expect('(', "`(` and the arguments")?;
-        self.list("`,` or `)` after the argument", |parser| parser.argument_item(&mut read))?;
+        self.comma_separated("`,` or `)` after the argument", |parser| parser.argument_item(&mut read))?;
         if let Some((name, span)) = read.first_default.filter(|_| read.varargs) {
             self.report_at(span, SyntaxErrorKind::DefaultWithVarargs { name });
         }
@@ -38,7 +38,9 @@ impl Parser<'_> {
         }
         let (mut list, mut varreturns) = (Vec::new(), false);
         if self.eat('(') {
-            self.list("`,` or `)` after the return", |parser| parser.return_item(&mut list, &mut varreturns))?;
+            self.comma_separated("`,` or `)` after the return", |parser| {
+                parser.return_item(&mut list, &mut varreturns)
+            })?;
         } else {
             list.push(self.single_return()?);
         }
@@ -46,16 +48,16 @@ impl Parser<'_> {
     }
 
     /// Parses items between commas up to `)`. An error in an item does not affect the following ones.
-    fn list(&mut self, what: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    fn comma_separated(&mut self, what: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         if self.eat(')') {
             return Ok(());
         }
         loop {
-            let start = self.at;
+            let start = self.position;
             self.depth = 0;
-            let read = if self.at(')') { Err(self.report(SyntaxErrorKind::TrailingComma)) } else { item(self) };
-            if read.is_ok() && !self.at(',') && !self.at(')') {
-                self.expected(what);
+            let read = if self.is_at(')') { Err(self.report(SyntaxErrorKind::TrailingComma)) } else { item(self) };
+            if read.is_ok() && !self.is_at(',') && !self.is_at(')') {
+                self.report_expected(what);
             }
             self.skip_item(start);
             if self.eat(')') {
@@ -63,7 +65,7 @@ impl Parser<'_> {
             }
             if !self.eat(',') {
                 // The text ends here. An error is needed only if no item reported one.
-                return Err(if self.errors.is_empty() { self.expected(what) } else { super::Reported });
+                return Err(if self.errors.is_empty() { self.report_expected(what) } else { super::Reported });
             }
         }
     }
@@ -83,18 +85,18 @@ impl Parser<'_> {
     }
 
     fn argument(&mut self, read: &mut Arguments) -> Parsed<()> {
-        self.refuse_name_first()?;
+        self.check_type_comes_first()?;
         let errors = self.errors.len();
         let ty = self.outer_type()?;
         let sound = self.errors.len() == errors;
-        let span = self.here();
+        let span = self.current_span();
         let name = self.argument_name()?;
         let default = if self.eat('=') {
-            let start = self.here().start;
+            let start = self.current_span().start;
             let literal = self.literal()?;
-            read.first_default.get_or_insert_with(|| (name.clone(), self.since(start)));
+            read.first_default.get_or_insert_with(|| (name.clone(), self.span_since(start)));
             // A default is not checked against a type that is itself wrong.
-            if sound { self.fit(literal, &ty) } else { None }
+            if sound { self.default_of_type(literal, &ty) } else { None }
         } else {
             let follows_default = !read.keyword_only && read.first_default.is_some();
             if follows_default && sound && !matches!(ty.kind, TypeKind::List(..)) {
@@ -109,7 +111,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn refuse_name_first(&mut self) -> Parsed<()> {
+    fn check_type_comes_first(&mut self) -> Parsed<()> {
         match (self.peek(), self.peek_at(1), self.peek_at(2)) {
             (_, _, Some(TokenKind::Punct(':'))) => Ok(()),
             (Some(TokenKind::Ident(name)), Some(TokenKind::Punct(':')), _) => {
@@ -124,7 +126,7 @@ impl Parser<'_> {
         if let Some(TokenKind::Ident(_)) = self.peek() {
             return self.identifier("the argument's name");
         }
-        let found = self.found();
+        let found = self.next_text();
         Err(self.report(SyntaxErrorKind::MissingArgumentName { found }))
     }
 

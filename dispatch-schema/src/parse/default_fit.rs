@@ -2,14 +2,14 @@
 
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
-use super::number::{Number, float, number};
+use super::number::{Number, parse_float, parse_number};
 use crate::default::{DefaultValue, has_list_defaults};
 use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
 use crate::ty::{Type, TypeKind};
 
 /// Words that stand for integers, with their types. `int` accepts all of them, because PyTorch's operators write `int reduction=Mean`.
-const WORDS: [(&str, i64, Option<TypeKind>); 7] = [
+const DEFAULT_WORDS: [(&str, i64, Option<TypeKind>); 7] = [
     ("float", 6, Some(TypeKind::ScalarType)),
     ("double", 7, Some(TypeKind::ScalarType)),
     ("long", 4, Some(TypeKind::ScalarType)),
@@ -30,19 +30,20 @@ enum Misfit {
 
 impl Parser<'_> {
     /// Converts a literal to a default of type `ty`. Reports an error if it does not fit.
-    pub(super) fn fit(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
-        let misfit = match fit(&literal.kind, ty) {
+    pub(super) fn default_of_type(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
+        let misfit = match convert_literal(&literal.kind, ty) {
             Ok(value) => return Some(value),
             Err(misfit) => misfit,
         };
         let kind = match misfit {
-            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: spell(&literal.kind) },
+            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: literal_text(&literal.kind) },
             Misfit::Number(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
             Misfit::Length(found) => SyntaxErrorKind::DefaultLength { ty: ty.clone(), found },
             Misfit::Word(word) => {
-                let known = WORDS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
+                let known =
+                    DEFAULT_WORDS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
                 match suggest(&word, known) {
-                    Some(near) if fit(&LiteralKind::Word(near.to_owned()), ty).is_err() => {
+                    Some(near) if convert_literal(&LiteralKind::Word(near.to_owned()), ty).is_err() => {
                         SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: word }
                     }
                     near => SyntaxErrorKind::UnknownDefault { word, suggestion: near.map(str::to_owned) },
@@ -54,22 +55,22 @@ impl Parser<'_> {
     }
 }
 
-fn fit(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
+fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
     match &ty.kind {
         TypeKind::Optional(_) if is_none(literal) => Ok(DefaultValue::None),
-        TypeKind::Optional(inner) => fit(literal, inner).map(|value| as_written(value, literal)),
-        TypeKind::List(element, size) => fit_list(literal, element, *size),
-        _ => fit_constant(literal, &ty.kind),
+        TypeKind::Optional(inner) => convert_literal(literal, inner).map(|value| keep_number_form(value, literal)),
+        TypeKind::List(element, size) => list_default(literal, element, *size),
+        _ => constant_default(literal, &ty.kind),
     }
 }
 
 /// Returns the default of an optional type. A number stays as it is written: `float? x=1` is `1` in canonical text, and `float x=1` is
 /// `1.`.
-fn as_written(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
+fn keep_number_form(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
     let LiteralKind::Number(text) = literal else {
         return value;
     };
-    let written = match number(text) {
+    let written = match parse_number(text) {
         Ok(Number::Int(written)) => DefaultValue::Int(written),
         Ok(Number::Float(written)) => DefaultValue::Float(written),
         _ => return value,
@@ -84,18 +85,18 @@ fn is_none(literal: &LiteralKind) -> bool {
     matches!(literal, LiteralKind::Word(word) if word == "None")
 }
 
-fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
+fn list_default(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
     if !has_list_defaults(&element.kind) {
         return Err(Misfit::Type);
     }
     let LiteralKind::List(literals) = literal else {
         // One value stands for all elements if the list has a size.
         let size = size.ok_or(Misfit::Type)?;
-        let value = fit_constant(literal, &element.kind)?;
+        let value = constant_default(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
     let values =
-        literals.iter().map(|literal| fit_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
+        literals.iter().map(|literal| constant_default(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
     // `int[1]` accepts a single value, but also longer lists. An empty list means "not given".
     match size {
         Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
@@ -105,18 +106,18 @@ fn fit_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<
     }
 }
 
-fn fit_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn constant_default(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     match (literal, kind) {
-        (LiteralKind::Word(word), _) => fit_word(word, kind),
+        (LiteralKind::Word(word), _) => word_default(word, kind),
         (LiteralKind::Str(text), TypeKind::Str) => Ok(DefaultValue::Str(text.clone())),
-        (LiteralKind::Str(text), TypeKind::Device) if is_device(text) => Ok(DefaultValue::Device(text.clone())),
-        (LiteralKind::Number(text), _) => fit_number(text, kind),
-        (LiteralKind::Sum(re, im), TypeKind::Complex | TypeKind::Scalar) => fit_sum(re, im),
+        (LiteralKind::Str(text), TypeKind::Device) if is_device_name(text) => Ok(DefaultValue::Device(text.clone())),
+        (LiteralKind::Number(text), _) => number_default(text, kind),
+        (LiteralKind::Complex(re, im), TypeKind::Complex | TypeKind::Scalar) => complex_default(re, im),
         _ => Err(Misfit::Type),
     }
 }
 
-fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn word_default(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     match (word, kind) {
         ("True" | "False", TypeKind::Bool | TypeKind::Scalar) => {
             return Ok(DefaultValue::Bool(word == "True"));
@@ -124,7 +125,7 @@ fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
         ("True" | "False" | "None", _) => return Err(Misfit::Type),
         _ => {}
     }
-    let Some((_, value, only)) = WORDS.iter().find(|(known, ..)| *known == word) else {
+    let Some((_, value, only)) = DEFAULT_WORDS.iter().find(|(known, ..)| *known == word) else {
         return Err(Misfit::Word(word.to_owned()));
     };
     if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
@@ -134,19 +135,19 @@ fn fit_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     }
 }
 
-fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn number_default(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
     let bad = |problem| Misfit::Number(text.to_owned(), problem);
-    match (kind, number(text)) {
+    match (kind, parse_number(text)) {
         (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
             Ok(DefaultValue::Int(value))
         }
         (Scalar, Ok(Number::Float(value))) => Ok(DefaultValue::Float(value)),
         (Float, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
-            float(text).map(DefaultValue::Float).map_err(bad)
+            parse_float(text).map(DefaultValue::Float).map_err(bad)
         }
         (Complex, Ok(Number::Int(_) | Number::Float(_)) | Err(NumberProblem::IntegerOverflow)) => {
-            float(text).map(|re| DefaultValue::Complex(re, 0.0)).map_err(bad)
+            parse_float(text).map(|re| DefaultValue::Complex(re, 0.0)).map_err(bad)
         }
         (Complex | Scalar, Ok(Number::Imaginary(im))) => Ok(DefaultValue::Complex(0.0, im)),
         (_, Ok(_)) => Err(Misfit::Type),
@@ -154,15 +155,15 @@ fn fit_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
     }
 }
 
-fn fit_sum(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
-    let read = |text: &str| float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
+fn complex_default(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
+    let read = |text: &str| parse_float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
     let imaginary =
         im.strip_suffix('j').ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 
 /// Whether a text is a device name, such as `cpu` or `cuda:0`.
-fn is_device(text: &str) -> bool {
+fn is_device_name(text: &str) -> bool {
     let (kind, index) = text.split_once(':').unwrap_or((text, "0"));
     crate::token::is_word(kind)
         && index.len() <= 3
@@ -171,13 +172,13 @@ fn is_device(text: &str) -> bool {
 }
 
 /// Returns the text of a literal for an error message.
-fn spell(literal: &LiteralKind) -> String {
+fn literal_text(literal: &LiteralKind) -> String {
     match literal {
         LiteralKind::Number(text) | LiteralKind::Word(text) => text.clone(),
-        LiteralKind::Sum(re, im) => format!("{re}{im}"),
+        LiteralKind::Complex(re, im) => format!("{re}{im}"),
         LiteralKind::Str(text) => crate::print::Quoted(text).to_string(),
         LiteralKind::List(elements) => {
-            let elements: Vec<_> = elements.iter().map(|element| spell(&element.kind)).collect();
+            let elements: Vec<_> = elements.iter().map(|element| literal_text(&element.kind)).collect();
             format!("[{}]", elements.join(", "))
         }
     }

@@ -17,7 +17,7 @@ pub(super) enum LiteralKind {
     /// A number with its sign: `-1.5e3`, `inf`, `2j`.
     Number(String),
     /// A complex number as two numbers, the second with an explicit sign: `1.` and `+2.j`.
-    Sum(String, String),
+    Complex(String, String),
     Str(String),
     /// A word: `True`, `None`, `Mean`.
     Word(String),
@@ -27,7 +27,7 @@ pub(super) enum LiteralKind {
 impl Parser<'_> {
     /// Parses a constant or a list of constants.
     pub(super) fn literal(&mut self) -> Parsed<Literal> {
-        let start = self.here().start;
+        let start = self.current_span().start;
         if !self.eat('[') {
             return self.constant();
         }
@@ -41,27 +41,27 @@ impl Parser<'_> {
                 self.expect(',', "`,` or `]` after the element")?;
             }
         }
-        Ok(Literal { kind: LiteralKind::List(elements), span: self.since(start) })
+        Ok(Literal { kind: LiteralKind::List(elements), span: self.span_since(start) })
     }
 
     fn constant(&mut self) -> Parsed<Literal> {
-        let start = self.here().start;
+        let start = self.current_span().start;
         let kind = match self.peek() {
             Some(TokenKind::Str(text)) => {
-                self.at += 1;
+                self.position += 1;
                 LiteralKind::Str(text.clone())
             }
             Some(TokenKind::Ident(word)) if !is_special_number(word) => {
-                self.at += 1;
+                self.position += 1;
                 LiteralKind::Word(word.clone())
             }
-            _ => self.numeric()?,
+            _ => self.number_or_complex()?,
         };
-        Ok(Literal { kind, span: self.since(start) })
+        Ok(Literal { kind, span: self.span_since(start) })
     }
 
     /// Parses a number, or a complex number as a sum.
-    fn numeric(&mut self) -> Parsed<LiteralKind> {
+    fn number_or_complex(&mut self) -> Parsed<LiteralKind> {
         let sign = if self.eat('-') { "-" } else { "" };
         let first = format!("{sign}{}", self.unsigned()?);
         let sign = if self.eat('+') {
@@ -71,40 +71,46 @@ impl Parser<'_> {
         } else {
             return Ok(LiteralKind::Number(first));
         };
-        Ok(LiteralKind::Sum(first, format!("{sign}{}", self.unsigned()?)))
+        Ok(LiteralKind::Complex(first, format!("{sign}{}", self.unsigned()?)))
     }
 
     /// Parses a number without a sign. Rust's tokens split `.5`, `1.e3` and `1.j`, so this joins them.
     fn unsigned(&mut self) -> Parsed<String> {
         let mut text = String::new();
-        if self.at('.') && matches!(self.peek_at(1), Some(TokenKind::Number(_))) && self.touches_next(0) {
-            self.at += 1;
+        if self.is_at('.') && matches!(self.peek_at(1), Some(TokenKind::Number(_))) && self.is_adjacent_to_next(0) {
+            self.position += 1;
             text.push('.');
         }
         match self.peek() {
             Some(TokenKind::Number(digits)) => text.push_str(digits),
             Some(TokenKind::Ident(word)) if is_special_number(word) => text.push_str(word),
             _ => {
-                return Err(self.expected("a default: a literal such as `1`, `\"text\"`, `True`, `None` or `[0, 1]`"));
+                return Err(
+                    self.report_expected("a default: a literal such as `1`, `\"text\"`, `True`, `None` or `[0, 1]`")
+                );
             }
         }
-        self.at += 1;
+        self.position += 1;
         self.fraction(&mut text);
         Ok(text)
     }
 
     fn fraction(&mut self, text: &mut String) {
         let whole = text.bytes().all(|byte| byte.is_ascii_digit());
-        if !(whole && self.at('.') && self.at > 0 && super::touch(&self.tokens[self.at - 1], &self.tokens[self.at])) {
+        if !(whole
+            && self.is_at('.')
+            && self.position > 0
+            && super::are_adjacent(&self.tokens[self.position - 1], &self.tokens[self.position]))
+        {
             return;
         }
         let follows = match self.peek_at(1) {
-            Some(TokenKind::Ident(word) | TokenKind::Number(word)) if self.touches_next(0) => word.as_str(),
+            Some(TokenKind::Ident(word) | TokenKind::Number(word)) if self.is_adjacent_to_next(0) => word.as_str(),
             _ => "",
         };
         text.push('.');
         text.push_str(follows);
-        self.at += if follows.is_empty() { 1 } else { 2 };
+        self.position += if follows.is_empty() { 1 } else { 2 };
     }
 }
 

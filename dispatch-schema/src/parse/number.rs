@@ -11,24 +11,24 @@ pub(super) enum Number {
 }
 
 /// Parses a number with its sign. `1.5`, `1e3` and `0x1p3` are floats, `1` and `0x1F` are integers.
-pub(super) fn number(text: &str) -> Result<Number, NumberProblem> {
+pub(super) fn parse_number(text: &str) -> Result<Number, NumberProblem> {
     if let Some(imaginary) = text.strip_suffix('j') {
-        return float(imaginary).map(Number::Imaginary);
+        return parse_float(imaginary).map(Number::Imaginary);
     }
     let (_, digits) = split_sign(text);
     if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() {
         return text.parse().map(Number::Int).map_err(|_| NumberProblem::IntegerOverflow);
     }
-    if let Some(hex) = hex_digits(digits).filter(|hex| !hex.is_empty() && all_hex(hex)) {
+    if let Some(hex) = strip_hex_prefix(digits).filter(|hex| !hex.is_empty() && are_hex_digits(hex)) {
         let sign = if text.starts_with('-') { "-" } else { "" };
         let value = i64::from_str_radix(&format!("{sign}{hex}"), 16);
         return value.map(Number::Int).map_err(|_| NumberProblem::IntegerOverflow);
     }
-    float(text).map(Number::Float)
+    parse_float(text).map(Number::Float)
 }
 
 /// Parses a number in any form as a float.
-pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
+pub(super) fn parse_float(text: &str) -> Result<f64, NumberProblem> {
     let (sign, digits) = split_sign(text);
     let size = match digits {
         "inf" => f64::INFINITY,
@@ -36,20 +36,20 @@ pub(super) fn float(text: &str) -> Result<f64, NumberProblem> {
         "nan" => {
             return if sign < 0.0 { Err(NumberProblem::Malformed) } else { Ok(f64::NAN) };
         }
-        _ => match hex_digits(digits) {
-            Some(hex) => hexadecimal(hex)?,
-            None => decimal(digits)?,
+        _ => match strip_hex_prefix(digits) {
+            Some(hex) => parse_hexadecimal(hex)?,
+            None => parse_decimal(digits)?,
         },
     };
     Ok(sign * size)
 }
 
 /// Returns the text after `0x`, if the number begins with it.
-fn hex_digits(digits: &str) -> Option<&str> {
+fn strip_hex_prefix(digits: &str) -> Option<&str> {
     digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"))
 }
 
-fn all_hex(digits: &str) -> bool {
+fn are_hex_digits(digits: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -60,7 +60,7 @@ fn split_sign(text: &str) -> (f64, &str) {
     }
 }
 
-fn decimal(digits: &str) -> Result<f64, NumberProblem> {
+fn parse_decimal(digits: &str) -> Result<f64, NumberProblem> {
     // Rust's parser also accepts words such as `infinity`.
     if !digits.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte)) {
         return Err(NumberProblem::Malformed);
@@ -68,11 +68,11 @@ fn decimal(digits: &str) -> Result<f64, NumberProblem> {
     let value = digits.parse::<f64>().map_err(|_| NumberProblem::Malformed)?;
     let mantissa = digits.split(['e', 'E']).next().unwrap_or(digits);
     let zero = mantissa.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
-    in_range(value, zero)
+    check_float_range(value, zero)
 }
 
 /// Parses a hexadecimal float such as `1.8p3`: digits in base 16, then a power of two in base 10.
-fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
+fn parse_hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     let (mantissa, exponent) = match hex.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| NumberProblem::Malformed)?),
         None => (hex, 0),
@@ -80,7 +80,7 @@ fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     // `from_str_radix` would accept a sign.
-    if digits.is_empty() || !all_hex(&digits) {
+    if digits.is_empty() || !are_hex_digits(&digits) {
         return Err(NumberProblem::Malformed);
     }
     // The first sixteen digits fill 64 bits, which are rounded once. Of the other digits, rounding only depends on whether one is not zero.
@@ -93,11 +93,11 @@ fn hexadecimal(hex: &str) -> Result<f64, NumberProblem> {
     let places = |digits: &str| i64::try_from(digits.len()).unwrap_or(i64::MAX / 16);
     let shift = i64::from(exponent) + 4 * (places(rest) - places(fraction));
     let shift = i32::try_from(shift.clamp(-3000, 3000)).expect("3000 is an i32");
-    in_range(scale(value, shift), value == 0)
+    check_float_range(times_power_of_two(value, shift), value == 0)
 }
 
 /// Returns `value * 2^shift`, computed in steps whose factors are finite floats.
-fn scale(value: u64, shift: i32) -> f64 {
+fn times_power_of_two(value: u64, shift: i32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "rounding to the nearest float is what reading a number means")]
     let mut result = value as f64;
     let mut left = shift;
@@ -109,7 +109,7 @@ fn scale(value: u64, shift: i32) -> f64 {
     result
 }
 
-fn in_range(value: f64, zero: bool) -> Result<f64, NumberProblem> {
+fn check_float_range(value: f64, zero: bool) -> Result<f64, NumberProblem> {
     if value.is_infinite() {
         Err(NumberProblem::FloatOverflow)
     } else if value == 0.0 && !zero {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_of_a_float_is_read() {
+    fn all_forms_of_floats_are_parsed() {
         for (text, value) in [
             (".5", 0.5),
             ("1.", 1.0),
@@ -145,28 +145,28 @@ mod tests {
             ("0x.00000000000000000000000000000001p128", 1.0),
             ("-inf", f64::NEG_INFINITY),
         ] {
-            assert_eq!(float(text).ok().map(f64::to_bits), Some(value.to_bits()), "{text}");
+            assert_eq!(parse_float(text).ok().map(f64::to_bits), Some(value.to_bits()), "{text}");
         }
-        assert_eq!(float("-0").ok().map(f64::to_bits), Some((-0.0_f64).to_bits()));
-        assert!(float("nan").is_ok_and(f64::is_nan));
+        assert_eq!(parse_float("-0").ok().map(f64::to_bits), Some((-0.0_f64).to_bits()));
+        assert!(parse_float("nan").is_ok_and(f64::is_nan));
     }
 
     #[test]
-    fn what_no_float_can_hold_is_refused() {
-        assert_eq!(float("1e400"), Err(NumberProblem::FloatOverflow));
-        assert_eq!(float("1e-400"), Err(NumberProblem::FloatUnderflow));
-        assert_eq!(float("0x1p2000"), Err(NumberProblem::FloatOverflow));
-        assert_eq!(float("0x1p-2000"), Err(NumberProblem::FloatUnderflow));
+    fn numbers_outside_the_range_of_floats_are_errors() {
+        assert_eq!(parse_float("1e400"), Err(NumberProblem::FloatOverflow));
+        assert_eq!(parse_float("1e-400"), Err(NumberProblem::FloatUnderflow));
+        assert_eq!(parse_float("0x1p2000"), Err(NumberProblem::FloatOverflow));
+        assert_eq!(parse_float("0x1p-2000"), Err(NumberProblem::FloatUnderflow));
         for text in ["", ".", "1_0", "1f32", "1.2.3", "0x", "0x.p1", "infinity", "-nan", "1e", "0x1p"] {
-            assert_eq!(float(text), Err(NumberProblem::Malformed), "{text}");
+            assert_eq!(parse_float(text), Err(NumberProblem::Malformed), "{text}");
         }
     }
 
     #[test]
     fn integers_have_64_bits() {
-        assert!(matches!(number("-9223372036854775808"), Ok(Number::Int(i64::MIN))));
-        assert!(matches!(number("9223372036854775808"), Err(NumberProblem::IntegerOverflow)));
-        assert!(matches!(number("010"), Ok(Number::Int(10))));
+        assert!(matches!(parse_number("-9223372036854775808"), Ok(Number::Int(i64::MIN))));
+        assert!(matches!(parse_number("9223372036854775808"), Err(NumberProblem::IntegerOverflow)));
+        assert!(matches!(parse_number("010"), Ok(Number::Int(10))));
     }
 
     #[test]
@@ -180,14 +180,14 @@ mod tests {
             ("0x7fffffffffffffff", i64::MAX),
             ("-0x8000000000000000", i64::MIN),
         ] {
-            assert!(matches!(number(text), Ok(Number::Int(read)) if read == value), "{text}");
+            assert!(matches!(parse_number(text), Ok(Number::Int(read)) if read == value), "{text}");
         }
         for text in ["0x8000000000000000", "-0x8000000000000001", "0x123456789abcdef01"] {
-            assert!(matches!(number(text), Err(NumberProblem::IntegerOverflow)), "{text}");
+            assert!(matches!(parse_number(text), Err(NumberProblem::IntegerOverflow)), "{text}");
         }
         for text in ["0x", "-0x", "0x_1", "0x1_0", "0x1g", "0x-1", "0x+1"] {
-            assert!(matches!(number(text), Err(NumberProblem::Malformed)), "{text}");
+            assert!(matches!(parse_number(text), Err(NumberProblem::Malformed)), "{text}");
         }
-        assert!(matches!(number("0x1p3"), Ok(Number::Float(8.0))));
+        assert!(matches!(parse_number("0x1p3"), Ok(Number::Float(8.0))));
     }
 }

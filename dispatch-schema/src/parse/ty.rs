@@ -5,7 +5,7 @@ use super::{Parsed, Parser, Reported};
 use crate::error::{AliasProblem, SyntaxErrorKind, TypeProblem};
 use crate::name::is_identifier;
 use crate::token::TokenKind;
-use crate::ty::{ATOMS, Type, TypeKind};
+use crate::ty::{ATOMIC_TYPES, Type, TypeKind};
 
 /// The largest depth of nested types. All functions on types recurse, so the depth needs a limit.
 const MAX_DEPTH: usize = 32;
@@ -14,25 +14,25 @@ const MAX_DEPTH: usize = 32;
 const MAX_SIZE: u32 = 1 << 16;
 
 /// Words that are followed by types in parentheses.
-pub(super) const CONSTRUCTORS: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
+pub(super) const GENERIC_TYPES: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
 
 impl Parser<'_> {
     /// Parses the type of an argument or return. Only such a type may be a sized list `T[N]`.
     pub(super) fn outer_type(&mut self) -> Parsed<Type> {
         let (ty, sized) = self.type_and_size()?;
-        if sized && (self.at('?') || self.at('[')) {
-            return Err(self.bad_type(TypeProblem::SizedInside));
+        if sized && (self.is_at('?') || self.is_at('[')) {
+            return Err(self.report_bad_type(TypeProblem::SizedInside));
         }
         Ok(ty)
     }
 
     /// Parses a type inside another type.
     pub(super) fn inner_type(&mut self) -> Parsed<Type> {
-        let start = self.here().start;
+        let start = self.current_span().start;
         let (ty, sized) = self.type_and_size()?;
         if sized {
             let kind = SyntaxErrorKind::BadType { problem: TypeProblem::SizedInside };
-            return Err(self.report_at(self.since(start), kind));
+            return Err(self.report_at(self.span_since(start), kind));
         }
         Ok(ty)
     }
@@ -41,18 +41,18 @@ impl Parser<'_> {
     fn type_and_size(&mut self) -> Parsed<(Type, bool)> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.bad_type(TypeProblem::TooDeep));
+            return Err(self.report_bad_type(TypeProblem::TooDeep));
         }
-        let base = self.base()?;
-        let mut ty = self.annotated(base)?;
+        let base = self.base_type()?;
+        let mut ty = self.with_alias(base)?;
         let mut sized = false;
         for suffixes in 0.. {
             if suffixes > MAX_DEPTH {
-                return Err(self.bad_type(TypeProblem::TooDeep));
+                return Err(self.report_bad_type(TypeProblem::TooDeep));
             }
-            if self.at('[') && !sized {
+            if self.is_at('[') && !sized {
                 (ty, sized) = self.list_suffix(ty)?;
-            } else if self.at('?') {
+            } else if self.is_at('?') {
                 ty = self.optional_suffix(ty)?;
                 if sized {
                     break;
@@ -66,12 +66,12 @@ impl Parser<'_> {
     }
 
     /// Adds the alias annotation after a base type. If a union is an optional, the annotation belongs to the inner type.
-    fn annotated(&mut self, base: Type) -> Parsed<Type> {
-        let start = self.here().start;
+    fn with_alias(&mut self, base: Type) -> Parsed<Type> {
+        let start = self.current_span().start;
         Ok(match (base.kind, self.alias()?) {
             (TypeKind::Optional(inner), Some(_)) if inner.alias.is_some() => {
                 let kind = SyntaxErrorKind::BadAlias { problem: AliasProblem::AfterOptional };
-                return Err(self.report_at(self.since(start), kind));
+                return Err(self.report_at(self.span_since(start), kind));
             }
             (TypeKind::Optional(inner), alias) if alias.is_some() => {
                 TypeKind::Optional(Box::new(Type { alias, ..*inner })).into()
@@ -81,8 +81,8 @@ impl Parser<'_> {
     }
 
     fn list_suffix(&mut self, element: Type) -> Parsed<(Type, bool)> {
-        self.at += 1;
-        let size = if self.at(']') { None } else { Some(self.size()?) };
+        self.position += 1;
+        let size = if self.is_at(']') { None } else { Some(self.size()?) };
         self.expect(']', "`]`")?;
         let alias = self.alias()?;
         Ok((Type { kind: TypeKind::List(Box::new(element), size), alias }, size.is_some()))
@@ -95,20 +95,20 @@ impl Parser<'_> {
         };
         match size.filter(|&size| size <= MAX_SIZE) {
             Some(size) => {
-                self.at += 1;
+                self.position += 1;
                 Ok(size)
             }
-            None => Err(self.bad_type(TypeProblem::Size)),
+            None => Err(self.report_bad_type(TypeProblem::Size)),
         }
     }
 
     fn optional_suffix(&mut self, ty: Type) -> Parsed<Type> {
         if ty.kind == TypeKind::NoneType {
-            return Err(self.bad_type(TypeProblem::OptionalNone));
+            return Err(self.report_bad_type(TypeProblem::OptionalNone));
         }
-        self.at += 1;
-        if self.at('(') || self.at('!') {
-            return Err(self.bad_alias(AliasProblem::AfterOptional));
+        self.position += 1;
+        if self.is_at('(') || self.is_at('!') {
+            return Err(self.report_bad_alias(AliasProblem::AfterOptional));
         }
         Ok(match ty.kind {
             TypeKind::Optional(_) => ty,
@@ -116,30 +116,30 @@ impl Parser<'_> {
         })
     }
 
-    fn base(&mut self) -> Parsed<Type> {
-        if self.at('(') {
-            return Ok(TypeKind::Tuple(self.types()?).into());
+    fn base_type(&mut self) -> Parsed<Type> {
+        if self.is_at('(') {
+            return Ok(TypeKind::Tuple(self.types_in_parentheses()?).into());
         }
         let Some(TokenKind::Ident(word)) = self.peek() else {
-            let found = self.found();
+            let found = self.next_text();
             return Err(self.report(SyntaxErrorKind::ExpectedType { found }));
         };
         if word == "__torch__" {
             return self.class();
         }
-        if CONSTRUCTORS.contains(&word.as_str()) {
-            return self.constructor(word);
+        if GENERIC_TYPES.contains(&word.as_str()) {
+            return self.generic_type(word);
         }
-        let kind = match ATOMS.iter().find(|(atom, _)| atom == word) {
+        let kind = match ATOMIC_TYPES.iter().find(|(atom, _)| atom == word) {
             Some((_, kind)) => kind.clone(),
-            None => self.variable(word)?,
+            None => self.type_variable(word)?,
         };
-        self.at += 1;
+        self.position += 1;
         Ok(kind.into())
     }
 
     /// Parses `( T, .. )`.
-    fn types(&mut self) -> Parsed<Vec<Type>> {
+    fn types_in_parentheses(&mut self) -> Parsed<Vec<Type>> {
         let mut types = Vec::new();
         self.expect('(', "`(` and the types inside")?;
         if self.eat(')') {
@@ -154,72 +154,72 @@ impl Parser<'_> {
         }
     }
 
-    fn constructor(&mut self, word: &str) -> Parsed<Type> {
-        let start = self.here().start;
-        self.at += 1;
+    fn generic_type(&mut self, word: &str) -> Parsed<Type> {
+        let start = self.current_span().start;
+        self.position += 1;
         let what = match word {
             "Dict" => "`(K, V)` after `Dict`, as in `Dict(str, Tensor)`",
             "Union" => "`(A, B)` after `Union`, as in `Union(int, str)`",
             _ => "`(T)` with the type inside, as in `Future(Tensor)`",
         };
-        if !self.at('(') {
-            return Err(self.expected(what));
+        if !self.is_at('(') {
+            return Err(self.report_expected(what));
         }
-        let (open, types) = (self.at, self.types()?);
+        let (open, types) = (self.position, self.types_in_parentheses()?);
         let kind = match (word, <[Type; 1]>::try_from(types)) {
             ("Union", types) => {
                 let types = types.map_or_else(|several| several, Vec::from);
-                union::union(types).ok_or(TypeProblem::SmallUnion)
+                union::normalised_union(types).ok_or(TypeProblem::SmallUnion)
             }
             ("Future", Ok([inner])) => Ok(TypeKind::Future(Box::new(inner))),
             ("Await", Ok([inner])) => Ok(TypeKind::Await(Box::new(inner))),
             ("RRef", Ok([inner])) => Ok(TypeKind::RRef(Box::new(inner))),
-            ("Dict", Err(types)) if types.len() == 2 => dict(types),
+            ("Dict", Err(types)) if types.len() == 2 => dict_type(types),
             _ => {
-                self.at = open;
-                return Err(self.expected(what));
+                self.position = open;
+                return Err(self.report_expected(what));
             }
         };
         kind.map(Type::from).map_err(|problem| {
-            let span = self.since(start);
+            let span = self.span_since(start);
             self.report_at(span, SyntaxErrorKind::BadType { problem })
         })
     }
 
     /// Parses a class: `__torch__.torch.classes.ns.Name`.
     fn class(&mut self) -> Parsed<Type> {
-        let start = self.here().start;
+        let start = self.current_span().start;
         let mut path = vec!["__torch__"];
-        self.at += 1;
-        while self.at('.') {
-            let Some(TokenKind::Ident(part)) = self.peek_at(1).filter(|kind| is_part(kind)) else {
+        self.position += 1;
+        while self.is_at('.') {
+            let Some(TokenKind::Ident(part)) = self.peek_at(1).filter(|kind| is_path_component(kind)) else {
                 break;
             };
             path.push(part);
-            self.at += 2;
+            self.position += 2;
         }
-        if path.len() == 5 && path[..3] == ["__torch__", "torch", "classes"] && !self.at('.') {
+        if path.len() == 5 && path[..3] == ["__torch__", "torch", "classes"] && !self.is_at('.') {
             return Ok(TypeKind::Class(path.join(".")).into());
         }
         let kind = SyntaxErrorKind::BadType { problem: TypeProblem::ClassPath };
-        Err(self.report_at(self.since(start), kind))
+        Err(self.report_at(self.span_since(start), kind))
     }
 
-    fn bad_type(&mut self, problem: TypeProblem) -> Reported {
+    fn report_bad_type(&mut self, problem: TypeProblem) -> Reported {
         self.report(SyntaxErrorKind::BadType { problem })
     }
 
-    pub(super) fn bad_alias(&mut self, problem: AliasProblem) -> Reported {
+    pub(super) fn report_bad_alias(&mut self, problem: AliasProblem) -> Reported {
         self.report(SyntaxErrorKind::BadAlias { problem })
     }
 }
 
 /// Whether a token can be a component of a path.
-fn is_part(kind: &TokenKind) -> bool {
+fn is_path_component(kind: &TokenKind) -> bool {
     matches!(kind, TokenKind::Ident(word) if is_identifier(word))
 }
 
-fn dict(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
+fn dict_type(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
     let Ok([key, value]) = <[Type; 2]>::try_from(types) else {
         return Err(TypeProblem::DictKey);
     };

@@ -1,15 +1,15 @@
 //! Grammar rule of unknown type names: type variables, misspellings, and type names of other languages.
 
-use super::ty::CONSTRUCTORS;
+use super::ty::GENERIC_TYPES;
 use super::{Parsed, Parser};
 use crate::error::SyntaxErrorKind;
 use crate::name::{is_identifier, is_reserved};
 use crate::suggest::suggest;
 use crate::token::TokenKind;
-use crate::ty::{ATOMS, TypeKind};
+use crate::ty::{ATOMIC_TYPES, TypeKind};
 
 /// Type names of other languages, and of PyTorch's C++ and Python, with the schema type to suggest.
-const FOREIGN: [(&str, &str); 39] = [
+const FOREIGN_TYPES: [(&str, &str); 39] = [
     ("at", "Tensor"),
     ("boolean", "bool"),
     ("byte", "int"),
@@ -66,7 +66,7 @@ const FOREIGN_GENERIC: [(&str, &str); 9] = [
 
 impl Parser<'_> {
     /// Parses an unknown type name: a type variable if it is not likely a mistake, and an error otherwise.
-    pub(super) fn variable(&mut self, word: &str) -> Parsed<TypeKind> {
+    pub(super) fn type_variable(&mut self, word: &str) -> Parsed<TypeKind> {
         let found = word.to_owned();
         if is_reserved(word) {
             return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
@@ -74,11 +74,11 @@ impl Parser<'_> {
         if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
             return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
         }
-        if is_variable(word) {
+        if is_variable_name(word) {
             return Ok(TypeKind::Variable(found));
         }
-        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
-        let known = ATOMS.iter().map(|(atom, _)| *atom).chain(CONSTRUCTORS);
+        let foreign = FOREIGN_TYPES.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
+        let known = ATOMIC_TYPES.iter().map(|(atom, _)| *atom).chain(GENERIC_TYPES);
         let suggestion = foreign.or_else(|| suggest(word, known)).map(str::to_owned);
         if suggestion.is_none() && is_identifier(word) && word.starts_with(|c: char| c.is_ascii_lowercase()) {
             return Ok(TypeKind::Variable(found));
@@ -86,14 +86,14 @@ impl Parser<'_> {
         let follows = self.peek_at(1);
         let reported = self.report(SyntaxErrorKind::UnknownType { found, suggestion });
         // The text after `std::` or `Matrix<` would be misread. After a plain word, the rest of the argument can be parsed.
-        let goes_on =
+        let can_continue =
             matches!(follows, Some(TokenKind::Ident(_) | TokenKind::Punct('?' | '[' | '(' | '!' | ',' | ')')));
-        if goes_on || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
+        if can_continue || follows.is_none() { Ok(TypeKind::Any) } else { Err(reported) }
     }
 }
 
 /// Whether a name is a type variable even if it is similar to a type: `t`, `t1`, `tVal`.
-fn is_variable(word: &str) -> bool {
+fn is_variable_name(word: &str) -> bool {
     is_identifier(word)
         && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
 }

@@ -5,18 +5,18 @@ use crate::ty::{Type, TypeKind};
 /// Returns the normalised type of `Union(members)`, or `None` if it has fewer than two different members.
 ///
 /// A union of a type and `NoneType` becomes an optional. `int`, `float` and `complex` together become `Scalar`.
-pub(super) fn union(members: Vec<Type>) -> Option<TypeKind> {
+pub(super) fn normalised_union(members: Vec<Type>) -> Option<TypeKind> {
     if members.len() < 2 {
         return None;
     }
     let mut distinct: Vec<Type> = Vec::new();
-    for member in members.into_iter().flat_map(flatten) {
+    for member in members.into_iter().flat_map(flat_members) {
         if !distinct.contains(&member) {
             distinct.push(member);
         }
     }
     collapse_numbers(&mut distinct);
-    distinct.sort_by_cached_key(|ty| (rank(&ty.kind), ty.to_string()));
+    distinct.sort_by_cached_key(|ty| (sort_order(&ty.kind), ty.to_string()));
     match distinct.as_slice() {
         [none, other] | [other, none] if none.kind == TypeKind::NoneType && other.kind != TypeKind::NoneType => {
             Some(TypeKind::Optional(Box::new(other.clone())))
@@ -28,11 +28,11 @@ pub(super) fn union(members: Vec<Type>) -> Option<TypeKind> {
 }
 
 /// Expands a member: a nested union to its members, and an optional to its inner type and `NoneType`.
-fn flatten(ty: Type) -> Vec<Type> {
+fn flat_members(ty: Type) -> Vec<Type> {
     match ty.kind {
         TypeKind::Union(members) if ty.alias.is_none() => members,
         TypeKind::Optional(inner) => {
-            let mut members = flatten(*inner);
+            let mut members = flat_members(*inner);
             members.push(TypeKind::NoneType.into());
             members
         }
@@ -53,7 +53,7 @@ fn collapse_numbers(members: &mut Vec<Type>) {
 }
 
 /// Returns the position of a type in PyTorch's order of union members.
-fn rank(kind: &TypeKind) -> u8 {
+fn sort_order(kind: &TypeKind) -> u8 {
     match kind {
         TypeKind::Any => 0,
         TypeKind::AnyEnum => 1,

@@ -5,7 +5,7 @@ pub(super) fn canonical(value: f64) -> String {
     if !value.is_finite() {
         return shortest(value);
     }
-    let mut text = general(value);
+    let mut text = format_17_digits(value);
     if !text.contains(['.', 'e']) {
         text.push('.');
     }
@@ -18,21 +18,21 @@ pub(super) fn shortest(value: f64) -> String {
 }
 
 /// Formats a float as C's `%.17g`.
-fn general(value: f64) -> String {
+fn format_17_digits(value: f64) -> String {
     let scientific = format!("{value:.16e}");
     let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
     let exponent: i32 = exponent.parse().expect("the exponent of a float is small");
     if (-4..17).contains(&exponent) {
         let decimals = usize::try_from(16 - exponent).expect("at most 16 digits stand before the point");
-        trim(&format!("{value:.decimals$}")).to_owned()
+        trim_zeros(&format!("{value:.decimals$}")).to_owned()
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+        format!("{}e{sign}{:02}", trim_zeros(mantissa), exponent.abs())
     }
 }
 
 /// Removes zeros at the end of the fraction, and a decimal point at the end.
-fn trim(text: &str) -> &str {
+fn trim_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 

@@ -3,13 +3,13 @@
 //! The lexer includes every character that could belong to a number, valid or not. So `1_000` or `12abc` is one invalid number.
 
 /// Whether `rest` begins with a number: a digit, or a decimal point before a digit.
-pub(super) fn begins(rest: &str) -> bool {
+pub(super) fn begins_number(rest: &str) -> bool {
     let digits = rest.strip_prefix('.').unwrap_or(rest);
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the length in bytes of the number at the beginning of `rest`.
-pub(super) fn length(rest: &str) -> usize {
+pub(super) fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let hex = rest.starts_with("0x") || rest.starts_with("0X");
     let mut at = 0;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_ends_where_it_should() {
+    fn number_length_ends_before_the_next_token() {
         for (text, taken) in [
             ("1,", "1"),
             ("1.5e-3)", "1.5e-3"),
@@ -53,8 +53,8 @@ mod tests {
             ("1_000", "1_000"),
             ("1e+", "1e"),
         ] {
-            assert!(begins(text));
-            assert_eq!(&text[..length(text)], taken);
+            assert!(begins_number(text));
+            assert_eq!(&text[..number_length(text)], taken);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::StringProblem;
 
 /// A parsed string literal, valid or not.
-pub(super) struct Literal {
+pub(super) struct StringLiteral {
     pub(super) value: String,
     /// The length in bytes, including the quotes.
     pub(super) length: usize,
@@ -13,23 +13,23 @@ pub(super) struct Literal {
 }
 
 /// Parses the string literal at the beginning of `rest`, which begins with a quote.
-pub(super) fn read(rest: &str) -> Literal {
+pub(super) fn read_literal(rest: &str) -> StringLiteral {
     let quote = &rest[..1];
     let triple = quote.repeat(3);
     let delimiter = if rest.starts_with(&triple) { triple.as_str() } else { quote };
-    let mut reader = Reader { rest, at: delimiter.len(), value: Vec::new(), problems: Vec::new() };
+    let mut reader = Reader { rest, position: delimiter.len(), value: Vec::new(), problems: Vec::new() };
     reader.body(delimiter);
-    let (at, mut problems) = (reader.at, reader.problems);
+    let (at, mut problems) = (reader.position, reader.problems);
     let value = String::from_utf8(reader.value).unwrap_or_else(|_| {
         problems.push((StringProblem::NotUtf8, 0..at));
         String::new()
     });
-    Literal { value, length: at, problems }
+    StringLiteral { value, length: at, problems }
 }
 
 struct Reader<'s> {
     rest: &'s str,
-    at: usize,
+    position: usize,
     /// The content as bytes, because octal escapes are bytes: `\303\251` is one character.
     value: Vec<u8>,
     problems: Vec<(StringProblem, Range<usize>)>,
@@ -38,19 +38,19 @@ struct Reader<'s> {
 impl Reader<'_> {
     fn body(&mut self, delimiter: &str) {
         loop {
-            let here = &self.rest[self.at..];
+            let here = &self.rest[self.position..];
             if here.starts_with(delimiter) {
-                self.at += delimiter.len();
+                self.position += delimiter.len();
                 return;
             }
             match here.chars().next() {
                 Some('\\') => self.escape(),
                 Some(c) if c != '\n' || delimiter.len() == 3 => {
-                    self.at += c.len_utf8();
+                    self.position += c.len_utf8();
                     self.value.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 _ => {
-                    self.problems.push((StringProblem::NotClosed, 0..self.at));
+                    self.problems.push((StringProblem::NotClosed, 0..self.position));
                     return;
                 }
             }
@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self) {
-        let start = self.at;
+        let start = self.position;
         let after = &self.rest[start + 1..];
         let (byte, length) = match after.chars().next() {
             Some(c @ ('\\' | '\'' | '"')) => (Some(c as u8), 1),
@@ -68,20 +68,20 @@ impl Reader<'_> {
             Some('n') => (Some(b'\n'), 1),
             Some('t') => (Some(b'\t'), 1),
             Some('v') => (Some(0x0b), 1),
-            Some('0'..='7') if octal(after).is_some() => (octal(after), 3),
+            Some('0'..='7') if three_octal_digits(after).is_some() => (three_octal_digits(after), 3),
             Some(c) => (None, c.len_utf8()),
             None => (None, 0),
         };
-        self.at += 1 + length;
+        self.position += 1 + length;
         match byte {
             Some(byte) => self.value.push(byte),
-            None => self.problems.push((StringProblem::UnknownEscape, start..self.at)),
+            None => self.problems.push((StringProblem::UnknownEscape, start..self.position)),
         }
     }
 }
 
 /// Parses three octal digits, at most `377`.
-fn octal(after: &str) -> Option<u8> {
+fn three_octal_digits(after: &str) -> Option<u8> {
     let digits = after.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     u8::from_str_radix(digits, 8).ok()
 }
@@ -92,43 +92,43 @@ mod tests {
 
     #[test]
     fn every_escape_is_resolved() {
-        let read = read(r#""\\\'\"\a\b\f\n\t\v\101\303\251" rest"#);
+        let read = read_literal(r#""\\\'\"\a\b\f\n\t\v\101\303\251" rest"#);
         assert!(read.problems.is_empty());
         assert_eq!(read.value, "\\'\"\u{7}\u{8}\u{c}\n\t\u{b}Aé");
         assert_eq!(read.length, 32);
     }
 
     #[test]
-    fn both_quotes_and_threes_of_them_are_strings() {
+    fn single_double_and_triple_quotes_delimit_strings() {
         for (text, value) in
             [("'a\"#b'", "a\"#b"), ("\"a'b\"", "a'b"), ("'''a\n'b'''", "a\n'b"), ("\"\"\"\"\"\"", ""), ("''", "")]
         {
-            let read = read(text);
+            let read = read_literal(text);
             assert_eq!((read.value.as_str(), read.length), (value, text.len()));
             assert!(read.problems.is_empty());
         }
     }
 
     #[test]
-    fn wrong_escapes_are_found_each_at_its_place() {
+    fn each_invalid_escape_is_reported_at_its_position() {
         for escape in [r"\r", r"\0", r"\x41", r"\u0041", r"\N", r"\q", r"\400", r"\1", r"\é"] {
             let text = format!("'a{escape}'");
-            let problems = read(&text).problems;
+            let problems = read_literal(&text).problems;
             assert_eq!(problems[0].0, StringProblem::UnknownEscape, "{text}");
             assert_eq!(problems[0].1.start, 2, "{text}");
         }
-        assert_eq!(read(r"'\r \x'").problems.len(), 2);
+        assert_eq!(read_literal(r"'\r \x'").problems.len(), 2);
     }
 
     #[test]
-    fn strings_that_never_close_end_with_their_line() {
-        let read = read("'abc\ndef'");
+    fn an_unclosed_string_ends_with_its_line() {
+        let read = read_literal("'abc\ndef'");
         assert_eq!(read.problems, [(StringProblem::NotClosed, 0..4)]);
-        assert_eq!(super::read(r"'abc\").problems.len(), 2);
+        assert_eq!(read_literal(r"'abc\").problems.len(), 2);
     }
 
     #[test]
-    fn bytes_that_are_not_text_are_refused() {
-        assert_eq!(read(r"'\377'").problems, [(StringProblem::NotUtf8, 0..6)]);
+    fn escapes_that_are_not_utf8_are_errors() {
+        assert_eq!(read_literal(r"'\377'").problems, [(StringProblem::NotUtf8, 0..6)]);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn schemas() -> impl Strategy<Value = Schema> {
     (names(), vec(arguments(), 0..6), vec(returns(), 0..4), any::<(bool, bool)>()).prop_map(
         |(name, arguments, returns, (varargs, varreturns))| Schema {
             name,
-            arguments: in_order(arguments, varargs),
+            arguments: valid_arguments(arguments, varargs),
             returns,
             varargs,
             varreturns,
@@ -20,7 +20,7 @@ pub(crate) fn schemas() -> impl Strategy<Value = Schema> {
 }
 
 /// Generates texts from pieces of the language, mostly invalid.
-pub(crate) fn soups() -> impl Strategy<Value = String> {
+pub(crate) fn random_texts() -> impl Strategy<Value = String> {
     let pieces = vec![
         "f",
         "ns::",
@@ -77,7 +77,7 @@ pub(crate) fn soups() -> impl Strategy<Value = String> {
 }
 
 /// Sorts and renames arguments so that they follow the rules of names, defaults and `*`.
-fn in_order(mut arguments: Vec<Argument>, varargs: bool) -> Vec<Argument> {
+fn valid_arguments(mut arguments: Vec<Argument>, varargs: bool) -> Vec<Argument> {
     arguments.sort_by_key(|argument| (argument.keyword_only, argument.default.is_some()));
     for (i, argument) in arguments.iter_mut().enumerate() {
         argument.name = format!("{}{i}", argument.name);
@@ -196,7 +196,7 @@ fn optional(ty: Type) -> Type {
 
 /// Generates a type and a default of it.
 fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
-    let listed = (listable(), 0..4_u32, option::of(Just(()))).prop_flat_map(|((ty, value), size, sized)| {
+    let listed = (list_elements(), 0..4_u32, option::of(Just(()))).prop_flat_map(|((ty, value), size, sized)| {
         let size = sized.map(|()| size);
         let lengths = match size {
             Some(n) if n != 1 => prop_oneof![Just(0), Just(n as usize)].boxed(),
@@ -209,7 +209,7 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
     prop_oneof![
         3 => required.clone(),
         2 => required.prop_map(|(ty, value)| (optional(ty), value)),
-        1 => as_written(),
+        1 => optional_numbers(),
         1 => types().prop_map(|ty| (optional(ty), DefaultValue::None)).prop_filter("optional", |(ty, _)| {
             matches!(ty.kind, TypeKind::Optional(_))
         }),
@@ -217,7 +217,7 @@ fn defaults() -> impl Strategy<Value = (Type, DefaultValue)> {
 }
 
 /// Generates optional types with a number as default: they keep its form, integer or float.
-fn as_written() -> impl Strategy<Value = (Type, DefaultValue)> {
+fn optional_numbers() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     let number = prop_oneof![any::<i64>().prop_map(DefaultValue::Int), floats().prop_map(DefaultValue::Float)];
     (select(vec![Float, Complex, Scalar]), number, option::of(0..4_u32)).prop_map(|(kind, value, size)| match size {
@@ -229,7 +229,7 @@ fn as_written() -> impl Strategy<Value = (Type, DefaultValue)> {
     })
 }
 
-fn listable() -> impl Strategy<Value = (Type, DefaultValue)> {
+fn list_elements() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     prop_oneof![
         (select(vec![Int, SymInt, ScalarType]), any::<i64>())
@@ -243,7 +243,7 @@ fn listable() -> impl Strategy<Value = (Type, DefaultValue)> {
 fn constants() -> impl Strategy<Value = (Type, DefaultValue)> {
     use TypeKind::*;
     prop_oneof![
-        listable(),
+        list_elements(),
         any::<String>().prop_map(|text| (Str.into(), DefaultValue::Str(text))),
         "[a-z]{3}(:[0-9])?".prop_map(|text| (Device.into(), DefaultValue::Device(text))),
         floats().prop_map(|value| (Scalar.into(), DefaultValue::Float(value))),

@@ -4,7 +4,7 @@ use dispatch_schema::{Schema, lex};
 
 /// Asserts that `written` prints as `canonical`, and that `canonical` parses as the same schema.
 #[track_caller]
-pub(crate) fn prints(written: &str, canonical: &str) {
+pub(crate) fn assert_prints(written: &str, canonical: &str) {
     let schema = Schema::parse(written).unwrap_or_else(|errors| panic!("{}", errors.render(written)));
     assert_eq!(schema.to_string(), canonical);
     assert_eq!(Schema::parse(canonical).as_ref(), Ok(&schema), "{canonical}");

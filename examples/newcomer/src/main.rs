@@ -8,7 +8,7 @@ fn main() -> Result<()> {
     let x = Tensor::from([[-1.0, 0.0], [1.0, 3.0]]);
     println!("squash(x)         = {}", squash(&x)?);
     println!("squash(x.t() * 2) = {}", squash(&(x.t()? * 2.0)?)?);
-    println!("without elements  = {}", squash(&x.to((DType::BF16, Device::META))?)?);
-    println!("\nof integers:\n{}", squash(&Tensor::from([1, 2])).unwrap_err());
+    println!("on Meta           = {}", squash(&x.to((DType::BF16, Device::META))?)?);
+    println!("\nthe error for integers:\n{}", squash(&Tensor::from([1, 2])).unwrap_err());
     Ok(())
 }

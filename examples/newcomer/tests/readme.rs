@@ -4,14 +4,14 @@ use newcomer::squash;
 use opdispatch::prelude::*;
 
 #[test]
-fn the_readme_shows_this_file() {
+fn the_readme_contains_the_source_of_the_crate() {
     let file = include_str!("../src/lib.rs");
     assert!(include_str!("../../../README.md").contains(&format!("```rust,ignore\n{file}```\n")));
     assert!(file.lines().count() < 15);
 }
 
 #[test]
-fn any_floating_dtype_is_squashed_in_any_layout() -> Result<()> {
+fn squash_accepts_floating_dtypes_and_strides() -> Result<()> {
     let x = Tensor::from([[-1.0, 0.0], [1.0, 3.0]]);
     assert_eq!(squash(&x.t()?)?.to_vec::<f64>()?, [-0.5, 0.5, 0.0, 0.75]);
     assert_eq!(squash(&x.to(DType::F16)?)?.to(&x)?.to_vec::<f64>()?, [-0.5, 0.0, 0.5, 0.75]);
@@ -21,7 +21,7 @@ fn any_floating_dtype_is_squashed_in_any_layout() -> Result<()> {
 }
 
 #[test]
-fn registrations_are_sound() {
+fn verify_finds_no_mistakes() {
     let findings = opdispatch::verify();
     assert!(findings.is_empty(), "{findings:#?}");
 }

@@ -87,7 +87,7 @@ macro_rules! __autocast {
         };
     };
     ($key:tt $policy:ident $($anything:tt)*) => {
-        $crate::__private::__no_policy! {
+        $crate::__private::__unknown_policy! {
             $policy:
             "lower: operator", "fp32: operator", "promote: operator", "set_dtype: operator",
             "append_dtype: operator => operator_with_dtype", "banned: operator => \"advice\"", "untouched: operator"

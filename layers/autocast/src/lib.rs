@@ -39,6 +39,6 @@ pub use region::{CacheDisabledGuard, Region, default_dtype, disable, disable_cac
 #[doc(hidden)]
 pub mod __private {
     pub use crate::policy::{append_dtype, banned, fp32, lower, promote, set_dtype};
-    pub use dispatch_macros::__no_policy;
+    pub use dispatch_macros::__unknown_policy;
     pub use dispatch_runtime;
 }

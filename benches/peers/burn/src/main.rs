@@ -4,18 +4,18 @@ use burn::tensor::{Device, Tensor, activation};
 use peer::{Job, job};
 
 fn main() {
-    peer::serve(prepare);
+    peer::serve(job_for);
 }
 
-fn prepare(work: &str) -> Option<Job> {
+fn job_for(workload: &str) -> Option<Job> {
     let device = Device::flex();
     let a = Tensor::<1>::from_floats([1.5], &device);
     let b = Tensor::<1>::from_floats([2.5], &device);
     let (row, column) = (a.clone().reshape([1, 1]), b.clone().reshape([1, 1]));
     let row: Tensor<2> = row;
     let column: Tensor<2> = column;
-    match work {
-        "nothing" => job(|| ()),
+    match workload {
+        "empty function" => job(|| ()),
         "add" => job(move || a.clone() + b.clone()),
         "add_" => {
             // burn writes in place because the tensor has no other handle.

@@ -6,15 +6,15 @@ use candle_core::{DType, Device, Tensor, Var};
 use peer::{Job, job};
 
 fn main() {
-    peer::serve(|work| prepare(work).expect("candle makes tensors"));
+    peer::serve(|workload| job_for(workload).expect("candle creates the tensors"));
 }
 
-fn prepare(work: &str) -> candle_core::Result<Option<Job>> {
+fn job_for(workload: &str) -> candle_core::Result<Option<Job>> {
     let device = Device::Cpu;
     let (a, b) = (Tensor::new(&[1.5_f32], &device)?, Tensor::new(&[2.5_f32], &device)?);
     let (row, column) = (a.reshape((1, 1))?, b.reshape((1, 1))?);
-    Ok(match work {
-        "nothing" => job(|| ()),
+    Ok(match workload {
+        "empty function" => job(|| ()),
         "add" => job(move || &a + &b),
         "add, recorded" => {
             let a = Var::from_tensor(&a)?;
@@ -26,6 +26,6 @@ fn prepare(work: &str) -> candle_core::Result<Option<Job>> {
         "empty({1})" => job(move || unsafe { Tensor::empty(1, DType::F32, &device) }),
         "view" => job(move || a.reshape((1, 1))),
         // candle has no operators that write into an existing tensor.
-        _ => train::step(work)?,
+        _ => train::training_step(workload)?,
     })
 }

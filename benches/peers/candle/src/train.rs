@@ -9,7 +9,7 @@ const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
 /// Returns the job for one training step of the network with this name.
-pub(crate) fn step(name: &str) -> Result<Option<Job>> {
+pub(crate) fn training_step(name: &str) -> Result<Option<Job>> {
     let (sizes, batch): (&[usize], u32) = match name {
         "train mlp64" => (&[64, 128, CLASSES], 64),
         "train mlp784" => (&[784, 1024, 1024, CLASSES], 256),
@@ -17,17 +17,17 @@ pub(crate) fn step(name: &str) -> Result<Option<Job>> {
     };
     let device = Device::Cpu;
     let variables = VarMap::new();
-    let new = VarBuilder::from_varmap(&variables, DType::F32, &device);
+    let builder = VarBuilder::from_varmap(&variables, DType::F32, &device);
     let pairs = sizes.windows(2).enumerate();
     let layers: Vec<Linear> =
-        pairs.map(|(k, pair)| linear(pair[0], pair[1], new.pp(k.to_string()))).collect::<Result<_>>()?;
+        pairs.map(|(k, pair)| linear(pair[0], pair[1], builder.pp(k.to_string()))).collect::<Result<_>>()?;
     let mut parameters: Vec<(Var, Tensor)> =
         variables.all_vars().into_iter().map(|var| Ok((var.clone(), var.zeros_like()?))).collect::<Result<_>>()?;
 
     let pictures = Tensor::rand(-2_f32, 2_f32, (batch as usize, sizes[0]), &device)?;
     let labels = Tensor::from_iter((0..batch).map(|picture| picture * 7 % 10), &device)?;
     let mut step = move || {
-        let (last, hidden) = layers.split_last().expect("there are layers");
+        let (last, hidden) = layers.split_last().expect("the network has layers");
         let features = hidden.iter().try_fold(pictures.clone(), |x, layer| layer.forward(&x)?.relu())?;
         let gradients = loss::cross_entropy(&last.forward(&features)?, &labels)?.backward()?;
         for (parameter, velocity) in &mut parameters {
@@ -37,5 +37,5 @@ pub(crate) fn step(name: &str) -> Result<Option<Job>> {
         }
         Ok::<_, candle_core::Error>(())
     };
-    Ok(job(move || step().expect("a step can be taken")))
+    Ok(job(move || step().expect("the training step succeeds")))
 }

@@ -1,12 +1,12 @@
 //! The cost of calls on tensors of one element, without the loop around them.
 
-use measure::{Result, steps};
+use measure::{Result, single_step};
 
 use crate::options::Options;
 use crate::program::{Program, Programs};
-use crate::race::race;
 use crate::row::{Row, Unit};
-use crate::side::Side;
+use crate::running_program::RunningProgram;
+use crate::timing::time_alternately;
 
 /// For each call: its name, PyTorch 2.15's published instructions, our maximum number of instructions, and our maximum fraction of
 /// PyTorch's time.
@@ -20,34 +20,40 @@ const CALLS: [(&str, f64, f64, f64); 8] = [
     ("empty({1})", 2800.0, 250.0, 0.3),
     ("view", 2673.0, 250.0, 0.3),
 ];
-/// The maximum number of instructions that linking autograd may add to a call that is not recorded.
-const BECAUSE_OF_AUTOGRAD: f64 = 60.0;
-/// The name of the empty loop.
-const NOTHING: &str = "nothing";
+/// The maximum number of instructions that linking autograd may add to a call that autograd does not record.
+const MAX_AUTOGRAD_INSTRUCTIONS: f64 = 60.0;
+/// The workload that does nothing. It is subtracted, so that the loop is not counted.
+const EMPTY_FUNCTION: &str = "empty function";
 /// Computes the minimum ratio of times from the maximum fraction of PyTorch's time.
-type Target = fn(f64) -> f64;
+type RatioTarget = fn(f64) -> f64;
 /// The targets for times: well ahead of PyTorch, by the given fraction, and ahead of candle and burn.
-const TARGETS: [Target; 3] = [|share| 1.0 / share, |_| 1.0 / 0.9, |_| 1.0];
+const TIME_TARGETS: [RatioTarget; 3] = [|fraction| 1.0 / fraction, |_| 1.0 / 0.9, |_| 1.0];
 
 /// Counts instructions of calls exactly, by single-stepping the programs.
 pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (work, published, most, _) in CALLS {
-        if !options.want(&[work, "instructions"]) {
+    for (workload, published, max_instructions, _) in CALLS {
+        if !options.selects(&[workload, "instructions"]) {
             continue;
         }
-        eprintln!("{work}: instructions");
-        let Some(ours) = count(&programs.ours, work) else { continue };
-        let pytorch = programs.pytorch_calls.as_ref().and_then(|program| count(program, work));
+        eprintln!("{workload}: instructions");
+        let Some(ours) = count(&programs.ours, workload) else { continue };
+        let pytorch = programs.pytorch_calls.as_ref().and_then(|program| count(program, workload));
         let pytorch = pytorch.map_or(("PyTorch, published", Some(published)), |counted| ("PyTorch", Some(counted)));
-        let [candle, burn, plain] = [&programs.candle, &programs.burn, &programs.plain]
-            .map(|program| (program.name.as_str(), count(program, work)));
-        let allowed = plain.1.map_or(1.0, |plain| plain / (plain + BECAUSE_OF_AUTOGRAD));
-        for ((peer, theirs), target) in
-            [pytorch, candle, burn, plain].into_iter().zip([published / most, 1.0, 1.0, allowed])
-        {
+        let [candle, burn, without_autograd] = [&programs.candle, &programs.burn, &programs.without_autograd]
+            .map(|program| (program.name.as_str(), count(program, workload)));
+        let min_ratio = without_autograd
+            .1
+            .map_or(1.0, |without_autograd| without_autograd / (without_autograd + MAX_AUTOGRAD_INSTRUCTIONS));
+        for ((peer, theirs), target) in [pytorch, candle, burn, without_autograd].into_iter().zip([
+            published / max_instructions,
+            1.0,
+            1.0,
+            min_ratio,
+        ]) {
             rows.extend(
-                theirs.map(|theirs| Row::new(work, "instructions", peer, [ours, theirs], Unit::Instructions, target)),
+                theirs
+                    .map(|theirs| Row::new(workload, "instructions", peer, [ours, theirs], Unit::Instructions, target)),
             );
         }
     }
@@ -57,42 +63,42 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
 /// Measures wall-clock times of calls.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
-    let others: Vec<(&Program, Target)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
+    let others: Vec<(&Program, RatioTarget)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
         .into_iter()
-        .zip(TARGETS)
+        .zip(TIME_TARGETS)
         .filter_map(|(program, target)| Some((program?, target)))
         .collect();
-    let mut sides = vec![Side::start(&programs.ours, 1)?];
+    let mut running = vec![RunningProgram::start(&programs.ours, 1)?];
     for (program, _) in &others {
-        sides.push(Side::start(program, 1)?);
+        running.push(RunningProgram::start(program, 1)?);
     }
     let mut rows = Vec::new();
-    let mut loops = None;
-    for (work, _, _, share) in CALLS {
-        if !options.want(&[work, "time"]) {
+    let mut loop_times = None;
+    for (workload, _, _, fraction) in CALLS {
+        if !options.selects(&[workload, "time"]) {
             continue;
         }
-        eprintln!("{work}: time");
-        if loops.is_none() {
-            loops = Some(race(&mut sides, NOTHING, 1)?);
+        eprintln!("{workload}: time");
+        if loop_times.is_none() {
+            loop_times = Some(time_alternately(&mut running, EMPTY_FUNCTION, 1)?);
         }
-        let Some(loops) = &loops else { continue };
-        let times = race(&mut sides, work, 1)?;
-        let beyond: Vec<Option<f64>> =
-            times.iter().zip(loops).map(|(time, empty)| Some((*time)? - (*empty)?)).collect();
-        let Some(ours) = beyond[0] else { continue };
-        for (theirs, (program, target)) in beyond[1..].iter().zip(&others) {
-            rows.extend(
-                theirs
-                    .map(|theirs| Row::new(work, "time", &program.name, [ours, theirs], Unit::Seconds, target(share))),
-            );
+        let Some(loop_times) = &loop_times else { continue };
+        let times = time_alternately(&mut running, workload, 1)?;
+        let without_loop: Vec<Option<f64>> =
+            times.iter().zip(loop_times).map(|(time, empty)| Some((*time)? - (*empty)?)).collect();
+        let Some(ours) = without_loop[0] else { continue };
+        for (theirs, (program, target)) in without_loop[1..].iter().zip(&others) {
+            rows.extend(theirs.map(|theirs| {
+                Row::new(workload, "time", &program.name, [ours, theirs], Unit::Seconds, target(fraction))
+            }));
         }
     }
     Ok(rows)
 }
 
-/// Counts the instructions of one call. Returns `None` if the program does not know the work, or must not be traced.
-fn count(program: &Program, work: &str) -> Option<f64> {
-    let count = |work: &str| steps::per_call(program.command(1).args(["count", work]), 10).ok();
-    Some(count(work)? - count(NOTHING)?)
+/// Counts the instructions of one call. Returns `None` if the program does not know the workload, or must not be traced.
+fn count(program: &Program, workload: &str) -> Option<f64> {
+    let count =
+        |workload: &str| single_step::instructions_per_call(program.command(1).args(["count", workload]), 10).ok();
+    Some(count(workload)? - count(EMPTY_FUNCTION)?)
 }

@@ -1,18 +1,18 @@
 //! Compares this framework with PyTorch, candle and burn, on one machine and in one run.
 //!
-//! A ratio is the peer's cost divided by ours, so above one we are better. `--only NAME` selects the lines whose work, measure or peer
+//! A ratio is the peer's cost divided by ours, so above one we are better. `--only NAME` selects the lines whose workload, kind or peer
 //! begins with the name. `--threads N` measures large tensors on N threads. Both options may be repeated.
 
 mod calls;
 mod memory;
 mod options;
 mod program;
-mod race;
 mod row;
-mod side;
+mod running_program;
 mod throughput;
+mod timing;
 mod training;
-mod works;
+mod workloads;
 
 use std::process::ExitCode;
 
@@ -42,8 +42,8 @@ fn run() -> Result<()> {
     rows.extend(memory::rows(&programs, &options)?);
     println!();
     table::print(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
-    let short = rows.iter().filter(|row| row.is_short()).count();
-    println!("{short} of {} lines are short of their target.", rows.len());
+    let missed = rows.iter().filter(|row| row.misses_target()).count();
+    println!("{missed} of {} lines miss their target.", rows.len());
     for note in programs.notes() {
         println!("{note}");
     }

@@ -17,7 +17,9 @@ impl Options {
             match argument.as_str() {
                 "--only" => options.only.push(value),
                 "--threads" => options.threads.push(value.parse()?),
-                _ => return Err(format!("`{argument}` is none of --only NAME and --threads N").into()),
+                _ => {
+                    return Err(format!("`{argument}` is not an option; the options are --only and --threads").into());
+                }
             }
         }
         if options.threads.is_empty() {
@@ -26,8 +28,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a line with these words is selected.
-    pub(crate) fn want(&self, words: &[&str]) -> bool {
+    /// Whether a line of the table with these words is selected.
+    pub(crate) fn selects(&self, words: &[&str]) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| words.iter().any(|word| word.starts_with(only.as_str())))
     }
 }

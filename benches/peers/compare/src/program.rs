@@ -22,7 +22,7 @@ pub(crate) struct Program {
 pub(crate) struct Programs {
     pub(crate) ours: Program,
     /// This framework without autograd.
-    pub(crate) plain: Program,
+    pub(crate) without_autograd: Program,
     pub(crate) candle: Program,
     pub(crate) burn: Program,
     /// PyTorch, called from Python. `pytorch_calls` calls it from C++, if that program can be built.
@@ -50,19 +50,19 @@ impl Programs {
         let target = target()?;
         eprintln!("building the peers, which takes minutes the first time");
         cargo(
-            folder(),
+            peers_folder(),
             &target,
             &["build", "--release", "-p", "peer-opdispatch", "-p", "peer-candle", "-p", "peer-burn"],
         )?;
         let built = |name: &str| Program::new(name, target.join("release").join(format!("peer-{name}")));
         let mut programs = Self {
             ours: built("opdispatch"),
-            plain: Program { name: "without autograd".to_owned(), ..built("plain") },
+            without_autograd: Program { name: "without autograd".to_owned(), ..built("without-autograd") },
             candle: built("candle"),
             burn: built("burn"),
             pytorch: None,
             pytorch_calls: None,
-            notes: busy().into_iter().collect(),
+            notes: busy_warning().into_iter().collect(),
         };
         programs.find_pytorch(&target);
         Ok(programs)
@@ -75,12 +75,12 @@ impl Programs {
 
     fn find_pytorch(&mut self, target: &Path) {
         let python = env::var_os(PYTHON).map_or_else(|| "python3".into(), PathBuf::from);
-        let script = folder().join("pytorch/peer.py");
-        let output = Command::new(&python).arg(&script).arg("where").output();
+        let script = peers_folder().join("pytorch/peer.py");
+        let output = Command::new(&python).arg(&script).arg("flags").output();
         let Some(output) = output.ok().filter(|output| output.status.success()) else {
             self.notes.push(format!(
-                "There is no PyTorch here, so what needs it is left out, and its instructions are those published for 2.15: \
-                 {PYTHON} names a Python that has the package `torch`."
+                "There is no PyTorch here, so its lines are left out, and its instructions are those published for 2.15. \
+                 Set {PYTHON} to a Python with the package `torch`."
             ));
             return;
         };
@@ -102,11 +102,11 @@ impl Programs {
 
 /// Builds pytorch/calls.cpp with the headers and libraries of the Python package.
 fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
-    let source = folder().join("pytorch/calls.cpp");
+    let source = peers_folder().join("pytorch/calls.cpp");
     let program = target.join(format!("pytorch-calls-{version}"));
-    let is_new =
+    let is_newer =
         |path: &Path| Ok::<_, std::io::Error>(fs::metadata(path)?.modified()? > fs::metadata(&source)?.modified()?);
-    if is_new(&program).unwrap_or(false) {
+    if is_newer(&program).unwrap_or(false) {
         return Ok(program);
     }
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
@@ -117,22 +117,23 @@ fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> 
         return Ok(program);
     }
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(errors.lines().find(|line| line.contains("error")).unwrap_or("no reason given").to_owned().into())
+    Err(errors.lines().find(|line| line.contains("error")).unwrap_or("no reason was given").to_owned().into())
 }
 
 /// Returns a warning if the machine is busy, because other processes distort times, most of all on several threads.
-fn busy() -> Option<String> {
+fn busy_warning() -> Option<String> {
     let load = fs::read_to_string("/proc/loadavg").ok()?;
     let load: f64 = load.split(' ').next()?.parse().ok()?;
     let threads = std::thread::available_parallelism().ok()?;
     (load > 0.5).then(|| {
         format!(
-            "This machine of {threads} processors had other work (load {load}): do not trust times on several threads."
+            "This machine of {threads} processors had other processes running (load {load}): \
+             do not trust times on several threads."
         )
     })
 }
 
 /// Returns the folder of the peers.
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a workspace")
+fn peers_folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the peers")
 }

@@ -1,15 +1,15 @@
 //! A row of the table.
 
-/// The cost of a work in this framework and in a peer.
+/// The cost of a workload in this framework and in a peer.
 pub(crate) struct Row {
-    pub(crate) work: String,
+    pub(crate) workload: String,
     /// The measured quantity, or the number of threads.
     pub(crate) measure: String,
     pub(crate) peer: String,
     pub(crate) ours: f64,
     pub(crate) theirs: f64,
     pub(crate) unit: Unit,
-    /// The minimum ratio for a pass.
+    /// The minimum ratio.
     pub(crate) target: f64,
 }
 
@@ -24,26 +24,34 @@ pub(crate) enum Unit {
 }
 
 impl Row {
-    pub(crate) const HEADER: [&str; 8] = ["work", "measure", "peer", "ours", "theirs", "ratio", "target", ""];
+    pub(crate) const HEADER: [&str; 8] = ["workload", "measure", "peer", "ours", "theirs", "ratio", "target", ""];
 
     pub(crate) fn new(
-        work: &str,
+        workload: &str,
         measure: &str,
         peer: &str,
         [ours, theirs]: [f64; 2],
         unit: Unit,
         target: f64,
     ) -> Self {
-        Self { work: work.to_owned(), measure: measure.to_owned(), peer: peer.to_owned(), ours, theirs, unit, target }
+        Self {
+            workload: workload.to_owned(),
+            measure: measure.to_owned(),
+            peer: peer.to_owned(),
+            ours,
+            theirs,
+            unit,
+            target,
+        }
     }
 
     /// Returns the text of the column `measure` for a number of threads.
-    pub(crate) fn on(threads: usize) -> String {
+    pub(crate) fn thread_count_text(threads: usize) -> String {
         format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
     }
 
-    /// Prints the row to standard error at once, because the table is printed at the end.
-    pub(crate) fn announced(self) -> Self {
+    /// Prints the row to standard error at once and returns it. The table is printed at the end.
+    pub(crate) fn print_early(self) -> Self {
         eprintln!("{}", self.cells().join("  "));
         self
     }
@@ -52,20 +60,20 @@ impl Row {
         if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
     }
 
-    pub(crate) fn is_short(&self) -> bool {
+    pub(crate) fn misses_target(&self) -> bool {
         self.ratio() < self.target
     }
 
     pub(crate) fn cells(&self) -> [String; 8] {
         [
-            self.work.clone(),
+            self.workload.clone(),
             self.measure.clone(),
             self.peer.clone(),
             self.unit.show(self.ours),
             self.unit.show(self.theirs),
             format!("{:.2}", self.ratio()),
             format!("{:.2}", self.target),
-            if self.is_short() { "short" } else { "pass" }.to_owned(),
+            if self.misses_target() { "missed" } else { "pass" }.to_owned(),
         ]
     }
 }

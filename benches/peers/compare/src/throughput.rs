@@ -4,10 +4,10 @@ use measure::Result;
 
 use crate::options::Options;
 use crate::program::Programs;
-use crate::race::race;
 use crate::row::{Row, Unit};
-use crate::side::Side;
-use crate::works::works;
+use crate::running_program::RunningProgram;
+use crate::timing::time_alternately;
+use crate::workloads::workloads;
 
 /// The minimum ratio of our speed-up from more threads to PyTorch's.
 const SPEEDUP_TARGET: f64 = 0.95;
@@ -15,21 +15,27 @@ const SPEEDUP_TARGET: f64 = 0.95;
 /// Measures times for each number of threads, and then the speed-ups over the first number.
 pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let Some(pytorch) = &programs.pytorch else { return Ok(Vec::new()) };
-    let works: Vec<_> = works().filter(|(work, _)| options.want(&[work, "threads"])).collect();
+    let workloads: Vec<_> = workloads().filter(|(workload, _)| options.selects(&[workload, "threads"])).collect();
     let (mut rows, mut speedups) = (Vec::new(), Vec::new());
-    if works.is_empty() {
+    if workloads.is_empty() {
         return Ok(rows);
     }
-    let mut all = Vec::new();
+    let mut by_threads = Vec::new();
     for threads in &options.threads {
-        all.push((*threads, [Side::start(&programs.ours, *threads)?, Side::start(pytorch, *threads)?]));
+        by_threads.push((
+            *threads,
+            [RunningProgram::start(&programs.ours, *threads)?, RunningProgram::start(pytorch, *threads)?],
+        ));
     }
-    for (work, target) in works {
+    for (workload, target) in workloads {
         let mut first: Option<(usize, [f64; 2])> = None;
-        for (threads, sides) in &mut all {
-            let [Some(ours), Some(theirs)] = race(sides, &work, *threads)?[..] else { continue };
-            let row = |measure: &str, pair, unit, target| Row::new(&work, measure, &pytorch.name, pair, unit, target);
-            rows.push(row(&Row::on(*threads), [ours, theirs], Unit::Seconds, target).announced());
+        for (threads, pair_of_programs) in &mut by_threads {
+            let [Some(ours), Some(theirs)] = time_alternately(pair_of_programs, &workload, *threads)?[..] else {
+                continue;
+            };
+            let row =
+                |measure: &str, pair, unit, target| Row::new(&workload, measure, &pytorch.name, pair, unit, target);
+            rows.push(row(&Row::thread_count_text(*threads), [ours, theirs], Unit::Seconds, target).print_early());
             match first {
                 None => first = Some((*threads, [ours, theirs])),
                 Some((one, [our_first, their_first])) => {

@@ -4,29 +4,37 @@ use measure::Result;
 
 use crate::options::Options;
 use crate::program::{Program, Programs};
-use crate::race::race;
 use crate::row::{Row, Unit};
-use crate::side::Side;
+use crate::running_program::RunningProgram;
+use crate::timing::time_alternately;
 
 /// The networks, with our minimum speed relative to PyTorch and to candle.
-pub(crate) const WORKS: [(&str, [f64; 2]); 3] =
+pub(crate) const WORKLOADS: [(&str, [f64; 2]); 3] =
     [("train mlp64", [3.0, 1.2]), ("train mlp784", [0.95, 1.0]), ("train resnet", [0.95, 1.0])];
 
 /// Measures the training steps for each number of threads.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let works: Vec<_> = WORKS.into_iter().filter(|(work, _)| options.want(&[work, "threads"])).collect();
-    for &threads in options.threads.iter().filter(|_| !works.is_empty()) {
-        let others = others(programs);
+    let workloads: Vec<_> =
+        WORKLOADS.into_iter().filter(|(workload, _)| options.selects(&[workload, "threads"])).collect();
+    for &threads in options.threads.iter().filter(|_| !workloads.is_empty()) {
+        let others = other_programs(programs);
         let all = [&programs.ours].into_iter().chain(others.iter().map(|(_, program)| *program));
-        let mut sides = all.map(|program| Side::start(program, threads)).collect::<Result<Vec<_>>>()?;
-        for (work, targets) in &works {
-            eprintln!("{work}");
-            let times = race(&mut sides, work, threads)?;
+        let mut running = all.map(|program| RunningProgram::start(program, threads)).collect::<Result<Vec<_>>>()?;
+        for (workload, targets) in &workloads {
+            eprintln!("{workload}");
+            let times = time_alternately(&mut running, workload, threads)?;
             let Some(ours) = times[0] else { continue };
-            for (theirs, (peer, program)) in times[1..].iter().zip(&others) {
+            for (theirs, (target_index, program)) in times[1..].iter().zip(&others) {
                 let row = |theirs| {
-                    Row::new(work, &Row::on(threads), &program.name, [ours, theirs], Unit::Seconds, targets[*peer])
+                    Row::new(
+                        workload,
+                        &Row::thread_count_text(threads),
+                        &program.name,
+                        [ours, theirs],
+                        Unit::Seconds,
+                        targets[*target_index],
+                    )
                 };
                 rows.extend(theirs.map(row));
             }
@@ -36,7 +44,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
 }
 
 /// Returns the other programs that train, each with the index of its target.
-pub(crate) fn others(programs: &Programs) -> Vec<(usize, &Program)> {
+pub(crate) fn other_programs(programs: &Programs) -> Vec<(usize, &Program)> {
     let all = [programs.pytorch.as_ref(), Some(&programs.candle)];
-    all.into_iter().enumerate().filter_map(|(place, program)| Some((place, program?))).collect()
+    all.into_iter().enumerate().filter_map(|(index, program)| Some((index, program?))).collect()
 }

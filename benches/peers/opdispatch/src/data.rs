@@ -7,51 +7,53 @@ use crate::train::random;
 
 const MILLION: i64 = 1_000_000;
 /// The sizes of the tables for gather and scatter.
-const TABLE: [i64; 2] = [100_000, 64];
+const TABLE_SIZES: [i64; 2] = [100_000, 64];
 
-/// Returns the job for the work with this name.
-pub(crate) fn work(name: &str) -> Option<Job> {
-    prepare(name).expect("CPU tensors can be made")
+/// Returns the job for the workload with this name.
+pub(crate) fn job_for(name: &str) -> Option<Job> {
+    prepare(name).expect("the CPU has memory for these tensors")
 }
 
 fn prepare(name: &str) -> Result<Option<Job>> {
     Ok(match name {
-        "mean over rows" => on([4096, 4096], |x| x.mean_dim(Some(&[0]), false))?,
-        "mean over columns" => on([4096, 4096], |x| x.mean_dim(Some(&[1]), false))?,
-        "var over rows" => on([4096, 4096], |x| x.var_dim(Some(&[0]), true, false))?,
-        "var over columns" => on([4096, 4096], |x| x.var_dim(Some(&[1]), true, false))?,
-        "copy of a transpose" => on([4096, 4096], |x| x.t()?.contiguous())?,
-        "sort 1M" => on([1, MILLION], |x| x.sort(-1, false))?,
-        "topk 100 of 1M" => on([1, MILLION], |x| x.topk(100, -1, true, true))?,
-        "cumsum 16M" => on([1, 16 * MILLION], |x| x.cumsum(-1))?,
+        "mean over rows" => call_on_random([4096, 4096], |x| x.mean_dim(Some(&[0]), false))?,
+        "mean over columns" => call_on_random([4096, 4096], |x| x.mean_dim(Some(&[1]), false))?,
+        "var over rows" => call_on_random([4096, 4096], |x| x.var_dim(Some(&[0]), true, false))?,
+        "var over columns" => call_on_random([4096, 4096], |x| x.var_dim(Some(&[1]), true, false))?,
+        "copy of a transpose" => call_on_random([4096, 4096], |x| x.t()?.contiguous())?,
+        "sort 1M" => call_on_random([1, MILLION], |x| x.sort(-1, false))?,
+        "topk 100 of 1M" => call_on_random([1, MILLION], |x| x.topk(100, -1, true, true))?,
+        "cumsum 16M" => call_on_random([1, 16 * MILLION], |x| x.cumsum(-1))?,
         "index_select 1M rows" => {
-            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?);
+            let (table, rows) = (random(&TABLE_SIZES, 1.0)?, random_rows()?);
             job(move || table.index_select(0, &rows))
         }
         "gather 1M rows" => {
-            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE[1]])?);
+            let (table, rows) =
+                (random(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
             job(move || table.gather(0, &rows))
         }
         "scatter_add 1M rows" => {
-            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE[1]])?);
-            let source = random(&[MILLION, TABLE[1]], 1.0)?;
+            let (table, rows) =
+                (random(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
+            let source = random(&[MILLION, TABLE_SIZES[1]], 1.0)?;
             job(move || table.scatter_add(0, &rows, &source))
         }
         "index_add 1M rows" => {
-            let (table, rows) = (random(&TABLE, 1.0)?, some_rows()?);
-            let source = random(&[MILLION, TABLE[1]], 1.0)?;
+            let (table, rows) = (random(&TABLE_SIZES, 1.0)?, random_rows()?);
+            let source = random(&[MILLION, TABLE_SIZES[1]], 1.0)?;
             job(move || table.index_add(0, &rows, &source))
         }
         "cat 16 x 1M" => {
             let parts = (0..16).map(|_| random(&[MILLION], 1.0)).collect::<Result<Vec<_>>>()?;
             job(move || aten::cat(&parts, 0))
         }
-        _ => return in_few_bits(name),
+        _ => return on_16_bit_floats(name),
     })
 }
 
-/// Returns the job for a work on 16-bit floats.
-fn in_few_bits(name: &str) -> Result<Option<Job>> {
+/// Returns the job for a workload on 16-bit floats.
+fn on_16_bit_floats(name: &str) -> Result<Option<Job>> {
     let Some((operator, dtype)) = name.rsplit_once(' ') else { return Ok(None) };
     let dtype = match dtype {
         "bf16" => DType::BF16,
@@ -69,14 +71,14 @@ fn in_few_bits(name: &str) -> Result<Option<Job>> {
     })
 }
 
-fn on<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Option<Job>> {
+fn call_on_random<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Option<Job>> {
     let x = random(&sizes, 1.0)?;
     Ok(job(move || call(&x)))
 }
 
-/// Returns a million row indices of the table, in no order.
-fn some_rows() -> Result<Tensor> {
+/// Returns a million random row indices of the table.
+fn random_rows() -> Result<Tensor> {
     let mut rows = Tensor::zeros(&[MILLION], DType::I64)?;
-    rows.random__to(TABLE[0])?;
+    rows.random__to(TABLE_SIZES[0])?;
     Ok(rows)
 }

@@ -9,20 +9,24 @@ use crate::train::random;
 type Part = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
 
 /// Returns the job for the part with this name. If the name ends in `, backward`, the job computes the gradients of all inputs.
-pub(crate) fn part(name: &str) -> Option<Job> {
+pub(crate) fn job_for(name: &str) -> Option<Job> {
     let (name, is_backward) = name.strip_suffix(", backward").map_or((name, false), |name| (name, true));
     let (sizes, part) = prepare(name)?;
     let inputs = sizes.iter().map(|sizes| random(sizes, 1.0)?.requires_grad_(is_backward));
-    let inputs: Vec<Tensor> = inputs.collect::<Result<_>>().expect("CPU tensors can be made");
+    let inputs: Vec<Tensor> = inputs.collect::<Result<_>>().expect("the CPU has memory for these tensors");
     if is_backward {
-        let result = part(&inputs).expect("the part can be computed");
-        let seed = Tensor::ones(result.sizes(), &result).expect("CPU tensors can be made");
+        let result = part(&inputs).expect("the forward call succeeds");
+        let result_gradient = Tensor::ones(result.sizes(), &result).expect("the CPU has memory for these tensors");
         job(move || {
             let inputs: Vec<&Tensor> = inputs.iter().collect();
-            Differentiation::of(&[&result]).seeded(&[&seed]).retain_graph().grad(&inputs).expect("it was recorded")
+            Differentiation::of(&[&result])
+                .seeded(&[&result_gradient])
+                .retain_graph()
+                .grad(&inputs)
+                .expect("autograd recorded the forward call")
         })
     } else {
-        job(move || part(&inputs).expect("the part can be computed"))
+        job(move || part(&inputs).expect("the forward call succeeds"))
     }
 }
 
@@ -78,7 +82,8 @@ fn cross_entropy(rows: i64, columns: i64) -> (Vec<Vec<i64>>, Part) {
 
 fn batch_norm(sizes: [i64; 4]) -> (Vec<Vec<i64>>, Part) {
     let channels = vec![sizes[1]];
-    let [mean, var] = [(); 2].map(|()| Tensor::ones(&channels, DType::F32).expect("CPU tensors can be made"));
+    let [mean, var] =
+        [(); 2].map(|()| Tensor::ones(&channels, DType::F32).expect("the CPU has memory for these tensors"));
     let part = move |inputs: &[Tensor]| {
         let (weight, bias) = (Some(&inputs[1]), Some(&inputs[2]));
         aten::batch_norm(&inputs[0], weight, bias, Some(&mean), Some(&var), true, 0.1, 1e-5, false)

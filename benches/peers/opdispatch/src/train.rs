@@ -10,7 +10,7 @@ const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
 /// Returns the job for a call that autograd records.
-pub(crate) fn call(name: &str) -> Option<Job> {
+pub(crate) fn recorded_call(name: &str) -> Option<Job> {
     let (a, b) = (Tensor::from(vec![1.5_f32]).requires_grad_(true).ok()?, Tensor::from(vec![2.5_f32]));
     match name {
         "add, recorded" => job(move || aten::add(&a, &b, 1.into())),
@@ -19,22 +19,22 @@ pub(crate) fn call(name: &str) -> Option<Job> {
 }
 
 /// Returns the job for one training step of the network with this name.
-pub(crate) fn step(name: &str) -> Option<Job> {
-    let mut new = Parameters::default();
+pub(crate) fn training_step(name: &str) -> Option<Job> {
+    let mut parameters = Parameters::default();
     let (network, sizes) = match name {
-        "train mlp64" => (mlp(&mut new, &[64, 128, CLASSES]), vec![64, 64]),
-        "train mlp784" => (mlp(&mut new, &[784, 1024, 1024, CLASSES]), vec![256, 784]),
-        "train resnet" => (resnet(&mut new), vec![32, 3, 32, 32]),
+        "train mlp64" => (mlp(&mut parameters, &[64, 128, CLASSES]), vec![64, 64]),
+        "train mlp784" => (mlp(&mut parameters, &[784, 1024, 1024, CLASSES]), vec![256, 784]),
+        "train resnet" => (resnet(&mut parameters), vec![32, 3, 32, 32]),
         _ => return None,
     };
-    let network = network.expect("the network can be made");
-    let pictures = random(&sizes, 2.0).expect("CPU tensors can be made");
+    let network = network.expect("the network is created");
+    let pictures = random(&sizes, 2.0).expect("the CPU has memory for these tensors");
     let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASSES).collect::<Vec<i64>>());
     let mut step = move || {
         aten::cross_entropy_loss!(&network(&pictures)?, &labels)?.backward()?;
-        new.descend()
+        parameters.sgd_step()
     };
-    job(move || step().expect("a step can be taken"))
+    job(move || step().expect("the training step succeeds"))
 }
 
 type Layer = Box<dyn Fn(&Tensor) -> Result<Tensor>>;
@@ -47,11 +47,11 @@ impl Parameters {
     /// Adds a parameter with random values around zero, whose bound shrinks with the number of summands.
     fn random(&mut self, sizes: &[i64]) -> Result<Tensor> {
         #[expect(clippy::cast_precision_loss)]
-        let added = sizes[1..].iter().product::<i64>() as f64;
-        self.add(random(sizes, added.sqrt().recip())?)
+        let summands = sizes[1..].iter().product::<i64>() as f64;
+        self.add(random(sizes, summands.sqrt().recip())?)
     }
 
-    fn filled(&mut self, size: i64, value: i64) -> Result<Tensor> {
+    fn constant(&mut self, size: i64, value: i64) -> Result<Tensor> {
         self.add(Tensor::full(&[size], value, DType::F32)?)
     }
 
@@ -62,7 +62,7 @@ impl Parameters {
         Ok(parameter)
     }
 
-    fn descend(&mut self) -> Result<()> {
+    fn sgd_step(&mut self) -> Result<()> {
         let _no_grad = guard::no_grad();
         for (parameter, velocity) in &mut self.0 {
             let Some(gradient) = parameter.grad() else { continue };
@@ -82,60 +82,60 @@ pub(crate) fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
     Ok(numbers)
 }
 
-fn mlp(new: &mut Parameters, sizes: &[i64]) -> Result<Layer> {
+fn mlp(parameters: &mut Parameters, sizes: &[i64]) -> Result<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     for pair in sizes.windows(2) {
-        layers.extend([linear(new, pair[0], pair[1])?, Box::new(Tensor::relu)]);
+        layers.extend([linear(parameters, pair[0], pair[1])?, Box::new(Tensor::relu)]);
     }
     layers.pop();
-    Ok(sequence(layers))
+    Ok(sequential(layers))
 }
 
-fn resnet(new: &mut Parameters) -> Result<Layer> {
-    Ok(sequence(vec![
-        convolution(new, 3, 16, 3, 1)?,
-        batch_norm(new, 16)?,
+fn resnet(parameters: &mut Parameters) -> Result<Layer> {
+    Ok(sequential(vec![
+        convolution(parameters, 3, 16, 3, 1)?,
+        batch_norm(parameters, 16)?,
         Box::new(Tensor::relu),
-        block(new, 16, 16, 1)?,
-        block(new, 16, 32, 2)?,
-        block(new, 32, 64, 2)?,
+        residual_block(parameters, 16, 16, 1)?,
+        residual_block(parameters, 16, 32, 2)?,
+        residual_block(parameters, 32, 64, 2)?,
         Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_using_ints(1, -1)),
-        linear(new, 64, CLASSES)?,
+        linear(parameters, 64, CLASSES)?,
     ]))
 }
 
 /// Returns a residual block: two convolutions with a shortcut, which is a projection if the number of channels changes.
-fn block(new: &mut Parameters, from: i64, to: i64, stride: i64) -> Result<Layer> {
-    let bent = sequence(vec![
-        convolution(new, from, to, 3, stride)?,
-        batch_norm(new, to)?,
+fn residual_block(parameters: &mut Parameters, from: i64, to: i64, stride: i64) -> Result<Layer> {
+    let residual = sequential(vec![
+        convolution(parameters, from, to, 3, stride)?,
+        batch_norm(parameters, to)?,
         Box::new(Tensor::relu),
-        convolution(new, to, to, 3, 1)?,
-        batch_norm(new, to)?,
+        convolution(parameters, to, to, 3, 1)?,
+        batch_norm(parameters, to)?,
     ]);
-    let straight = match from == to {
-        true => sequence(Vec::new()),
-        false => sequence(vec![convolution(new, from, to, 1, stride)?, batch_norm(new, to)?]),
+    let shortcut = match from == to {
+        true => sequential(Vec::new()),
+        false => sequential(vec![convolution(parameters, from, to, 1, stride)?, batch_norm(parameters, to)?]),
     };
-    Ok(Box::new(move |x| (bent(x)? + straight(x)?)?.relu()))
+    Ok(Box::new(move |x| (residual(x)? + shortcut(x)?)?.relu()))
 }
 
-fn sequence(layers: Vec<Layer>) -> Layer {
+fn sequential(layers: Vec<Layer>) -> Layer {
     Box::new(move |x| layers.iter().try_fold(x.clone(), |x, layer| layer(&x)))
 }
 
-fn linear(new: &mut Parameters, from: i64, to: i64) -> Result<Layer> {
-    let (weight, bias) = (new.random(&[to, from])?, new.filled(to, 0)?);
+fn linear(parameters: &mut Parameters, from: i64, to: i64) -> Result<Layer> {
+    let (weight, bias) = (parameters.random(&[to, from])?, parameters.constant(to, 0)?);
     Ok(Box::new(move |x| aten::linear(x, &weight, Some(&bias))))
 }
 
-fn convolution(new: &mut Parameters, from: i64, to: i64, width: i64, stride: i64) -> Result<Layer> {
-    let weight = new.random(&[to, from, width, width])?;
+fn convolution(parameters: &mut Parameters, from: i64, to: i64, width: i64, stride: i64) -> Result<Layer> {
+    let weight = parameters.random(&[to, from, width, width])?;
     Ok(Box::new(move |x| aten::conv2d!(x, &weight, stride = [stride, stride], padding = [width / 2, width / 2])))
 }
 
-fn batch_norm(new: &mut Parameters, channels: i64) -> Result<Layer> {
-    let (weight, bias) = (new.filled(channels, 1)?, new.filled(channels, 0)?);
+fn batch_norm(parameters: &mut Parameters, channels: i64) -> Result<Layer> {
+    let (weight, bias) = (parameters.constant(channels, 1)?, parameters.constant(channels, 0)?);
     let (mean, var) = (Tensor::zeros(&[channels], DType::F32)?, Tensor::ones(&[channels], DType::F32)?);
     Ok(Box::new(move |x| {
         aten::batch_norm(x, Some(&weight), Some(&bias), Some(&mean), Some(&var), true, 0.1, 1e-5, false)

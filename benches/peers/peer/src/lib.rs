@@ -1,18 +1,18 @@
 //! The protocol between a benchmark program and the comparison.
 //!
-//! `PROGRAM count WORK` stops itself before the first call, and after 100, 2 and 12 more calls; the tracer counts instructions.
-//! `PROGRAM time` reads lines with a number of calls and a work's name, and answers each line with the seconds that the calls took.
-//! `PROGRAM memory WARM_UP WORK` prints by how many bytes calls of `WORK` raise the peak memory above the memory after `WARM_UP`.
-//! The answer to an unknown work is `-`. `PEER_THREADS` is the number of threads that the program may use.
+//! `PROGRAM count WORKLOAD` stops itself before the first call, and after 100, 2 and 12 more calls; the tracer counts instructions.
+//! `PROGRAM time` reads lines with a number of calls and a workload's name, and answers each line with the seconds that the calls took.
+//! `PROGRAM memory WARM_UP WORKLOAD` prints by how many bytes calls of `WORKLOAD` raise the peak memory above the memory after `WARM_UP`.
+//! The answer to an unknown workload is `-`. `PEER_THREADS` is the number of threads that the program may use.
 
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-/// A closure that makes one call of a work, and owns its operands.
+/// A closure that makes one call of a workload, and owns its operands.
 pub type Job = Box<dyn FnMut()>;
 
 /// Returns a job that calls a function and drops its result.
-#[allow(clippy::unnecessary_wraps, reason = "it ends most arms of `prepare`")]
+#[allow(clippy::unnecessary_wraps, reason = "it ends most arms of `job_for`")]
 pub fn job<R>(mut call: impl FnMut() -> R + 'static) -> Option<Job> {
     Some(Box::new(move || drop(std::hint::black_box(call()))))
 }
@@ -23,40 +23,41 @@ pub fn threads() -> usize {
     std::env::var("PEER_THREADS").ok().and_then(|threads| threads.parse().ok()).unwrap_or(1)
 }
 
-/// Runs the command from the program's arguments. `prepare` returns the job of a work.
-pub fn serve(prepare: impl Fn(&str) -> Option<Job>) {
+/// Runs the command from the program's arguments. `job_for` returns the job of the workload with a name.
+pub fn serve(job_for: impl Fn(&str) -> Option<Job>) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["count", work] => count(prepare(work)),
-        ["time"] => time(&prepare),
-        ["memory", warm_up, work] => memory(prepare(warm_up), || prepare(work)),
-        _ => eprintln!("a peer is run by `compare`"),
+        ["count", workload] => stop_between_calls(job_for(workload)),
+        ["time"] => time_calls(&job_for),
+        ["memory", warm_up, workload] => print_peak_memory(job_for(warm_up), || job_for(workload)),
+        _ => eprintln!("a peer is started by `compare`"),
     }
 }
 
-/// Makes calls between stops for the tracer. They are few, because single-stepping is slow.
-fn count(job: Option<Job>) {
+/// Makes calls between stops for the tracer. There are few calls, because single-stepping is slow.
+fn stop_between_calls(job: Option<Job>) {
     let Some(mut job) = job else { return };
-    let mark = || {
+    let stop = || {
         // SAFETY: stops this process until the tracer continues it.
         unsafe { libc::raise(libc::SIGSTOP) };
     };
-    mark();
+    stop();
     for calls in [100, 2, 12] {
         (0..calls).for_each(|_| job());
-        mark();
+        stop();
     }
 }
 
-fn time(prepare: &dyn Fn(&str) -> Option<Job>) {
+/// Answers each line with the seconds that its calls take.
+fn time_calls(job_for: &dyn Fn(&str) -> Option<Job>) {
     let mut current: Option<(String, Option<Job>)> = None;
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        let Some((calls, work)) = line.split_once(' ') else { continue };
-        if current.as_ref().is_none_or(|(name, _)| name != work) {
-            // Frees the memory of the last work first.
+        let Some((calls, workload)) = line.split_once(' ') else { continue };
+        if current.as_ref().is_none_or(|(name, _)| name != workload) {
+            // Frees the memory of the last workload first.
             drop(current.take());
         }
-        let (_, job) = current.get_or_insert_with(|| (work.to_owned(), prepare(work)));
+        let (_, job) = current.get_or_insert_with(|| (workload.to_owned(), job_for(workload)));
         match job {
             None => println!("-"),
             Some(job) => {
@@ -70,8 +71,8 @@ fn time(prepare: &dyn Fn(&str) -> Option<Job>) {
     }
 }
 
-/// Prints by how many bytes a work raises the peak memory of the program.
-fn memory(warm_up: Option<Job>, prepare: impl FnOnce() -> Option<Job>) {
+/// Prints by how many bytes a workload raises the peak memory of the program.
+fn print_peak_memory(warm_up: Option<Job>, job_for: impl FnOnce() -> Option<Job>) {
     const CALLS: usize = 10;
     if let Some(mut warm_up) = warm_up {
         (0..CALLS).for_each(|_| warm_up());
@@ -80,17 +81,17 @@ fn memory(warm_up: Option<Job>, prepare: impl FnOnce() -> Option<Job>) {
     if std::fs::write("/proc/self/clear_refs", "5").is_err() {
         return println!("-");
     }
-    let before = resident("VmRSS:");
-    let Some(mut job) = prepare() else { return println!("-") };
+    let before = memory_size("VmRSS:");
+    let Some(mut job) = job_for() else { return println!("-") };
     (0..CALLS).for_each(|_| job());
-    match (before, resident("VmHWM:")) {
-        (Some(before), Some(most)) => println!("{}", most.saturating_sub(before)),
+    match (before, memory_size("VmHWM:")) {
+        (Some(before), Some(peak)) => println!("{}", peak.saturating_sub(before)),
         _ => println!("-"),
     }
 }
 
 /// Returns a memory size of this process in bytes, from the line `name` of `/proc/self/status`.
-fn resident(name: &str) -> Option<u64> {
+fn memory_size(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;

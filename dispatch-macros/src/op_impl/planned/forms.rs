@@ -4,43 +4,57 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::{Kernel, Outputs};
+use super::{Outputs, PlannedKernel};
 use crate::crate_path;
 use crate::op_impl::when;
-use crate::syntax::keys::{key_word, static_keys};
+use crate::syntax::keys::{key_name, static_keys};
 use crate::syntax::rust_type::RustType;
 
 /// One kernel that is registered.
-struct Derived {
+struct FormKernel {
     operator: TokenStream,
     name: &'static str,
     function: TokenStream,
     /// The number of arguments after those of the functional operator.
-    outs: usize,
+    output_count: usize,
 }
 
-impl Kernel<'_> {
+impl PlannedKernel<'_> {
     pub(super) fn expand(&self) -> TokenStream {
         let Self { checked, .. } = self;
         let operator = checked.attribute.operator.to_token_stream();
-        let mut kernels =
-            vec![Derived { function: self.functional(), operator: operator.clone(), name: "__functional", outs: 0 }];
-        if let Some(form) = &checked.contract.in_place {
+        let mut kernels = vec![FormKernel {
+            function: self.functional_kernel(),
+            operator: operator.clone(),
+            name: "__functional",
+            output_count: 0,
+        }];
+        if let Some(form) = &checked.properties.in_place {
             let operator = quote!(<#operator as __r::HasInPlace>::Form);
-            kernels.push(Derived { function: self.in_place(form, &operator), operator, name: "__in_place", outs: 0 });
+            kernels.push(FormKernel {
+                function: self.in_place_kernel(form, &operator),
+                operator,
+                name: "__in_place",
+                output_count: 0,
+            });
         }
         // The `out=` form of a factory takes fewer arguments. Its default kernel copies.
-        if let (Some(form), Outputs::Tensors(outs)) = (&checked.contract.out, &self.outputs)
+        if let (Some(form), Outputs::Tensors(outs)) = (&checked.properties.out, &self.outputs)
             && form.arguments.len() == self.types.len() + outs
         {
             let operator = quote!(<#operator as __r::HasOut>::Form);
-            kernels.push(Derived { function: self.out(form, *outs, &operator), operator, name: "__out", outs: *outs });
+            kernels.push(FormKernel {
+                function: self.out_kernel(form, *outs, &operator),
+                operator,
+                name: "__out",
+                output_count: *outs,
+            });
         }
-        let serve = self.serve();
+        let serve = self.shared_function();
         let keys = static_keys(&checked.attribute.keys, &quote!(__r));
-        let condition = self.condition();
+        let condition = self.condition_function();
         let (functions, records): (Vec<_>, Vec<_>) =
-            kernels.iter().map(|kernel| (&kernel.function, self.record(kernel))).unzip();
+            kernels.iter().map(|kernel| (&kernel.function, self.form_record(kernel))).unzip();
         let (count, root) = (records.len(), crate_path::runtime());
         quote! {
             #[allow(clippy::all, clippy::pedantic, unused_imports, unused_qualifications, unused_lifetimes, unused_variables)]
@@ -58,8 +72,8 @@ impl Kernel<'_> {
         }
     }
 
-    fn record(&self, kernel: &Derived) -> TokenStream {
-        let Derived { operator, name, outs, .. } = kernel;
+    fn form_record(&self, kernel: &FormKernel) -> TokenStream {
+        let FormKernel { operator, name, output_count, .. } = kernel;
         let attribute = &self.checked.attribute;
         let (kernel, function) = (&self.checked.signature.ident, format_ident!("{name}"));
         let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
@@ -72,38 +86,44 @@ impl Kernel<'_> {
         let Some(when) = &attribute.when else {
             return record;
         };
-        let text = crate::syntax::user_tokens::as_written(&when.condition);
-        let more = (0..*outs).map(|_| quote!(_));
+        let text = crate::syntax::user_tokens::source_text(&when.condition);
+        let more = (0..*output_count).map(|_| quote!(_));
         let arguments = &self.arguments;
         // The condition takes the functional operator's arguments, which every form has.
-        let holds =
-            if *outs == 0 { quote!(__holds) } else { quote!(|#(#arguments,)* #(#more),*| __holds(#(#arguments),*)) };
+        let holds = if *output_count == 0 {
+            quote!(__holds)
+        } else {
+            quote!(|#(#arguments,)* #(#more),*| __holds(#(#arguments),*))
+        };
         quote!(unsafe { #record.when::<#operator>(#holds, #text) })
     }
 
-    fn condition(&self) -> Option<TokenStream> {
+    fn condition_function(&self) -> Option<TokenStream> {
         let names = self.checked.schema.arguments.iter().enumerate().map(|(at, _)| {
             let named = self.named.iter().find(|(_, named)| *named == at);
             named.and_then(|(parameter, _)| parameter.name.clone())
         });
-        when::condition(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
+        when::condition_function(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
     }
 
-    fn functional(&self) -> TokenStream {
+    fn functional_kernel(&self) -> TokenStream {
         let Self { checked, arguments, keys, .. } = self;
         let operator = checked.attribute.operator.to_token_stream();
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
         let output = RustType::of_returns(&checked.schema).tokens(&quote!(__r));
-        let looked_at = self.looked_at();
+        let shared_arguments = self.shared_arguments();
         let body = match self.outputs {
-            _ if self.runs_in_engine() => self.run_fresh(),
+            _ if self.runs_in_engine() => self.run_functional(),
             Outputs::None => {
-                let (plan, call) = (self.plan_of(&operator), self.serve_with(&quote!(())));
+                let (plan, call) = (self.plan_call(&operator), self.shared_function_call(&quote!(())));
                 quote!(#plan #call)
             }
             Outputs::List => {
-                let (plan, call, device) =
-                    (self.plan_of(&operator), self.serve_with(&quote!(&mut __out[..])), self.device());
+                let (plan, call, device) = (
+                    self.plan_call(&operator),
+                    self.shared_function_call(&quote!(&mut __out[..])),
+                    self.result_device(),
+                );
                 quote! {
                     #plan
                     let mut __out = __p::all_on(__plan.outputs, #device)?;
@@ -113,11 +133,12 @@ impl Kernel<'_> {
                 }
             }
             Outputs::Tensors(n) => {
-                let (outs, device) = (idents("__out", n), self.device());
-                let call = self.serve_with(&if n == 1 { quote!(&mut __out0) } else { quote!([#(&mut #outs),*]) });
+                let (outs, device) = (numbered_idents("__out", n), self.result_device());
+                let call =
+                    self.shared_function_call(&if n == 1 { quote!(&mut __out0) } else { quote!([#(&mut #outs),*]) });
                 quote! {
                     let (__value, [#(mut #outs),*]) =
-                        <#operator>::__fresh(#device, #(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
+                        <#operator>::__fresh(#device, #(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                     #call?;
                     ::core::result::Result::Ok((#(#outs),*))
                 }
@@ -134,12 +155,12 @@ impl Kernel<'_> {
         }
     }
 
-    fn in_place(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
+    fn in_place_kernel(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
         let types = form.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(&quote!(__r)));
         let first = &arguments[0];
-        let mut looked_at = self.looked_at();
-        looked_at[0] = quote!(&*#first);
+        let mut shared_arguments = self.shared_arguments();
+        shared_arguments[0] = quote!(&*#first);
         if self.runs_in_engine() {
             let run = self.run_in_place(operator);
             return quote! {
@@ -149,16 +170,16 @@ impl Kernel<'_> {
             };
         }
         let functional = &self.checked.attribute.operator;
-        let (reads, writes) = (self.reads(1), self.writes());
+        let (reads, writes) = (self.read_tensor_list(1), self.write_flags());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
         // The kernel reads the first argument through another handle, which stays as it is even if the kernel changes the written one.
         let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
         let lent = reads_first.then(|| quote!(let #first = &__read;));
-        let call = self.serve_with(&quote!(__target.tensor()));
+        let call = self.shared_function_call(&quote!(__target.tensor()));
         quote! {
             fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [__spec] } =
-                    <#functional>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
+                    <#functional>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #second
                 let mut __target = __p::OutputTensor::new(&__spec, "self", #first, #reads, #writes)
                     .map_err(__p::error_in_operator::<#operator>)?;
@@ -169,15 +190,15 @@ impl Kernel<'_> {
         }
     }
 
-    fn out(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
+    fn out_kernel(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
         let functional = &self.checked.attribute.operator;
-        let (looked_at, reads, writes) = (self.looked_at(), self.reads(0), self.writes());
-        let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| idents(name, count));
+        let (shared_arguments, reads, writes) = (self.shared_arguments(), self.read_tensor_list(0), self.write_flags());
+        let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| numbered_idents(name, count));
         let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
         if self.runs_in_engine() {
-            let run = self.run_into(names[0], &outs[0], operator);
+            let run = self.run_out(names[0], &outs[0], operator);
             return quote! {
                 fn __out(
                     #(#arguments: #types,)*
@@ -189,8 +210,11 @@ impl Kernel<'_> {
                 }
             };
         }
-        let call =
-            self.serve_with(&if count == 1 { quote!(__target0.tensor()) } else { quote!([#(#targets.tensor()),*]) });
+        let call = self.shared_function_call(&if count == 1 {
+            quote!(__target0.tensor())
+        } else {
+            quote!([#(#targets.tensor()),*])
+        });
         let first = names[0];
         let apart = (count > 1).then(|| {
             quote! {
@@ -205,7 +229,7 @@ impl Kernel<'_> {
                 _: __p::TableRef,
             ) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [#(#specs),*] } =
-                    <#functional>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
+                    <#functional>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #apart
                 let __reads: &[(&'static str, &dyn __p::HasTensors)] = #reads;
                 #(let mut #targets = __p::OutputTensor::new(&#specs, #names, #outs, __reads, #writes)
@@ -218,27 +242,27 @@ impl Kernel<'_> {
     }
 
     /// Generates the plan of a call without outputs, or with a list of outputs.
-    fn plan_of(&self, operator: &TokenStream) -> TokenStream {
-        let looked_at = self.looked_at();
+    fn plan_call(&self, operator: &TokenStream) -> TokenStream {
+        let shared_arguments = self.shared_arguments();
         let value = match self.outputs {
             Outputs::List => TokenStream::new(),
             _ => quote!(let __value = __plan.value;),
         };
         quote! {
-            let __plan = <#operator>::plan(#(#looked_at),*).map_err(__p::error_in_operator::<#operator>)?;
+            let __plan = <#operator>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
             #value
         }
     }
 
     /// Generates the call of the kernel with the arguments that it names.
-    fn serve_with(&self, out: &TokenStream) -> TokenStream {
+    fn shared_function_call(&self, out: &TokenStream) -> TokenStream {
         let (arguments, keys) = (self.named.iter().map(|&(_, at)| &self.arguments[at]), &self.keys);
         quote!(__serve(&__value, #out, #(#arguments,)* #keys))
     }
 
     /// Returns every argument as a plan takes it: written ones by shared reference.
-    pub(super) fn looked_at(&self) -> Vec<TokenStream> {
-        let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_written(), ty.is_optional()) {
+    pub(super) fn shared_arguments(&self) -> Vec<TokenStream> {
+        let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_mutable_reference(), ty.is_optional()) {
             (false, _) => quote!(#argument),
             (true, false) => quote!(&*#argument),
             (true, true) => quote!(#argument.as_deref()),
@@ -247,10 +271,10 @@ impl Kernel<'_> {
     }
 
     /// Generates the device of fresh results.
-    fn device(&self) -> TokenStream {
+    fn result_device(&self) -> TokenStream {
         let Self { checked, .. } = self;
         if let [key] = &checked.attribute.keys[..]
-            && key_word(key).is_some_and(|word| word == "CPU")
+            && key_name(key).is_some_and(|word| word == "CPU")
         {
             return quote!(__r::Device::CPU);
         }
@@ -259,7 +283,7 @@ impl Kernel<'_> {
             let device = &self.arguments[device];
             found = quote!(::core::option::Option::<__r::Device>::from(#device));
         }
-        for argument in self.tensors(0) {
+        for argument in self.read_tensors(0) {
             let argument = &self.arguments[argument];
             found = quote!(__p::result_device(#found, &#argument));
         }
@@ -267,26 +291,27 @@ impl Kernel<'_> {
     }
 
     /// Returns the arguments, from index `first` on, that hold tensors and are only read.
-    fn tensors(&self, first: usize) -> impl Iterator<Item = usize> {
-        (first..self.types.len()).filter(|&i| self.types[i].text().contains("Tensor") && !self.types[i].is_written())
+    fn read_tensors(&self, first: usize) -> impl Iterator<Item = usize> {
+        (first..self.types.len())
+            .filter(|&i| self.types[i].text().contains("Tensor") && !self.types[i].is_mutable_reference())
     }
 
     /// Generates the list of tensors that outputs may not overlap.
-    fn reads(&self, first: usize) -> TokenStream {
-        let each = self.tensors(first).map(|i| {
+    fn read_tensor_list(&self, first: usize) -> TokenStream {
+        let each = self.read_tensors(first).map(|i| {
             let (name, argument) = (&self.checked.schema.arguments[i].name, &self.arguments[i]);
             quote!((#name, &#argument))
         });
         quote!(&[#(#each),*])
     }
 
-    fn writes(&self) -> TokenStream {
-        let has = |word: &str| self.checked.attribute.writes.iter().any(|flag| flag == word);
+    fn write_flags(&self) -> TokenStream {
+        let has = |word: &str| self.checked.attribute.direct_writes.iter().any(|flag| flag == word);
         let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
         quote!(__p::DirectOutputs { in_place: #in_place, strided: #strided, converts: #converts })
     }
 }
 
-fn idents(name: &str, count: usize) -> Vec<Ident> {
+fn numbered_idents(name: &str, count: usize) -> Vec<Ident> {
     (0..count).map(|i| format_ident!("{name}{i}")).collect()
 }

@@ -14,33 +14,34 @@ fn halved_square(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Copies elements to a device, computes squares there, and copies the result back.
-fn squares(device: Device) -> Result<()> {
+fn print_squares(device: Device) -> Result<()> {
     let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]).to(device)?;
     println!("on {device}: square(a) = {:?}", myops::square(&a)?.to(Device::CPU)?.to_vec::<f32>()?);
     Ok(())
 }
 
 /// Calls an operator with a plan, which has kernels on two independent backends.
-fn shares() -> Result<()> {
+fn print_normalized_rows() -> Result<()> {
     let mut a = Tensor::from_slice(&[1.0_f32, 3.0, 2.0, 2.0]).reshape(&[2, 2])?;
     let on_npu = my_npu::upload(&a)?;
-    println!("shares on the CPU {:?}", myops::shares(&a)?.to_vec::<f32>()?);
-    println!("shares on the NPU {:?}", &*my_npu::download(&myops::shares(&on_npu)?)?.read::<f32>()?);
-    myops::shares_(&mut a)?;
+    println!("normalized rows on the CPU {:?}", myops::normalize_rows(&a)?.to_vec::<f32>()?);
+    println!("normalized rows on the NPU {:?}", &*my_npu::download(&myops::normalize_rows(&on_npu)?)?.read::<f32>()?);
+    myops::normalize_rows_(&mut a)?;
     assert_eq!(a.to_vec::<f32>()?, [0.25, 0.75, 0.5, 0.5]);
-    let line = Tensor::from_slice(&[1.0_f32]);
-    let errors = [&line, &my_npu::upload(&line)?].map(|line| myops::shares(line).unwrap_err().to_string());
+    let vector = Tensor::from_slice(&[1.0_f32]);
+    let errors =
+        [&vector, &my_npu::upload(&vector)?].map(|vector| myops::normalize_rows(vector).unwrap_err().to_string());
     assert_eq!(errors[0], errors[1]);
-    println!("refused by the plan: {}", errors[0]);
+    println!("error of the plan: {}", errors[0]);
     Ok(())
 }
 
 fn main() -> Result<()> {
-    squares(Device::CPU)?;
+    print_squares(Device::CPU)?;
     match kernels_cuda::properties(0) {
         Ok(gpu) => {
             println!("{}:", gpu.name);
-            squares("cuda:0".parse()?)?;
+            print_squares("cuda:0".parse()?)?;
         }
         Err(missing) => println!("not on a GPU: {missing}"),
     }
@@ -50,11 +51,11 @@ fn main() -> Result<()> {
     let squared = myops::square(&on_npu)?;
     println!("on the NPU: square(a) is {squared:?}, downloaded {:?}", &*my_npu::download(&squared)?.read::<f32>()?);
 
-    shares()?;
+    print_normalized_rows()?;
 
-    println!("audited:");
+    println!("calls that the audit layer prints:");
     {
-        let _auditing = my_audit::audited();
+        let _auditing = my_audit::print_calls();
         halved_square!(&a)?;
         myops::mymul(&on_npu, &on_npu)?;
     }

@@ -15,7 +15,7 @@ pub static NPU: Key;
 /// A block of memory on the device.
 struct NpuBuffer {
     device: Device,
-    cells: Mutex<Vec<f32>>,
+    elements: Mutex<Vec<f32>>,
 }
 
 impl Buffer for NpuBuffer {
@@ -30,7 +30,7 @@ impl Buffer for NpuBuffer {
 
 impl NpuBuffer {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<f32>> {
-        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+        self.elements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,18 +41,18 @@ backend!(NPU, Npu);
 
 impl Backend for Npu {
     fn allocate(&self, device: Device, size: usize) -> Result<Storage> {
-        Ok(Storage::new(NpuBuffer { device, cells: Mutex::new(vec![0.0; size.div_ceil(4)]) }))
+        Ok(Storage::new(NpuBuffer { device, elements: Mutex::new(vec![0.0; size.div_ceil(4)]) }))
     }
 
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        let mut cells = of_storage(to)?.lock();
-        cells.iter_mut().zip(from.as_chunks().0).for_each(|(cell, bytes)| *cell = f32::from_ne_bytes(*bytes));
+        let mut elements = npu_buffer(to)?.lock();
+        elements.iter_mut().zip(from.as_chunks().0).for_each(|(element, bytes)| *element = f32::from_ne_bytes(*bytes));
         Ok(())
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        let cells = of_storage(from)?.lock();
-        to.as_chunks_mut().0.iter_mut().zip(&*cells).for_each(|(bytes, cell)| *bytes = cell.to_ne_bytes());
+        let elements = npu_buffer(from)?.lock();
+        to.as_chunks_mut().0.iter_mut().zip(&*elements).for_each(|(bytes, element)| *bytes = element.to_ne_bytes());
         Ok(())
     }
 }
@@ -63,7 +63,7 @@ impl Backend for Npu {
 ///
 /// Returns an error if the tensor is not contiguous `f32`.
 pub fn upload(tensor: &Tensor) -> Result<Tensor> {
-    from_cells(tensor.read::<f32>()?.to_vec(), tensor.sizes())
+    tensor_from_elements(tensor.read::<f32>()?.to_vec(), tensor.sizes())
 }
 
 /// Copies a tensor of this backend to the CPU.
@@ -72,35 +72,37 @@ pub fn upload(tensor: &Tensor) -> Result<Tensor> {
 ///
 /// Returns an error if the tensor is on another device.
 pub fn download(tensor: &Tensor) -> Result<Tensor> {
-    Ok(Tensor::from_slice(&buffer(tensor)?.lock()))
+    Ok(Tensor::from_slice(&tensor_buffer(tensor)?.lock()))
 }
 
-fn from_cells(cells: Vec<f32>, sizes: &[i64]) -> Result<Tensor> {
-    let device = Device::new(NPU).ok_or_else(|| Error::kernel("the program has too many backends for another one"))?;
-    let storage = Storage::new(NpuBuffer { device, cells: Mutex::new(cells) });
+fn tensor_from_elements(elements: Vec<f32>, sizes: &[i64]) -> Result<Tensor> {
+    let device =
+        Device::new(NPU).ok_or_else(|| Error::kernel("the program has the maximum number of backends already"))?;
+    let storage = Storage::new(NpuBuffer { device, elements: Mutex::new(elements) });
     Ok(Tensor::new(storage, DType::F32, Geometry::contiguous(sizes))?)
 }
 
-fn buffer(tensor: &Tensor) -> Result<&NpuBuffer> {
+fn tensor_buffer(tensor: &Tensor) -> Result<&NpuBuffer> {
     tensor.storage().buffer().ok_or_else(|| Error::kernel(format!("{tensor:?} is not on the NPU; upload it first")))
 }
 
-fn of_storage(storage: &Storage) -> Result<&NpuBuffer> {
-    storage.buffer().ok_or_else(|| Error::kernel("a storage of the NPU is asked for"))
+fn npu_buffer(storage: &Storage) -> Result<&NpuBuffer> {
+    storage.buffer().ok_or_else(|| Error::kernel("the storage is not on the NPU"))
 }
 
 #[op_impl(myops::mymul, NPU)]
 fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let a = buffer(this)?.lock().clone();
-    let b = buffer(other)?.lock().clone();
-    from_cells(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
+    let a = tensor_buffer(this)?.lock().clone();
+    let b = tensor_buffer(other)?.lock().clone();
+    tensor_from_elements(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
 }
 
-/// The NPU kernel of `shares`, an operator with a plan. The plan has checked the arguments. The macro derives the kernels of all forms.
-#[op_impl(myops::shares, NPU)]
-fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let from = buffer(this)?.lock().clone();
-    let mut to = buffer(out)?.lock();
+/// The NPU kernel of `normalize_rows`, an operator with a plan. The plan has checked the arguments. The macro derives the
+/// kernels of all forms.
+#[op_impl(myops::normalize_rows, NPU)]
+fn normalize_rows(plan: &myops::Rows, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let from = tensor_buffer(this)?.lock().clone();
+    let mut to = tensor_buffer(out)?.lock();
     for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {
         let sum: f32 = from.iter().sum();
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from / sum);

@@ -21,7 +21,7 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         || !this.geometry().is_contiguous()
         || !other.geometry().is_contiguous()
     {
-        return Err(Error::kernel("two contiguous tensors of the same sizes and dtype are multiplied"));
+        return Err(Error::kernel("`mymul` needs two contiguous tensors of the same sizes and dtype"));
     }
     let (out, count) = (this.fresh_like(this.dtype())?, this.geometry().count());
     let launch = Launch::on(&out)?;

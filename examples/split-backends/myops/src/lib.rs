@@ -19,23 +19,23 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Divides each row of a matrix by its sum. The plan below is its contract on every backend.
-#[op_def("shares(Tensor self) -> Tensor", plan, inplace, out = "out")]
-pub fn shares(this: &Tensor) -> Result<Tensor>;
+#[op_def("normalize_rows(Tensor self) -> Tensor", plan, inplace, out = "out")]
+pub fn normalize_rows(this: &Tensor) -> Result<Tensor>;
 
-/// A matrix as rows.
-pub struct Lines {
+/// The rows of a matrix.
+pub struct Rows {
     /// The number of elements in a row.
     pub columns: usize,
 }
 
-#[op_plan(shares)]
-fn shares_plan(this: &Tensor) -> Result<Plan<Lines>, BadArgument> {
+#[op_plan(normalize_rows)]
+fn normalize_rows_plan(this: &Tensor) -> Result<Plan<Rows>, BadArgument> {
     let &[_, columns] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), 2));
     };
     if this.dtype() != DType::F32 {
         return Err(BadArgument::dtype("self", this.dtype(), DType::F32));
     }
-    let lines = Lines { columns: usize::try_from(columns).unwrap_or(0) };
-    Ok(Plan::new(lines, [Spec::contiguous(DType::F32, this.sizes())]))
+    let rows = Rows { columns: usize::try_from(columns).unwrap_or(0) };
+    Ok(Plan::new(rows, [Spec::contiguous(DType::F32, this.sizes())]))
 }

@@ -18,13 +18,13 @@ fn increment_cpu<T: Number>(this: &Tensor, by: f64) -> Result<Tensor> {
 pub static Watcher: Key;
 
 #[op_fallback(Watcher)]
-fn watch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn redispatch_below_watcher(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Watcher), stack)
 }
 
 fallthrough!(increment, Tracer);
 
 /// Calls the operator with named arguments.
-pub fn by_name(x: &Tensor) -> Result<Tensor> {
+pub fn call_by_name(x: &Tensor) -> Result<Tensor> {
     increment!(x)
 }

@@ -1,0 +1,92 @@
+//! The workloads on large tensors, with our minimum speed relative to PyTorch.
+
+/// Returns all workloads with their targets.
+pub(crate) fn workloads() -> impl Iterator<Item = (String, f64)> {
+    let calls =
+        LARGE_TENSORS.iter().chain(INDEXING_AND_SCANS).map(|(workload, target)| ((*workload).to_owned(), *target));
+    let forward = NETWORK_PARTS.iter().map(|(part, target)| ((*part).to_owned(), *target));
+    let backward = NETWORK_PARTS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
+    calls.chain(forward).chain(backward)
+}
+
+const LARGE_TENSORS: &[(&str, f64)] = &[
+    ("matmul 256x256", 0.97),
+    ("matmul 512x512", 0.97),
+    ("matmul 1024x1024", 0.97),
+    ("matmul 2048x2048", 0.97),
+    ("bmm 32x128x128", 0.95),
+    ("softmax 1024x1024", 1.0),
+    ("softmax 64x32000", 1.0),
+    ("layer_norm 1024x1024", 1.0),
+    ("layer_norm 64x32000", 1.0),
+    ("exp 1024x1024", 1.0),
+    ("exp 4096x4096", 1.0),
+    ("gelu 1024x1024", 1.0),
+    ("gelu 4096x4096", 1.0),
+    ("add 1024x1024", 0.95),
+    ("add 4096x4096", 0.95),
+    ("mul 1024x1024", 0.95),
+    ("mul 4096x4096", 0.95),
+    ("add, every second 1024x1024", 0.95),
+    ("add, every second 4096x4096", 0.95),
+    ("add, transposed 1024x1024", 0.95),
+    ("add, transposed 4096x4096", 0.95),
+    ("add a row 1024x1024", 0.95),
+    ("add a row 4096x4096", 0.95),
+    ("add a column 1024x1024", 0.95),
+    ("add a column 4096x4096", 0.95),
+    ("sum, rows 1024x1024", 0.95),
+    ("sum, rows 4096x4096", 0.95),
+    ("sum, columns 1024x1024", 0.95),
+    ("sum, columns 4096x4096", 0.95),
+    ("max, rows 1024x1024", 0.95),
+    ("max, rows 4096x4096", 0.95),
+    ("max, columns 1024x1024", 0.95),
+    ("max, columns 4096x4096", 0.95),
+];
+
+const INDEXING_AND_SCANS: &[(&str, f64)] = &[
+    ("mean over rows", 0.95),
+    ("mean over columns", 0.95),
+    ("var over rows", 0.95),
+    ("var over columns", 0.95),
+    ("index_select 1M rows", 0.95),
+    ("gather 1M rows", 0.95),
+    ("scatter_add 1M rows", 0.95),
+    ("index_add 1M rows", 0.95),
+    ("cat 16 x 1M", 0.95),
+    ("copy of a transpose", 0.95),
+    ("sort 1M", 0.95),
+    ("topk 100 of 1M", 0.95),
+    ("cumsum 16M", 0.95),
+    ("matmul 1024 bf16", NO_TARGET),
+    ("matmul 1024 f16", NO_TARGET),
+    ("add 1024x1024 bf16", NO_TARGET),
+    ("add 1024x1024 f16", NO_TARGET),
+    ("exp 1024x1024 bf16", NO_TARGET),
+    ("exp 1024x1024 f16", NO_TARGET),
+    ("gelu 1024x1024 bf16", NO_TARGET),
+    ("gelu 1024x1024 f16", NO_TARGET),
+];
+/// The target of workloads that are only reported.
+const NO_TARGET: f64 = 0.0;
+
+const NETWORK_PARTS: &[(&str, f64)] = &[
+    ("conv2d stem", 0.8),
+    ("conv2d 64 3x3", 0.8),
+    ("conv2d 256 3x3", 0.8),
+    ("conv2d 256 to 64 1x1", 0.8),
+    ("conv2d 64 to 256 1x1", 0.8),
+    ("conv2d 128 depthwise", 0.8),
+    ("conv2d 512 depthwise", 0.8),
+    ("attention", 1.0),
+    ("attention, causal", 1.0),
+    ("log_softmax 4096x1000", 1.0),
+    ("log_softmax 64x32000", 1.0),
+    ("cross_entropy 4096x1000", 1.0),
+    ("cross_entropy 64x32000", 1.0),
+    ("batch_norm 64x56x56", 1.0),
+    ("batch_norm 256x14x14", 1.0),
+    ("group_norm 64x56x56", 1.0),
+    ("group_norm 256x14x14", 1.0),
+];

@@ -1,0 +1,9 @@
+//! The benchmark programs in this framework, without autograd.
+
+#[path = "../tensor_calls.rs"]
+mod tensor_calls;
+
+fn main() {
+    kernels_cpu::thread_pool::set_num_threads(peer::threads());
+    peer::serve(|name| tensor_calls::small_call(name).or_else(|| tensor_calls::large_call(name)));
+}
