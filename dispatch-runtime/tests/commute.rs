@@ -199,7 +199,10 @@ fn registrations_with_a_wrong_name_or_key_change_nothing() {
     let registrar = Registrar::new("nothing");
     assert!(matches!(registrar.define("other::op() -> int").unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
     assert!(matches!(registrar.define("op(Tensor x -> int").unwrap_err().kind(), ErrorKind::SchemaSyntax { .. }));
-    assert!(matches!(registrar.define("op(Tensor x, ...) -> int").unwrap_err().kind(), ErrorKind::UnsupportedSchema { .. }));
+    assert!(matches!(
+        registrar.define("op(Tensor x, ...) -> int").unwrap_err().kind(),
+        ErrorKind::UnsupportedSchema { .. }
+    ));
     assert!(matches!(registrar.fallthrough("other::op", CPU).unwrap_err().kind(), ErrorKind::WrongNamespace { .. }));
     for key in [Quantized, Sparse, SparseCsr, NestedTensor] {
         assert!(

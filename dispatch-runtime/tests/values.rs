@@ -178,10 +178,7 @@ fn a_tensor_error_from_a_kernel_gets_the_operator_name_and_keeps_its_type() {
         error(1).to_string(),
         "`values::tensor_error`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"
     );
-    assert_eq!(
-        error(2).to_string(),
-        format!("`values::tensor_error`: cannot allocate {} bytes of memory", usize::MAX)
-    );
+    assert_eq!(error(2).to_string(), format!("`values::tensor_error`: cannot allocate {} bytes of memory", usize::MAX));
     let source = |error: &dispatch_runtime::Error, is: fn(&(dyn std::error::Error + 'static)) -> bool| {
         std::error::Error::source(error).is_some_and(is)
     };

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::manifests::members;
+use crate::manifests::read_members;
 
 #[test]
 fn the_documentation_examples_of_a_crate_define_each_operator_once() {
     let root = crate::root();
     let mut count = 0;
-    for member in members(root) {
+    for member in read_members(root) {
         let mut files = Vec::new();
         crate::collect_rust_files(&root.join(&member.folder).join("src"), &mut files);
         let texts: Vec<String> = files.iter().flat_map(|file| documentation(file)).collect();

@@ -194,9 +194,11 @@ impl Definition {
             let is_composite = self.function.body.is_some() && self.body_key.is_none();
             (!is_composite).then(|| self.boxed_kernel_record("planned_meta_kernel", "Meta"))
         } else {
-            (self.functional.is_some() || self.data_dependent).then(|| self.boxed_kernel_record("form_meta_kernel", "Meta"))
+            (self.functional.is_some() || self.data_dependent)
+                .then(|| self.boxed_kernel_record("form_meta_kernel", "Meta"))
         };
-        let form = self.functional.as_ref().map(|_| self.boxed_kernel_record("form_kernel", "CompositeExplicitAutograd"));
+        let form =
+            self.functional.as_ref().map(|_| self.boxed_kernel_record("form_kernel", "CompositeExplicitAutograd"));
         [meta, form].into_iter().flatten()
     }
 

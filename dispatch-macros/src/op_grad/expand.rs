@@ -40,7 +40,9 @@ pub(super) fn expand_derivative(
         FormulaParameter::Argument { index: at, outline: false, saved_for } => {
             quote!(#layer::SavedSource::Argument(#at, #saved_for))
         }
-        FormulaParameter::Argument { index: at, outline: true, .. } => quote!(#layer::SavedSource::ArgumentOutline(#at)),
+        FormulaParameter::Argument { index: at, outline: true, .. } => {
+            quote!(#layer::SavedSource::ArgumentOutline(#at))
+        }
         FormulaParameter::Result { index: at, outline: false } => quote!(#layer::SavedSource::Result(#at)),
         FormulaParameter::Result { index: at, outline: true } => quote!(#layer::SavedSource::ResultOutline(#at)),
         FormulaParameter::Gradient { .. } | FormulaParameter::AllGradients | FormulaParameter::Needs => {

@@ -137,7 +137,8 @@ macro_rules! backend {
     };
 }
 
-pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKEND_COUNT] = [const { OnceLock::new() }; BACKEND_COUNT];
+pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKEND_COUNT] =
+    [const { OnceLock::new() }; BACKEND_COUNT];
 
 /// Stores the backends of all records by key. The first record of a key stays.
 pub(crate) fn register_backends(records: impl IntoIterator<Item = &'static BackendRecord>) {

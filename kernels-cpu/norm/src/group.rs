@@ -34,7 +34,11 @@ fn group_norm(plan: &GroupNormPlan, [out, mean, rstd]: [&mut Tensor; 3], _: ...)
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
 #[expect(non_snake_case, reason = "the names of the schema")]
-fn group_norm_backward(plan: &GroupNormPlan, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn group_norm_backward(
+    plan: &GroupNormPlan,
+    [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3],
+    _: ...
+) -> Result<()> {
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
     let (grads, inputs) = (split_groups(grad_out, group)?, split_groups(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();

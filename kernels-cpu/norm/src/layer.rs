@@ -23,7 +23,11 @@ fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()>
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-fn layer_norm_backward(plan: &LayerNormPlan, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
+fn layer_norm_backward(
+    plan: &LayerNormPlan,
+    [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3],
+    _: ...
+) -> Result<()> {
     let dims = normalized_dims(plan, input);
     let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);

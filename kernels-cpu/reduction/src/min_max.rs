@@ -46,7 +46,8 @@ fn reduce_extreme_with_index<O: Operation>(
     this: &Tensor,
     largest: bool,
 ) -> Result<()> {
-    let (mut values, mut indices) = (keepdim_view(values, this, &plan.is_reduced)?, keepdim_view(indices, this, &plan.is_reduced)?);
+    let (mut values, mut indices) =
+        (keepdim_view(values, this, &plan.is_reduced)?, keepdim_view(indices, this, &plan.is_reduced)?);
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
@@ -59,7 +60,12 @@ fn reduce_extreme_with_index<O: Operation>(
 }
 
 /// Computes only the indices of the maxima or minima.
-fn reduce_extreme_index<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
+fn reduce_extreme_index<O: Operation>(
+    plan: &ReductionDims,
+    out: &mut Tensor,
+    this: &Tensor,
+    largest: bool,
+) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     reduce_extreme_with_index::<O>(plan, [&mut values, out], this, largest)
 }

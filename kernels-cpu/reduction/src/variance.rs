@@ -72,7 +72,8 @@ fn variances<O: Operation>(
     this: &Tensor,
     root: bool,
 ) -> Result<()> {
-    let (mut var, mut mean) = (keepdim_view(var, this, &plan.reduced_dims)?, keepdim_view(mean, this, &plan.reduced_dims)?);
+    let (mut var, mut mean) =
+        (keepdim_view(var, this, &plan.reduced_dims)?, keepdim_view(mean, this, &plan.reduced_dims)?);
     let operands = operands!(write var, mean; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
         lines(&plan.reduced_dims, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {

@@ -109,9 +109,9 @@ impl Nvidia {
         let mut context = std::ptr::null_mut();
         driver!(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
         driver!(cuDeviceTotalMem_v2(&raw mut memory, device))?;
-        let mut name = [0; 128];
-        driver!(cuDeviceGetName(name.as_mut_ptr(), 127, device))?;
-        let name = name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(byte.cast_unsigned())).collect();
+        let mut name = [0_u8; 128];
+        driver!(cuDeviceGetName(name.as_mut_ptr().cast(), 127, device))?;
+        let name = name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
         let attribute = |which| {
             let mut value = 0;
             driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;

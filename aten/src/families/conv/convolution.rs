@@ -91,7 +91,10 @@ pub(super) fn window_and_output_sizes(
 
 /// Returns the spec of a result or a gradient of a convolution. It is channels-last if an operand is.
 fn convolution_spec(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
-    image_spec_like(if weight.geometry().suggested_format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
+    image_spec_like(
+        if weight.geometry().suggested_format() == MemoryFormat::Contiguous { input } else { weight },
+        sizes,
+    )
 }
 
 #[op_plan(convolution)]

@@ -198,7 +198,9 @@ fn embedding_bag_plan(
     let index_count = check_index_vector("indices", indices)?;
     let count = check_index_vector("offsets", offsets)?;
     if include_last_offset && count < 1 {
-        return Err(BadArgument::element_count("offsets", offsets.sizes(), 1..).because("`include_last_offset` is true"));
+        return Err(
+            BadArgument::element_count("offsets", offsets.sizes(), 1..).because("`include_last_offset` is true")
+        );
     }
     if let Some(weights) = per_sample_weights {
         check_per_sample_weights(weights, weight.dtype(), indices, mode)?;

@@ -51,7 +51,9 @@ fn norm_plan(
     let Plan { value: ReductionDims { is_reduced: gone }, outputs } =
         ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
     if reduces_empty(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
-        return Err(BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined"));
+        return Err(
+            BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined")
+        );
     }
     let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };

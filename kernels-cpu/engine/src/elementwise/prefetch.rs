@@ -1,5 +1,5 @@
 //! Prefetching of memory that the processor does not predict.
-#![expect(unsafe_code, reason = "one loop over slices of several operands")]
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "one loop over slices of several operands"))]
 
 /// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;

@@ -1,7 +1,9 @@
 //! Selection of an instruction set at run time.
-#![expect(unsafe_code, reason = "code for instructions that not every machine has")]
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "code for instructions that not every machine has"))]
 
-use dispatch_runtime::{DType, Element};
+#[cfg(target_arch = "x86_64")]
+use dispatch_runtime::DType;
+use dispatch_runtime::Element;
 use pulp::Arch;
 
 /// Runs `work` compiled for the widest instruction set of this machine.

@@ -31,5 +31,11 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
 #[op_impl(aten::glu_jvp, CUDA)]
 fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
     let GluJvpPlan { gate, tangent } = plan;
-    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_JVP, out, [glu, gate, &tangent.gated, &tangent.gate], &[])
+    intermediate_into::<aten::glu_jvp, _>(
+        Promotion::Common,
+        &GATE_JVP,
+        out,
+        [glu, gate, &tangent.gated, &tangent.gate],
+        &[],
+    )
 }

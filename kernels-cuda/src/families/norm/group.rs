@@ -19,7 +19,9 @@ fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&m
         inputs.input_gradient(weight, of_input, [group, plan.group_channels, HxW])?;
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
-        inputs.sum_planes([N, C, HxW], [plan.group_channels, N * group])?.parameter_gradients([of_weight, of_bias], None)?;
+        inputs
+            .sum_planes([N, C, HxW], [plan.group_channels, N * group])?
+            .parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())
 }

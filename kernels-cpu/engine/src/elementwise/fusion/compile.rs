@@ -183,7 +183,13 @@ impl Compiler<'_> {
 
     /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
     /// and runs know both.
-    fn continued_argument(&self, at: usize, cheap: CheapOperation, dtype: DType, tensors: &[&StepArgument]) -> Option<usize> {
+    fn continued_argument(
+        &self,
+        at: usize,
+        cheap: CheapOperation,
+        dtype: DType,
+        tensors: &[&StepArgument],
+    ) -> Option<usize> {
         let open_run = self.open_run.as_ref()?;
         let is_open = |given: &&&StepArgument| matches!(given, StepArgument::Value(value) if *value == open_run.value);
         let argument = tensors.iter().position(|given| is_open(&given))?;

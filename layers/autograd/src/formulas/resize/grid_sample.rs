@@ -57,7 +57,13 @@ struct GridDerivative {
 }
 
 impl GridDerivative {
-    fn new(sampling: &GridSamplePlan, grad_output: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
+    fn new(
+        sampling: &GridSamplePlan,
+        grad_output: &Tensor,
+        input: &Tensor,
+        grid: &Tensor,
+        shift: &Tensor,
+    ) -> Result<Self> {
         let sizes = &input.sizes()[2..];
         // Coordinates need more precision than elements.
         let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
