@@ -331,8 +331,8 @@ pub mod __private {
     };
     pub use crate::expansion::{
         HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
-        OptionalArgument, Returns, as_caller_error, as_form_error, check_not_built_in, composite_error, crate_name,
-        error_in_operator, operator_code, unsupported_dtype,
+        OptionalArgument, Returns, check_not_built_in, composite_error, crate_name, error_in_operator,
+        into_caller_error, into_form_error, operator_code, unsupported_dtype,
     };
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;

@@ -51,7 +51,7 @@ pub(super) fn composite_kernel(
     if let Some((callee, renamed)) = definition.callee_and_argument_names() {
         result = quote! {
             ::core::result::Result::map_err(#result, |__error| {
-                #runtime::__private::as_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
+                #runtime::__private::into_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
             })
         };
     }

@@ -28,7 +28,7 @@ impl Error {
     /// Changes an error of the kernel of `functional` into one of its form `form`. The error names the form. It names `output` instead of
     /// an argument that the form does not have.
     #[cold]
-    pub(crate) fn as_form_error(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
+    pub(crate) fn into_form_error(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
         let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
         self.attributed_to(functional, form, argument)
     }
@@ -36,7 +36,7 @@ impl Error {
     /// Changes an error of `callee`, or of a form of it, into one of `operator`, whose body calls `callee`. The error names `operator` and
     /// its arguments: `names` has one for each argument of the callee, or an empty text.
     #[cold]
-    pub(crate) fn as_caller_error(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
+    pub(crate) fn into_caller_error(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
         let Some(inner) = self.kind().operator() else { return self };
         let functional = |operator: &Operator| operator.functional().unwrap_or(operator).name();
         if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {

@@ -10,4 +10,4 @@ pub use dtype_switch::{HasDType, unsupported_dtype};
 pub use named::{
     NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name, operator_code,
 };
-pub use returns::{KernelError, Returns, as_caller_error, as_form_error, composite_error, error_in_operator};
+pub use returns::{KernelError, Returns, composite_error, error_in_operator, into_caller_error, into_form_error};

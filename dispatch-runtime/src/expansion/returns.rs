@@ -60,16 +60,16 @@ pub fn composite_error(operator: &Operator, of_body: Error, check: Result<()>) -
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 
-/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::as_caller_error`.
+/// Changes an error of `callee` into one of `operator`, whose body calls `callee`; see `Error::into_caller_error`.
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn as_caller_error(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
-    error.as_caller_error(callee, operator, names)
+pub fn into_caller_error(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
+    error.into_caller_error(callee, operator, names)
 }
 
 /// Changes an error of operator `O` into one of its form `F`, whose first output has this name.
 #[cold]
-pub fn as_form_error<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
-    move |error| error.as_form_error(O::operator().name(), F::operator(), output)
+pub fn into_form_error<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| error.into_form_error(O::operator().name(), F::operator(), output)
 }

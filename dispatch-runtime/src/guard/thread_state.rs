@@ -96,9 +96,9 @@ pub fn register_inherited_state(capture: fn() -> InstallState) {
 pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
     let state = ThreadState::capture();
     let captures = CAPTURES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let captured: Vec<InstallState> = captures.into_iter().map(|capture| capture()).collect();
+    let installers: Vec<InstallState> = captures.into_iter().map(|capture| capture()).collect();
     std::thread::spawn(move || {
-        let _installed: Vec<_> = captured.into_iter().map(|install| install()).collect();
+        let _installed: Vec<_> = installers.into_iter().map(|install| install()).collect();
         state.run(f)
     })
 }

@@ -86,7 +86,7 @@ fn copy_functional_results(operator: &Operator, keys: KeySet, arguments: &mut [V
     let output = written.first().map_or("self", |&(_, argument)| argument);
     functional
         .redispatch_boxed(keys, &mut own)
-        .map_err(|error| error.as_form_error(functional.name(), operator, output))?;
+        .map_err(|error| error.into_form_error(functional.name(), operator, output))?;
     let mut returned = Vec::new();
     for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
         match (std::mem::take(&mut arguments[at]), result) {

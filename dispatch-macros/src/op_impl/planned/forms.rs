@@ -184,7 +184,7 @@ impl PlannedKernel<'_> {
                 let mut __target = __p::OutputTensor::new(&__spec, "self", #first, #reads, #writes)
                     .map_err(__p::error_in_operator::<#operator>)?;
                 #lent
-                #call.map_err(__p::as_form_error::<#functional, #operator>("self"))?;
+                #call.map_err(__p::into_form_error::<#functional, #operator>("self"))?;
                 __target.finish()
             }
         }
@@ -234,7 +234,7 @@ impl PlannedKernel<'_> {
                 let __reads: &[(&'static str, &dyn __p::HasTensors)] = #reads;
                 #(let mut #targets = __p::OutputTensor::new(&#specs, #names, #outs, __reads, #writes)
                     .map_err(__p::error_in_operator::<#operator>)?;)*
-                #call.map_err(__p::as_form_error::<#functional, #operator>(#first))?;
+                #call.map_err(__p::into_form_error::<#functional, #operator>(#first))?;
                 #(#targets.finish()?;)*
                 ::core::result::Result::Ok(())
             }
