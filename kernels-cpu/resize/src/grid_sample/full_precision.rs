@@ -109,10 +109,10 @@ pub(super) fn sample_gradients<T: Coordinate + Compute>(
                 GRAIN.div_ceil((positions * sampler.taps_per_sample).max(1)),
                 |channel, image| {
                     let grads = &grads[(batch * channels + channel) * positions..][..positions];
-                    for (&grad, taps) in grads.iter().zip(taps.chunks_exact(sampler.taps_per_sample)) {
+                    for (&upstream, taps) in grads.iter().zip(taps.chunks_exact(sampler.taps_per_sample)) {
                         for tap in taps {
                             if let Some(to) = image.get_mut(tap.index) {
-                                *to = *to + grad * tap.weight;
+                                *to = *to + upstream * tap.weight;
                             }
                         }
                     }
@@ -130,12 +130,12 @@ pub(super) fn sample_gradients<T: Coordinate + Compute>(
                     out.fill(zero);
                     for channel in 0..channels {
                         let plane = batch * channels + channel;
-                        let (grad, image) = (grads[plane * positions + position], &image[plane * area..][..area]);
+                        let (upstream, image) = (grads[plane * positions + position], &image[plane * area..][..area]);
                         for tap in &taps[position * sampler.taps_per_sample..][..sampler.taps_per_sample] {
                             let Some(&x) = image.get(tap.index) else { continue };
                             out.iter_mut()
                                 .zip(tap.derivatives)
-                                .for_each(|(to, derivative)| *to = *to + grad * x * derivative);
+                                .for_each(|(to, derivative)| *to = *to + upstream * x * derivative);
                         }
                     }
                 },
