@@ -163,7 +163,7 @@ impl FusedGraph {
                 RunStep::Call(node) => self.graph.run_node(*node, &mut values)?,
                 RunStep::Group(group) if group.run(&mut values)? => {}
                 RunStep::Group(group) => {
-                    group.nodes.iter().try_for_each(|node| self.graph.run_node(*node, &mut values))?
+                    group.nodes.iter().try_for_each(|node| self.graph.run_node(*node, &mut values))?;
                 }
             }
             for id in self.values_of(step).filter(|id| last[id.0] == Some(at)) {

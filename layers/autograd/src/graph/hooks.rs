@@ -47,6 +47,7 @@ enum HookTarget {
 pub(crate) struct NodeHooks(Mutex<NodeHookLists>);
 
 #[derive(Default)]
+#[expect(clippy::struct_field_names, reason = "PyTorch names its lists of hooks so")]
 struct NodeHookLists {
     tensor_hooks: Vec<(u64, (u32, TensorHook))>,
     pre_hooks: Vec<(u64, NodeHook)>,

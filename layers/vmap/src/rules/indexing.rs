@@ -60,7 +60,7 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
 }
 
 /// The indices of an operator such as `index`, with each mask converted to index tensors.
-struct Indices {
+struct IndexTensors {
     indices: Vec<Option<Mapped>>,
     /// The number of dimensions to which the indices broadcast.
     rank: usize,
@@ -72,7 +72,7 @@ fn is_mask(index: &Mapped) -> bool {
     matches!(index.tensor().dtype(), DType::Bool | DType::U8)
 }
 
-impl Indices {
+impl IndexTensors {
     /// Converts the indices for a tensor of these sizes. Returns `None` if a mask differs in size from the dimensions that it covers.
     fn new(operator: &Operator, sizes: &[i64], indices: Vec<Option<Mapped>>) -> Result<Option<Self>> {
         let mut all = Vec::new();
@@ -134,7 +134,9 @@ fn index_batched(
     this: &Mapped,
     indices: Vec<Option<Mapped>>,
 ) -> Result<Option<Mapped>> {
-    let Some(indices_of_all) = Indices::new(operator, this.first_slice()?.sizes(), indices)? else { return Ok(None) };
+    let Some(indices_of_all) = IndexTensors::new(operator, this.first_slice()?.sizes(), indices)? else {
+        return Ok(None);
+    };
     if !this.is_mapped() {
         let all = indices_of_all
             .indices
@@ -161,7 +163,9 @@ fn index_put_batched(
     if indices.iter().flatten().any(is_mask) {
         return Ok(None);
     }
-    let Some(indices_of_all) = Indices::new(operator, this.first_slice()?.sizes(), indices)? else { return Ok(None) };
+    let Some(indices_of_all) = IndexTensors::new(operator, this.first_slice()?.sizes(), indices)? else {
+        return Ok(None);
+    };
     let given = indices_of_all.indices.iter().flatten().count();
     let rank = this.slice_rank() + indices_of_all.rank - given;
     let each = batch.ensure_batch_first(this)?;

@@ -93,7 +93,7 @@ impl Call {
             match given {
                 TestArgument::Numbers(sizes) => made.push(distinct_tensor(&with_batch(sizes, dims.next().unwrap()))),
                 TestArgument::Places(sizes, below) => {
-                    made.push(index_elements(&with_batch(sizes, dims.next().unwrap()), *below))
+                    made.push(index_elements(&with_batch(sizes, dims.next().unwrap()), *below));
                 }
                 TestArgument::List(all) => {
                     made.extend(all.iter().map(|sizes| distinct_tensor(&with_batch(sizes, dims.next().unwrap()))));
