@@ -20,6 +20,8 @@ mod aliasing;
 mod array;
 mod batches;
 mod case;
+#[cfg(feature = "command-line")]
+pub mod command_line;
 mod compare;
 mod datum;
 mod decode;
@@ -47,7 +49,7 @@ pub use decode::{arguments, results};
 pub use error::{Error, Result};
 pub use recording::{Call, core_operators, recorded_calls};
 pub use report::{Check, Failed, Report, Row, State, Tally, UnknownCheck};
-pub use suite::Suite;
+pub use suite::{Progress, Suite};
 pub use verdict::{Failure, Verdict};
 
 use dispatch_runtime::Device;

@@ -24,7 +24,13 @@ macro_rules! checks {
             /// All families of checks.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$check),*];
 
-            const fn name(self) -> &'static str {
+            /// Returns the name of the family.
+            ///
+            /// ```
+            /// assert_eq!(conformance::Check::BatchRules.name(), "batch-rules");
+            /// ```
+            #[must_use]
+            pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$check => $name,)*
                 }

@@ -58,6 +58,40 @@ pub(crate) struct Target<'a> {
     pub(crate) has_device_differences: bool,
 }
 
+/// The progress of a run of the suite.
+///
+/// [`Suite::run_with_progress`] has an example.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress<'a> {
+    /// The operator whose calls run next.
+    pub operator: &'a str,
+    /// The number of finished steps. An operator has one step for each kind of calls: recorded, large, with recorded scalars.
+    pub finished: usize,
+    /// The number of all steps.
+    pub total: usize,
+}
+
+/// A step of a run: calls of one kind of one operator.
+enum Step<'a> {
+    Recorded(&'a [&'a Call]),
+    /// Calls of an operator without a recording.
+    Unrecorded(&'a str),
+    Made(&'a Call),
+    Large(&'static Operator),
+    Numbers(&'a str, &'a Numbers),
+}
+
+impl Step<'_> {
+    fn operator(&self) -> String {
+        match self {
+            Self::Recorded(calls) => calls[0].operator.clone(),
+            Self::Made(call) => call.operator.clone(),
+            Self::Large(operator) => operator.name().to_string(),
+            Self::Unrecorded(name) | Self::Numbers(name, _) => (*name).to_owned(),
+        }
+    }
+}
+
 impl Suite {
     /// Creates a suite of all checks, calls and operators on a device.
     #[must_use]
@@ -180,7 +214,26 @@ impl Suite {
     ///
     /// Returns an error if the recordings cannot be read. If there are none, the report is empty.
     pub fn run(&self) -> Result<Report> {
-        let mut report = self.run_over(&Recorded::read(self)?);
+        self.run_with_progress(&mut |_| {})
+    }
+
+    /// Runs the suite on the recordings, and calls `on_step` before each step.
+    ///
+    /// ```
+    /// use conformance::{Check, Suite};
+    ///
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").check(Check::Values);
+    /// let mut operators = Vec::new();
+    /// suite.run_with_progress(&mut |progress| operators.push(progress.operator.to_owned()))?;
+    /// assert!(operators.iter().all(|operator| operator == "aten::relu"));
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the recordings cannot be read, as [`run`](Self::run) does.
+    pub fn run_with_progress(&self, on_step: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let mut report = self.run_over(&Recorded::read(self)?, on_step);
         report.sort();
         Ok(report)
     }
@@ -211,7 +264,7 @@ impl Suite {
                     return report;
                 }
                 let suite = Self { device, ..self.clone() }.part(own + parts * part, parts * count);
-                report.append(suite.run_over(&recorded));
+                report.append(suite.run_over(&recorded, &mut |_| {}));
             }
         };
         let mut report = Report::new(self.device);
@@ -225,24 +278,31 @@ impl Suite {
         Ok(report)
     }
 
-    fn run_over(&self, recorded: &Recorded) -> Report {
+    fn run_over(&self, recorded: &Recorded, on_step: &mut dyn FnMut(Progress<'_>)) -> Report {
         let Recorded { calls, others, made, numbers } = recorded;
-        let mut report = self.run_calls(calls);
-        for name in others {
-            self.run_unrecorded(name, calls, &mut report);
-            self.run_random(name, &mut report);
-        }
-        for call in made.iter().filter(|call| self.wants(call)) {
-            self.run_made(call, &mut report);
-        }
-        if self.makes(Check::Large) {
-            for operator in Operator::all() {
-                self.run_large(operator, calls, &mut report);
-            }
-        }
-        if let Some(numbers) = numbers {
-            for name in numbers.operators() {
-                self.run_numbers(name, numbers, &mut report);
+        let wanted = self.sorted(calls);
+        let large = if self.makes(Check::Large) { Operator::all() } else { Vec::new() };
+        let with_numbers =
+            numbers.iter().flat_map(|numbers| numbers.operators().into_iter().map(move |name| (name, numbers)));
+        let steps = chunks(&wanted).map(Step::Recorded);
+        let steps = steps.chain(others.iter().map(|name| Step::Unrecorded(name)));
+        let steps = steps.chain(made.iter().filter(|call| self.wants(call)).map(Step::Made));
+        let steps = steps.chain(large.into_iter().map(Step::Large));
+        let steps = steps.chain(with_numbers.map(|(name, numbers)| Step::Numbers(name, numbers)));
+        let steps = steps.map(|step| (step.operator(), step)).filter(|(operator, _)| self.wants_operator(operator));
+        let steps: Vec<(String, Step<'_>)> = steps.collect();
+        let mut report = Report::new(self.device);
+        for (finished, (operator, step)) in steps.iter().enumerate() {
+            on_step(Progress { operator, finished, total: steps.len() });
+            match *step {
+                Step::Recorded(recorded) => self.run_recorded(recorded, &mut report),
+                Step::Unrecorded(name) => {
+                    self.run_unrecorded(name, calls, &mut report);
+                    self.run_random(name, &mut report);
+                }
+                Step::Made(call) => self.run_made(call, &mut report),
+                Step::Large(operator) => self.run_large(operator, calls, &mut report),
+                Step::Numbers(name, numbers) => self.run_numbers(name, numbers, &mut report),
             }
         }
         report
@@ -251,9 +311,6 @@ impl Suite {
     /// Runs the large calls of an operator, and adds their verdicts.
     fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
-        if !self.wants_operator(&name) {
-            return;
-        }
         let verdicts = large::check(operator, self.target(), calls);
         if !verdicts.is_empty() {
             report.open(&name);
@@ -263,9 +320,6 @@ impl Suite {
 
     /// Runs the calls of an operator with the recorded scalars, and adds their verdicts.
     fn run_numbers(&self, name: &str, numbers: &Numbers, report: &mut Report) {
-        if !self.wants_operator(name) {
-            return;
-        }
         report.open(name);
         let check = |operator| numbers.check(operator, self.target());
         self.add_numbered(report, Check::Numbers, of_found(name, check));
@@ -283,7 +337,7 @@ impl Suite {
 
     /// Checks a random operator within `vmap` in each randomness mode, and adds the verdicts.
     fn run_random(&self, name: &str, report: &mut Report) {
-        if !self.wants_operator(name) || !self.makes(Check::Vmap) {
+        if !self.makes(Check::Vmap) {
             return;
         }
         let Ok(operator) = Operator::find(name) else { return };
@@ -295,7 +349,7 @@ impl Suite {
 
     /// Checks an operator without a recording against recordings of other operators, and adds the verdicts.
     fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
-        if !self.wants_operator(name) || !self.makes(Check::Twins) {
+        if !self.makes(Check::Twins) {
             return;
         }
         report.open(name);
@@ -323,19 +377,27 @@ impl Suite {
     /// ```
     #[must_use]
     pub fn run_calls(&self, calls: &[Call]) -> Report {
+        let mut report = Report::new(self.device);
+        chunks(&self.sorted(calls)).for_each(|calls| self.run_recorded(calls, &mut report));
+        report
+    }
+
+    /// Returns the calls that the suite selects, sorted by operator and number.
+    fn sorted<'a>(&self, calls: &'a [Call]) -> Vec<&'a Call> {
         let mut calls: Vec<&Call> = calls.iter().filter(|call| self.wants(call)).collect();
         calls.sort_by(|a, b| (&a.operator, a.number).cmp(&(&b.operator, b.number)));
-        let mut report = Report::new(self.device);
-        for calls in calls.chunk_by(|a, b| a.operator == b.operator) {
-            report.open(&calls[0].operator);
-            match Operator::find(&calls[0].operator) {
-                Ok(operator) => self.run_operator(operator, calls, &mut report),
-                Err(error) => calls.iter().for_each(|call| {
-                    report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
-                }),
-            }
+        calls
+    }
+
+    /// Runs recorded calls of one operator, and adds their verdicts.
+    fn run_recorded(&self, calls: &[&Call], report: &mut Report) {
+        report.open(&calls[0].operator);
+        match Operator::find(&calls[0].operator) {
+            Ok(operator) => self.run_operator(operator, calls, report),
+            Err(error) => calls.iter().for_each(|call| {
+                report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
+            }),
         }
-        report
     }
 
     fn wants(&self, call: &Call) -> bool {
@@ -384,6 +446,11 @@ impl Suite {
             }
         }
     }
+}
+
+/// Divides sorted calls by operator.
+fn chunks<'a>(calls: &'a [&'a Call]) -> impl Iterator<Item = &'a [&'a Call]> {
+    calls.chunk_by(|a, b| a.operator == b.operator)
 }
 
 /// The recordings that a run needs.

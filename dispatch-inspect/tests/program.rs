@@ -1,6 +1,6 @@
 //! Tests of the program with every operator that the facade links.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn ask(words: &[&str]) -> (String, String, Option<i32>) {
     let Output { stdout, stderr, status } =
@@ -75,10 +75,40 @@ fn the_exit_code_says_whether_there_is_an_answer() {
     let (_, errors, code) = ask(&["show", "add"]);
     assert!(errors.starts_with("error: several operators are called `add`"), "{errors}");
     assert_eq!(code, Some(1));
-    assert_eq!(
-        ask(&["shwo"]),
-        (String::new(), "error: there is no command `shwo`; did you mean `show`?\n".to_owned(), Some(2))
-    );
+    let (out, errors, code) = ask(&["shwo"]);
+    assert_eq!((out.as_str(), code), ("", Some(2)));
+    let expected = "error: unrecognized subcommand 'shwo'\n\n  tip: a similar subcommand exists: 'show'\n\n\
+                    Usage: dispatch-inspect [OPTIONS] <COMMAND>\n";
+    assert!(errors.starts_with(expected), "{errors}");
+    let (out, errors, code) = ask(&[]);
+    assert_eq!((out.as_str(), code), ("", Some(2)));
+    assert!(errors.contains("trace, plan") && errors.contains("completions"), "{errors}");
+    assert_eq!(ask(&["page", "/nowhere/page.html"]).2, Some(1));
+}
+
+#[test]
+fn help_names_the_exit_codes_and_the_commands_of_this_program() {
+    let (out, errors, code) = ask(&["--help"]);
+    assert_eq!((errors.as_str(), code), ("", Some(0)));
+    for part in ["\n  trace ", "\n  plan ", "\n  completions ", "Exit codes:", "  dispatch-inspect explain add.Tensor"]
+    {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let (script, _, code) = ask(&["completions", "bash"]);
+    assert!(script.contains("dispatch-inspect") && script.contains("what-if"), "{script}");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn a_reader_that_closes_the_output_is_no_error() {
+    for words in ["coverage", "--help", "completions zsh", "coverage --json"] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_dispatch-inspect"));
+        let mut child = program.args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // The closed pipe refuses everything that the program writes.
+        drop(child.stdout.take());
+        let Output { stderr, status, .. } = child.wait_with_output().unwrap();
+        assert_eq!((String::from_utf8_lossy(&stderr).as_ref(), status.code()), ("", Some(0)), "{words}");
+    }
 }
 
 #[test]
@@ -132,13 +162,12 @@ fn a_call_that_cannot_be_made_says_why() {
         (&["trace", "reshape"][..], "`aten::reshape` wants to know `shape`, which is SymInt[] and has no default"),
         (&["trace", "relu", "nowhere"], "`self` is Tensor, which cannot be made of `nowhere`"),
         (&["trace", "relu", "cpu", "3"], "`aten::relu` has no argument for `3`: aten::relu(Tensor self) -> Tensor"),
-        (
-            &["trace", "relu", "--vmap"],
-            "`trace` knows no option `--vmap`; it knows --inference, --no-grad, --autocast, --json",
-        ),
     ] {
         assert_eq!(ask(words), (String::new(), format!("error: {message}\n"), Some(2)));
     }
+    let (_, errors, code) = ask(&["trace", "relu", "--autocats"]);
+    assert!(errors.contains("tip: a similar argument exists: '--autocast'"), "{errors}");
+    assert_eq!(code, Some(2));
 }
 
 #[test]

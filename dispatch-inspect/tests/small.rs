@@ -187,15 +187,11 @@ fn what_cannot_be_answered_says_what_to_do() {
             "list nothing_like_it",
             "no operator is called `nothing_like_it`; `list` shows those that are linked, and `use that_crate as _;` links more",
         ),
-        ("tabel mul", "there is no command `tabel`; did you mean `table`?"),
-        (
-            "show",
-            "`show` was not given what it takes:\n  show OP               schema, words of the author, kernels and where they are, derivative, coverage",
-        ),
-        ("show mul --jsn", "there is no option `--jsn`; did you mean `--json`?"),
         ("explain mul cuad", "`cuad` says nothing about an argument; did you mean `CUDA`?"),
         ("explain square cpu cpu", "2 arguments were described, but of those of `small::square` only self have keys"),
+        ("explain mul --include=Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),
         ("what-if mul Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),
+        ("completions bash --json", "`completions` prints a script for a shell, which has no form in JSON"),
         (
             "what-if mul -XLA",
             "`small::mul` has no kernel for XLA that could be removed; it has some for CPU, CUDA, Meta, Autograd",
@@ -206,10 +202,80 @@ fn what_cannot_be_answered_says_what_to_do() {
     }
 }
 
+/// Returns the file name of this test program, which an application's own inspector has in its usages, too.
+fn own_name() -> String {
+    let path = std::path::PathBuf::from(std::env::args_os().next().unwrap());
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
+    let program = own_name();
+    for (words, message, usage) in [
+        (
+            "tabel mul",
+            "unrecognized subcommand 'tabel'\n\n  tip: a similar subcommand exists: 'table'",
+            "[OPTIONS] <COMMAND>",
+        ),
+        ("show", "the following required arguments were not provided:\n  <OPERATOR>", "show <OPERATOR>"),
+        (
+            "show mul --jsn",
+            "unexpected argument '--jsn' found\n\n  tip: a similar argument exists: '--json'",
+            "show --json",
+        ),
+        ("what-if mul", "the following required arguments were not provided:\n  <KEYS>", "what-if"),
+    ] {
+        let refused = refused(words);
+        assert!(refused.starts_with(message), "{words}: {refused}");
+        assert!(refused.contains(&format!("\n\nUsage: {program} {usage}")), "{words}: {refused}");
+    }
+}
+
+#[test]
+fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
+    let program = own_name();
+    let (help, _) = ask("--help").unwrap();
+    for part in
+        ["\n  what-if ", "\n  completions ", "Exit codes:\n  0 ", &format!("\n  {program} explain add.Tensor cpu,")]
+    {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+    let (explain, _) = ask("explain --help").unwrap();
+    assert!(explain.contains("\n  --no-grad ") || explain.contains("--no-grad\n"), "{explain}");
+    assert!(explain.contains(&format!("Example:\n  {program} explain add.Tensor")), "{explain}");
+    assert_eq!(ask("help explain").unwrap().0, explain);
+}
+
+#[test]
+fn completions_have_the_name_and_the_commands_of_this_program() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (script, _) = ask(&format!("completions {shell}")).unwrap();
+        assert!(script.contains(&own_name()) && script.contains("what-if") && script.contains("no-grad"), "{script}");
+    }
+}
+
+#[test]
+fn a_removed_kernel_can_be_an_option() {
+    let answer = ask("what-if mul Meta -CUDA --json").unwrap();
+    assert_eq!(ask("what-if mul Meta --without CUDA --json").unwrap(), answer);
+    assert_eq!(ask("--json what-if mul --without=CUDA Meta").unwrap(), answer);
+}
+
+#[test]
+fn a_later_guard_can_undo_an_earlier_one() {
+    let keys = |words: &str| {
+        let answer: serde_json::Value = serde_json::from_str(&ask(words).unwrap().0).unwrap();
+        answer["keys"].as_array().unwrap().contains(&"AutocastCPU".into())
+    };
+    assert!(keys("explain mul --exclude=Autocast --autocast --json"));
+    assert!(!keys("explain mul --autocast --exclude=Autocast --json"));
+}
+
 #[test]
 fn only_the_command_line_ends_with_2() {
     let code = |words: &str| ask(words).unwrap_err().code();
     assert_eq!(code("explain mul cuad"), std::process::ExitCode::from(2));
+    assert_eq!(code("tabel"), std::process::ExitCode::from(2));
     assert_eq!(code("show squar"), std::process::ExitCode::from(1));
 }
 

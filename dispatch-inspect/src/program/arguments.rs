@@ -13,9 +13,9 @@ const PLAIN: &str = "f32[2,3]";
 
 /// Returns all arguments of an operator. Words describe arguments in order, or as `name=word`. An argument without a word has its default;
 /// a tensor without a word is like the one before it. Tensors are on `device` if the words do not name another.
-pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
+pub(crate) fn from_words(operator: &Operator, words: &[String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
-    let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
+    let is_named = |word: &&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
     let mut in_order = words.iter().filter(|word| !is_named(word));
     let mut last = PLAIN;
     let mut values = Vec::new();
