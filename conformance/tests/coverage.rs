@@ -12,34 +12,34 @@ use dispatch_vmap::Strategy;
 // Links the backend and the layer of the table.
 use {dispatch_autocast as _, kernels_cpu as _};
 
-const TABLES: [Key; 4] = [CPU, Meta, AutogradCPU, AutocastCPU];
+const KEYS: [Key; 4] = [CPU, Meta, AutogradCPU, AutocastCPU];
 const COLUMNS: [&str; 5] = ["CPU", "Meta", "Autograd", "Autocast", "vmap"];
 
-const HEAD: &str = "\
+const HEADER: &str = "\
 # Coverage
 
 Every operator of `aten`, and what runs for it. Made by `UPDATE=1 cargo test -p conformance --test coverage`.
 
-| word | what it means |
+| word | meaning |
 |---|---|
 | kernel | a kernel of this backend or layer |
 | shape | the operator's shape word |
 | plan | the operator's plan |
 | form | the functional operator, and a copy into the written tensor |
 | any | one kernel for all backends |
-| composite | other operators, each with what is said of it |
-| data | refused, as the sizes are in the elements |
+| composite | other operators, each of which has its own row |
+| data | refused, because the sizes of the result depend on elements |
 | formula | a derivative, for a form that writes that of the functional operator |
-| none | no gradients, on purpose |
+| none | declared as not differentiable |
 | rule, view | a rule for batches, of its own or that of all views |
-| random | as the mapped function says |
+| random | as the randomness mode says |
 | loop | a call for each slice of a batch, and a warning |
 | - | nothing yet |
 
 ";
 
 #[test]
-fn the_table_is_that_of_the_program() {
+fn coverage_md_is_up_to_date() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/coverage.md");
     let made = table();
     if std::env::var_os("UPDATE").is_some() {
@@ -54,7 +54,7 @@ fn the_table_is_that_of_the_program() {
 fn table() -> String {
     let operators = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
     let rows: Vec<(String, [&str; 5])> = operators.map(|operator| (name(operator), cells(operator))).collect();
-    let mut text = HEAD.to_owned();
+    let mut text = HEADER.to_owned();
     let covered = |column: usize| rows.iter().filter(|(_, cells)| !matches!(cells[column], "-" | "loop")).count();
     let header: Vec<String> = COLUMNS.iter().enumerate().map(|(i, name)| format!("{name} ({})", covered(i))).collect();
     _ = writeln!(text, "| operator ({}) | {} |\n|---|---|---|---|---|---|", rows.len(), header.join(" | "));
@@ -70,7 +70,7 @@ fn name(operator: &Operator) -> String {
 
 fn cells(operator: &'static Operator) -> [&'static str; 5] {
     let table = operator.table();
-    let [cpu, meta, autograd, autocast] = TABLES.map(|key| {
+    let [cpu, meta, autograd, autocast] = KEYS.map(|key| {
         if key == AutogradCPU {
             return derivative(operator, &table);
         }
@@ -102,18 +102,18 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
             None => "fallback",
         }
     });
-    [cpu, meta, autograd, autocast, batched(operator)]
+    [cpu, meta, autograd, autocast, vmap_strategy(operator)]
 }
 
 /// Returns the strategy of `vmap` for an operator.
-fn batched(operator: &'static Operator) -> &'static str {
+fn vmap_strategy(operator: &'static Operator) -> &'static str {
     match Strategy::of(operator) {
         Strategy::Parts => "composite",
         Strategy::Random => "random",
         Strategy::Rule => "rule",
         Strategy::View => "view",
         Strategy::Shape => "shape",
-        Strategy::Form => match operator.functional().map(batched) {
+        Strategy::Form => match operator.functional().map(vmap_strategy) {
             Some("loop") => "loop",
             _ => "form",
         },

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use dispatch_runtime::Operator;
 
 use crate::{
-    CallExplanation, Coverage, Failure, Found, Guards, OperatorInfo, Output, RunCommand, WhatIf, find, list, matching,
-    page, pages, table, table_text,
+    CallExplanation, CommandOutcome, Coverage, Failure, Guards, OperatorInfo, Output, RunCommand, WhatIf, find, list,
+    matching, page, pages, table, table_text,
 };
 
 /// A command of the inspector, as the command line describes it.
@@ -81,7 +81,7 @@ pub enum Command {
 }
 
 impl RunCommand for Command {
-    fn run(self, output: &mut Output<'_>) -> Result<Found, Failure> {
+    fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
         match self {
             Self::List { pattern } => write_list(&selected(pattern.as_deref())?, output),
             Self::Show { operator } => {
@@ -93,9 +93,9 @@ impl RunCommand for Command {
                 output.answer(&cells, |style| table_text(&cells, style))
             }
             Self::Explain { operator, arguments, guards } => {
-                let explanation = CallExplanation::under(&guards, find(&operator)?, &arguments)?;
+                let explanation = CallExplanation::with_guards(&guards, find(&operator)?, &arguments)?;
                 output.answer(&explanation, |style| explanation.text(style))?;
-                Ok(if explanation.runs() { Found::Answer } else { Found::Finding })
+                Ok(if explanation.runs_kernel() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
             }
             Self::WhatIf { operator, mut keys, without } => {
                 keys.extend(without.iter().map(|key| format!("-{key}")));
@@ -123,18 +123,18 @@ fn selected(pattern: Option<&str>) -> Result<Vec<&'static Operator>, Failure> {
     if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }
 }
 
-fn write_list(operators: &[&'static Operator], output: &mut Output<'_>) -> Result<Found, Failure> {
+fn write_list(operators: &[&'static Operator], output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let schemas: Vec<String> = operators.iter().map(|operator| format!("{:#}", operator.schema())).collect();
     output.answer(&schemas, |_| list(operators))
 }
 
-fn write_page(file: &Path, output: &mut Output<'_>) -> Result<Found, Failure> {
+fn write_page(file: &Path, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let operators = Operator::all();
     std::fs::write(file, page(&operators)).map_err(|error| with_path(file, &error))?;
     output.answer(&file, |_| format!("{} operators in {}\n", operators.len(), file.display()))
 }
 
-fn write_docs(folder: &Path, output: &mut Output<'_>) -> Result<Found, Failure> {
+fn write_docs(folder: &Path, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| with_path(folder, &error))?;
     let pages = pages(&Operator::all());
     for (name, page) in &pages {

@@ -11,12 +11,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::{Command, Failure, Found, Output, Style};
+use crate::{Command, CommandOutcome, Failure, Output, Style};
 
 /// A set of commands that a program runs: [`Command`], or an enum of a program that has further commands.
 ///
 /// ```no_run
-/// use dispatch_inspect::{Command, Failure, Found, Output, RunCommand, clap};
+/// use dispatch_inspect::{Command, Failure, CommandOutcome, Output, RunCommand, clap};
 ///
 /// #[derive(clap::Subcommand)]
 /// enum MyCommand {
@@ -27,7 +27,7 @@ use crate::{Command, Failure, Found, Output, Style};
 /// }
 ///
 /// impl RunCommand for MyCommand {
-///     fn run(self, output: &mut Output<'_>) -> Result<Found, Failure> {
+///     fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
 ///         match self {
 ///             Self::Version => output.text(concat!(env!("CARGO_PKG_VERSION"), "\n")),
 ///             Self::Inspect(command) => command.run(output),
@@ -45,7 +45,7 @@ pub trait RunCommand: Subcommand {
     /// # Errors
     ///
     /// Returns an error if there is no answer, or if the answer cannot be written.
-    fn run(self, output: &mut Output<'_>) -> Result<Found, Failure>;
+    fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure>;
 }
 
 /// Shows the operators of this program, the kernel that a call runs, and why.
@@ -110,8 +110,8 @@ pub fn main_with<C: RunCommand>() -> ExitCode {
         Ok(found)
     });
     match found {
-        Ok(Found::Answer) => ExitCode::SUCCESS,
-        Ok(Found::Finding) => ExitCode::from(1),
+        Ok(CommandOutcome::Answered) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::CallFails) => ExitCode::from(1),
         // The reader has closed the output, as `head` does when it has enough.
         Err(Failure::Io(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -137,7 +137,11 @@ pub fn main_with<C: RunCommand>() -> ExitCode {
 /// # Errors
 ///
 /// Returns an error if the command line is wrong, if no operator matches, or if the answer cannot be written.
-pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
+pub fn run(
+    words: impl IntoIterator<Item = String>,
+    out: &mut dyn Write,
+    style: Style,
+) -> Result<CommandOutcome, Failure> {
     execute::<Command>(words.into_iter().map(OsString::from), out, style)
 }
 
@@ -145,7 +149,7 @@ fn execute<C: RunCommand>(
     words: impl Iterator<Item = OsString>,
     out: &mut dyn Write,
     style: Style,
-) -> Result<Found, Failure> {
+) -> Result<CommandOutcome, Failure> {
     let program = program();
     let mut grammar = grammar::<C>(&program);
     let words = removals_as_options(words.collect());

@@ -10,7 +10,7 @@ use dispatch_runtime::{Key, KeySet, guard, schema};
 use crate::Failure;
 
 /// A named state of a thread.
-pub(crate) struct Named {
+pub(crate) struct NamedGuard {
     /// Its name as a command-line option, without `--`.
     pub(crate) word: &'static str,
     /// Its description in the help of the command line.
@@ -18,41 +18,48 @@ pub(crate) struct Named {
     /// The keys that it adds to every call.
     adds: &'static [Key],
     /// The keys that it stops adding.
-    drops: &'static [Key],
+    stops_adding: &'static [Key],
     /// The layers that it removes from every call.
     removes: &'static [Key],
     /// The layers that it stops removing.
-    allows: &'static [Key],
+    stops_removing: &'static [Key],
     /// An effect that the keys do not show.
     pub(crate) note: Option<&'static str>,
 }
 
-const NONE: Named = Named { word: "", help: "", adds: &[], drops: &[], removes: &[], allows: &[], note: None };
+const NONE: NamedGuard =
+    NamedGuard { word: "", help: "", adds: &[], stops_adding: &[], removes: &[], stops_removing: &[], note: None };
 
 /// All named states.
-pub(crate) const NAMED: [Named; 6] = [
-    Named { word: "inference", help: "In inference mode", drops: &[ADInplaceOrView], removes: &[Autograd], ..NONE },
-    Named {
-        word: "no-grad",
-        help: "Without the recording of gradients",
-        note: Some("no_grad changes no keys: autograd has the call, and records nothing"),
+pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
+    NamedGuard {
+        word: "inference",
+        help: "In inference mode",
+        stops_adding: &[ADInplaceOrView],
+        removes: &[Autograd],
         ..NONE
     },
-    Named { word: "autocast", help: "With autocast enabled", allows: &[Autocast], ..NONE },
-    Named {
+    NamedGuard {
+        word: "no-grad",
+        help: "Without the recording of gradients",
+        note: Some("no_grad changes no keys: the autograd kernel runs, and records nothing"),
+        ..NONE
+    },
+    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..NONE },
+    NamedGuard {
         word: "vmap",
         help: "Within a function transform, such as vmap or grad",
         adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode],
         ..NONE
     },
-    Named { word: "trace", help: "While the call is traced", adds: &[Tracer], ..NONE },
-    Named { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..NONE },
+    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..NONE },
+    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..NONE },
 ];
 
-impl Named {
+impl NamedGuard {
     /// Returns the keys that it adds, stops adding, removes, and stops removing.
     pub(crate) fn changes(&self) -> [KeySet; 4] {
-        [self.adds, self.drops, self.removes, self.allows].map(layers)
+        [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of)
     }
 }
 
@@ -95,18 +102,20 @@ impl Guards {
         let mut guards = Self::default();
         for word in words {
             match word.split_once('=') {
-                Some(("include", names)) => guards.include |= keys(names)?,
-                Some(("exclude", names)) => guards.exclude |= keys(names)?.layers(),
-                _ => guards.add(NAMED.iter().find(|named| named.word == word).ok_or_else(|| unknown(word))?),
+                Some(("include", names)) => guards.include |= parse_keys(names)?,
+                Some(("exclude", names)) => guards.exclude |= parse_keys(names)?.layers(),
+                _ => {
+                    guards.add(NAMED_GUARDS.iter().find(|named| named.word == word).ok_or_else(|| unknown_guard(word))?)
+                }
             }
         }
         Ok(guards)
     }
 
-    fn add(&mut self, named: &Named) {
-        let [adds, drops, removes, allows] = named.changes();
-        self.include = (self.include | adds) - drops;
-        self.exclude = (self.exclude | removes) - allows;
+    fn add(&mut self, named: &NamedGuard) {
+        let [adds, stops_adding, removes, stops_removing] = named.changes();
+        self.include = (self.include | adds) - stops_adding;
+        self.exclude = (self.exclude | removes) - stops_removing;
         self.notes.extend(named.note);
     }
 
@@ -116,12 +125,12 @@ impl Guards {
     }
 }
 
-fn layers(keys: &[Key]) -> KeySet {
+fn layers_of(keys: &[Key]) -> KeySet {
     keys.iter().fold(KeySet::EMPTY, |all, &key| all | KeySet::layers_of(key))
 }
 
 /// Returns the keys with these names. An alias stands for its layers.
-fn keys(names: &str) -> Result<KeySet, Failure> {
+fn parse_keys(names: &str) -> Result<KeySet, Failure> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(KeySet::EMPTY, |all, name| {
         let key: Key =
             name.parse().map_err(|unknown: dispatch_runtime::UnknownKey| Failure::Usage(unknown.to_string()))?;
@@ -129,8 +138,8 @@ fn keys(names: &str) -> Result<KeySet, Failure> {
     })
 }
 
-fn unknown(word: &str) -> Failure {
-    let words = NAMED.iter().map(|named| named.word).chain(["include=", "exclude="]);
+fn unknown_guard(word: &str) -> Failure {
+    let words = NAMED_GUARDS.iter().map(|named| named.word).chain(["include=", "exclude="]);
     let advice = schema::suggest(word, words.clone()).map_or_else(
         || format!("there are {}", words.collect::<Vec<_>>().join(", ")),
         |meant| format!("did you mean `{meant}`?"),
@@ -147,7 +156,7 @@ impl clap::Args for Guards {
     fn augment_args(command: clap::Command) -> clap::Command {
         let option =
             |name: &'static str, help| Arg::new(name).long(name).help(help).help_heading("Guards of the thread");
-        let states = NAMED.iter().map(|named| option(named.word, named.help).action(ArgAction::SetTrue));
+        let states = NAMED_GUARDS.iter().map(|named| option(named.word, named.help).action(ArgAction::SetTrue));
         let keys = KEY_OPTIONS.map(|(name, help)| option(name, help).value_name("KEY,..").action(ArgAction::Append));
         command.args(states).args(keys)
     }
@@ -160,7 +169,7 @@ impl clap::Args for Guards {
 impl clap::FromArgMatches for Guards {
     /// Parses the guards in the order in which the command line has them, as a later one can undo an earlier one.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let states = NAMED.iter().map(|named| named.word).filter(|word| matches.get_flag(word));
+        let states = NAMED_GUARDS.iter().map(|named| named.word).filter(|word| matches.get_flag(word));
         let mut words: Vec<(Option<usize>, String)> =
             states.map(|word| (matches.index_of(word), word.to_owned())).collect();
         for (name, _) in KEY_OPTIONS {

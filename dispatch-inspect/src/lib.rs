@@ -47,7 +47,7 @@ mod text;
 mod what_if;
 
 pub use call_explanation::CallExplanation;
-pub use cell::{Cell, Kernel, KernelKind, Place, table};
+pub use cell::{Cell, Kernel, KernelKind, SourceLocation, table};
 pub use command::Command;
 pub use command_line::{RunCommand, main, main_with, run};
 pub use coverage::{Coverage, Row};
@@ -56,7 +56,7 @@ pub use failure::Failure;
 pub use find_operator::{find, matching};
 pub use guards::Guards;
 pub use operator_info::{Derivative, OperatorInfo};
-pub use output::{Found, Output};
+pub use output::{CommandOutcome, Output};
 pub use page::page;
 pub use text::{Style, list, table_text};
 pub use what_if::{Change, WhatIf};

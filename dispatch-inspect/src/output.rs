@@ -6,19 +6,19 @@ use serde::Serialize;
 
 use crate::{Failure, Style};
 
-/// The kind of a command's answer.
+/// The outcome of a command.
 ///
 /// ```
-/// use dispatch_inspect::{Found, Style, run};
-/// let found = run(["help".to_owned()], &mut Vec::new(), Style::Plain).unwrap();
-/// assert_eq!(found, Found::Answer);
+/// use dispatch_inspect::{CommandOutcome, Style, run};
+/// let outcome = run(["help".to_owned()], &mut Vec::new(), Style::Plain).unwrap();
+/// assert_eq!(outcome, CommandOutcome::Answered);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// The answer to the question.
-    Answer,
-    /// The finding that a call would fail. A program should end with exit code 1.
-    Finding,
+pub enum CommandOutcome {
+    /// The command has answered the question.
+    Answered,
+    /// The command has answered that a call would fail. A program should end with exit code 1.
+    CallFails,
 }
 
 /// The output of a command: a stream, and the format of the answer.
@@ -48,7 +48,11 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn answer(&mut self, value: &impl Serialize, text: impl FnOnce(Style) -> String) -> Result<Found, Failure> {
+    pub fn answer(
+        &mut self,
+        value: &impl Serialize,
+        text: impl FnOnce(Style) -> String,
+    ) -> Result<CommandOutcome, Failure> {
         if self.as_json {
             serde_json::to_writer_pretty(&mut *self.out, value).map_err(std::io::Error::from)?;
             return self.text("\n");
@@ -61,8 +65,8 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn text(&mut self, text: &str) -> Result<Found, Failure> {
+    pub fn text(&mut self, text: &str) -> Result<CommandOutcome, Failure> {
         self.out.write_all(text.as_bytes())?;
-        Ok(Found::Answer)
+        Ok(CommandOutcome::Answered)
     }
 }

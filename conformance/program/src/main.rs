@@ -72,7 +72,7 @@ struct Lists {
     failures: bool,
     /// Prints the checks that do not apply to an operator, with reasons, in place of the table.
     #[arg(long)]
-    left_out: bool,
+    not_applicable: bool,
     /// Prints the operators, kernels and derivatives that are missing, in place of the table.
     #[arg(long)]
     missing: bool,
@@ -114,7 +114,7 @@ fn parse_part(text: &str) -> Result<(usize, usize), String> {
 fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
     let CommandLine { command, device, emulate, selection, lists } = command_line;
     if let Some(Command::Completions { shell }) = command {
-        is_written(print_completions::<CommandLine>(shell, "conformance"))?;
+        allow_closed_pipe(print_completions::<CommandLine>(shell, "conformance"))?;
         return Ok(false);
     }
     if emulate && !kernels_cuda::emulate() {
@@ -127,7 +127,7 @@ fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
     if device.key() == keys::CUDA {
         _ = writeln!(io::stderr(), "{}", kernels_cuda::compiled());
     }
-    is_written(print(&report, &lists))?;
+    allow_closed_pipe(print(&report, &lists))?;
     Ok(report.count(State::Failed) != 0)
 }
 
@@ -147,7 +147,7 @@ fn suite(device: Device, selection: &Selection) -> Suite {
 
 /// Restricts the suite to dtypes of CUDA, and accepts results of PyTorch's devices. PyTorch resizes images of bytes only on the CPU.
 fn as_cuda(suite: Suite) -> Suite {
-    let suite = suite.without(DType::C64).without(DType::C128).device_differences().sampled();
+    let suite = suite.without(DType::C64).without(DType::C128).accept_device_differences().sampled();
     suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
 }
 
@@ -172,25 +172,26 @@ fn check_names(names: &[String], report: &Report) -> Result<(), dispatch_runtime
 /// Prints the lists that the command line names, or else the table.
 fn print(report: &Report, lists: &Lists) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let &Lists { failures, left_out, missing } = lists;
+    let &Lists { failures, not_applicable, missing } = lists;
     if failures {
         report.failed().iter().try_for_each(|failed| writeln!(out, "{failed}"))?;
     }
-    if left_out {
-        let mut left_out = report.left_out().iter();
-        left_out.try_for_each(|(operator, check, reason)| writeln!(out, "{operator}, {check}: left out, {reason}"))?;
+    if not_applicable {
+        let mut not_applicable = report.not_applicable().iter();
+        not_applicable
+            .try_for_each(|(operator, check, reason)| writeln!(out, "{operator}, {check}: not applicable, {reason}"))?;
     }
     if missing {
         let mut missing = report.missing().iter();
         missing.try_for_each(|(operator, check, item)| writeln!(out, "{operator}, {check}: {item}"))?;
     }
-    if !(failures || left_out || missing) {
+    if !(failures || not_applicable || missing) {
         writeln!(out, "{report}")?;
     }
     Ok(())
 }
 
 /// Accepts that the reader has closed the output, as `head` does when it has enough.
-fn is_written(result: io::Result<()>) -> io::Result<()> {
+fn allow_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     result.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }

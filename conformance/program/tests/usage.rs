@@ -59,7 +59,7 @@ fn help_has_examples_and_exit_codes() {
 
 #[test]
 fn completions_have_the_options() {
-    for (program, option) in [(CONFORMANCE, "left-out"), (FUZZ, "seconds")] {
+    for (program, option) in [(CONFORMANCE, "not-applicable"), (FUZZ, "seconds")] {
         for shell in ["bash", "zsh", "fish"] {
             let (script, errors, code) = run(program, &format!("completions {shell}"));
             assert_eq!((errors.as_str(), code), ("", Some(0)));

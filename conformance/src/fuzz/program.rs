@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use dispatch_runtime::Operator;
 
-use super::draw::Source;
+use super::draw::TrialSource;
 use super::run::Outcome;
 use super::watch::watch;
 use super::worker::work;
@@ -91,21 +91,21 @@ fn parse_case(text: &str) -> Result<(u64, u64), String> {
 /// Runs the trials, and returns whether there are findings.
 fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     if let Some(Command::Completions { shell }) = options.command {
-        is_written(print_completions::<Options>(shell, "fuzz"))?;
+        allow_closed_pipe(print_completions::<Options>(shell, "fuzz"))?;
         return Ok(false);
     }
     if let Some(from) = options.worker {
-        is_written(work(&Source::new(options.seed, options.only)?, from))?;
+        allow_closed_pipe(work(&TrialSource::new(options.seed, options.only)?, from))?;
         return Ok(false);
     }
     if let Some((seed, number)) = options.case {
-        let trial = Source::new(seed, options.only)?.trial(number);
+        let trial = TrialSource::new(seed, options.only)?.trial(number);
         // A trial that aborts the process must be printed before it runs.
         let mut out = io::stdout();
-        is_written(writeln!(out, "{trial}"))?;
+        allow_closed_pipe(writeln!(out, "{trial}"))?;
         let outcome = trial.run();
-        is_written(writeln!(out, "{outcome:?}"))?;
-        return Ok(matches!(outcome, Outcome::Found(_)));
+        allow_closed_pipe(writeln!(out, "{outcome:?}"))?;
+        return Ok(matches!(outcome, Outcome::Finding(_)));
     }
     let only = options.only.map(|operator| operator.name().to_string());
     let mut arguments = vec!["--seed".to_owned(), options.seed.to_string()];
@@ -116,7 +116,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     };
     match watch(&arguments, &repeat, Duration::from_secs(options.seconds)) {
         Ok(tally) => {
-            is_written(writeln!(io::stdout(), "{tally}"))?;
+            allow_closed_pipe(writeln!(io::stdout(), "{tally}"))?;
             Ok(!tally.findings.is_empty())
         }
         // The reader has closed the output before this finding.
@@ -126,6 +126,6 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
 }
 
 /// Accepts that the reader has closed the output, as `head` does when it has enough.
-fn is_written(result: io::Result<()>) -> io::Result<()> {
+fn allow_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     result.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }

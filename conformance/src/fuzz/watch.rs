@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::worker::{Line, innermost};
+use super::worker::{Line, innermost_function};
 use crate::command_line::DelayedBar;
 
 /// The time after which a trial counts as an endless loop.
@@ -96,7 +96,7 @@ impl Worker {
         let all = self.errors.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let before = all.split("stack backtrace:").next().unwrap_or_default();
         let message = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        let function = innermost(&all).unwrap_or("an unknown place");
+        let function = innermost_function(&all).unwrap_or("an unknown place");
         format!("{message} at {function}")
     }
 }
@@ -171,7 +171,7 @@ impl Watcher<'_> {
                     *trial =
                         CurrentTrial { number, operator: operator.to_owned(), text: String::new(), is_running: true };
                 }
-                Some(Line::Is(text)) => text.clone_into(&mut trial.text),
+                Some(Line::Trial(text)) => text.clone_into(&mut trial.text),
                 Some(Line::Results) => {
                     self.tally.results += 1;
                     trial.is_running = false;
@@ -180,7 +180,7 @@ impl Watcher<'_> {
                     self.tally.refused += 1;
                     trial.is_running = false;
                 }
-                Some(Line::Found(finding)) => {
+                Some(Line::Finding(finding)) => {
                     self.add_finding(trial, finding)?;
                     trial.is_running = false;
                 }

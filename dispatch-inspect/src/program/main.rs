@@ -9,7 +9,7 @@ mod trace;
 
 use std::process::ExitCode;
 
-use dispatch_inspect::{Command, Failure, Found, Output, RunCommand, clap, main_with};
+use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with};
 
 /// A command of the library, or one that makes or plans a call.
 #[derive(clap::Subcommand)]
@@ -25,7 +25,7 @@ enum ProgramCommand {
 }
 
 impl RunCommand for ProgramCommand {
-    fn run(self, output: &mut Output<'_>) -> Result<Found, Failure> {
+    fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
         match self {
             Self::Inspect(command) => command.run(output),
             Self::Trace(options) => trace::run(&options, output),

@@ -1,6 +1,6 @@
 //! The command `plan`: the dtypes, sizes and strides of a call's results, without the call.
 
-use dispatch_inspect::{Failure, Found, Output, clap, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, clap, find};
 use opdispatch::{Device, Result, Stack, Tensor, Value};
 use serde::Serialize;
 
@@ -21,19 +21,19 @@ pub(crate) struct Options {
 #[derive(Serialize)]
 struct Plan {
     error: Option<String>,
-    results: Option<Vec<Planned>>,
+    results: Option<Vec<PlannedResult>>,
 }
 
 /// A planned result.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Planned {
+enum PlannedResult {
     Tensor { dtype: String, sizes: Vec<i64>, strides: Vec<i64> },
     List(Vec<Self>),
     Other(String),
 }
 
-impl Planned {
+impl PlannedResult {
     fn of(value: &Value) -> Self {
         let tensor = |tensor: &Tensor| Self::Tensor {
             dtype: tensor.dtype().to_string(),
@@ -64,15 +64,16 @@ impl Plan {
 }
 
 /// Runs the command `plan`.
-pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> std::result::Result<Found, Failure> {
+pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> std::result::Result<CommandOutcome, Failure> {
     let operator = find(&options.operator)?;
-    let arguments: Stack = arguments::from_words(operator, &options.arguments, Device::META)?.into_iter().collect();
-    let results: Result<Vec<Planned>> =
-        operator.plan(&arguments).map(|results| results.values().iter().map(Planned::of).collect());
+    let arguments: Stack =
+        arguments::parse_arguments(operator, &options.arguments, Device::META)?.into_iter().collect();
+    let results: Result<Vec<PlannedResult>> =
+        operator.plan(&arguments).map(|results| results.values().iter().map(PlannedResult::of).collect());
     let plan = match results {
         Ok(results) => Plan { error: None, results: Some(results) },
         Err(error) => Plan { error: Some(error.to_string()), results: None },
     };
     output.answer(&plan, |_| plan.text())?;
-    Ok(if plan.error.is_none() { Found::Answer } else { Found::Finding })
+    Ok(if plan.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }

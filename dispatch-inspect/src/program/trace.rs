@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_inspect::{Failure, Found, Output, Style, clap, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, Style, clap, find};
 use opdispatch::modes::{self, Call, Mode};
 use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 /// The answer of the command.
 #[derive(Serialize)]
 struct Trace {
-    calls: Vec<Step>,
+    calls: Vec<TracedCall>,
     error: Option<String>,
     /// The results as printed; `None` if the call fails.
     results: Option<Vec<String>>,
@@ -40,16 +40,16 @@ struct Trace {
 
 /// A call that was made.
 #[derive(Serialize)]
-struct Step {
+struct TracedCall {
     /// The arguments as printed: a tensor as its dtype and sizes.
     arguments: Vec<String>,
     /// The kernel that the call entered first.
-    first: Stop,
+    first: EnteredKey,
     /// The keys of the call, lowest first.
     keys: Vec<String>,
     /// The backend's or the composite's kernel, if it differs from `first`. It is `None` for a call that autocast casts: autocast calls the
     /// operator again, as a call inside of this one.
-    last: Option<Stop>,
+    last: Option<EnteredKey>,
     /// The number of calls around it.
     nesting: usize,
     operator: String,
@@ -57,12 +57,12 @@ struct Step {
 
 /// A key whose cell a call enters, with its kernel or all candidates.
 #[derive(Serialize)]
-struct Stop {
+struct EnteredKey {
     key: String,
     kernels: Vec<String>,
 }
 
-impl Stop {
+impl EnteredKey {
     fn of(explanation: &Explanation) -> Self {
         let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
         Self {
@@ -72,7 +72,7 @@ impl Stop {
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for EnteredKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernels = if self.kernels.is_empty() { "has no kernel".to_owned() } else { self.kernels.join(" or ") };
         write!(f, "{} {kernels}", self.key)
@@ -81,16 +81,16 @@ impl fmt::Display for Stop {
 
 /// A mode that notes every call before it runs.
 #[derive(Default)]
-struct Notes(Mutex<Vec<Step>>);
+struct Recorder(Mutex<Vec<TracedCall>>);
 
-impl Mode for Notes {
+impl Mode for Recorder {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
-        let (first, last) = (Stop::of(&arrival), Stop::of(&call.kernel()));
+        let (first, last) = (EnteredKey::of(&arrival), EnteredKey::of(&call.kernel()));
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
-        let step = Step {
+        let step = TracedCall {
             nesting: call.nesting(),
             operator: call.operator().to_string(),
             arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
@@ -104,17 +104,17 @@ impl Mode for Notes {
 }
 
 /// Runs the command `trace`.
-pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<Found, Failure> {
+pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let _inference = options.inference.then(guard::inference_mode);
     let _no_grad = options.no_grad.then(guard::no_grad);
     let operator = find(&options.operator)?;
-    let arguments = arguments::from_words(operator, &options.arguments, Device::CPU)?;
+    let arguments = arguments::parse_arguments(operator, &options.arguments, Device::CPU)?;
     let devices = if options.autocast { devices(&arguments) } else { Vec::new() };
     let _autocast = devices.into_iter().map(|on| autocast::enable(on, None)).collect::<Result<Vec<_>>>()?;
-    let notes = modes::enter(Notes::default());
+    let recorder = modes::enter(Recorder::default());
     let outcome = operator.call(arguments);
-    let calls = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
-    drop(notes);
+    let calls = std::mem::take(&mut *recorder.0.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(recorder);
     let trace = match outcome {
         Ok(results) => {
             let results = results.iter().map(|result| format!("{result:?}")).collect();
@@ -123,7 +123,7 @@ pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<Found, F
         Err(error) => Trace { calls, error: Some(error.to_string()), results: None },
     };
     output.answer(&trace, |style| trace.text(style))?;
-    Ok(if trace.error.is_none() { Found::Answer } else { Found::Finding })
+    Ok(if trace.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }
 
 /// Returns the devices of the tensors among the values.
@@ -155,7 +155,7 @@ impl Trace {
             }
         }
         if let Some(results) = &self.results {
-            _ = writeln!(text, "gives {}", results.join(", "));
+            _ = writeln!(text, "returns {}", results.join(", "));
         }
         if let Some(error) = &self.error {
             _ = writeln!(text, "fails: {error}");
