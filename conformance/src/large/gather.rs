@@ -65,7 +65,7 @@ pub(super) fn to_usize(number: i64) -> usize {
 
 /// Returns an array of the elements at these logical indices.
 fn elements_at(data: &Array, sizes: &[i64], places: impl Iterator<Item = i64>) -> Expected {
-    Expected::Numbers(Array::new(data.dtype, sizes, places.map(|place| data.elements[to_usize(place)]).collect()))
+    Expected::Elements(Array::new(data.dtype, sizes, places.map(|place| data.elements[to_usize(place)]).collect()))
 }
 
 fn along_dim_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
@@ -118,7 +118,7 @@ fn index_trial(base: &str, kind: Kind) -> Trial {
     given.extend([("mask", index_argument(mask)), ("fill", fixed_value(1_i64))]);
     let element = |i: i64| if i % 3 == 0 { Scalar::Int(1) } else { array.elements[to_usize(place(i))] };
     let expected = Array::new(kind.wide_dtype(), &[COUNT], (0..COUNT).map(element).collect());
-    Trial::new("of [300, 301]", given, vec![Expected::Numbers(expected)])
+    Trial::new("of [300, 301]", given, vec![Expected::Elements(expected)])
 }
 
 fn embedding_trial(kind: Kind) -> Trial {
@@ -134,7 +134,7 @@ fn one_hot_trial() -> Trial {
     let expected = integer_array(&[COUNT / 3, 4], |place| i64::from(scattered_index(place / 4, 4) == place % 4));
     // The operator accepts only this dtype.
     let given = vec![("self", index_argument(classes)), ("num_classes", fixed_value(4_i64))];
-    Trial::new("of four", given, vec![Expected::Numbers(expected)])
+    Trial::new("of four", given, vec![Expected::Elements(expected)])
 }
 
 /// Creates a trial of an operator that selects nonzero or masked elements.
@@ -159,7 +159,7 @@ fn nonzero_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
         given.extend([("size", fixed_value(count)), ("fill_value", fixed_value(-5_i64))]);
     }
     let sizes = [count, i64::try_from(rank).unwrap_or(0)];
-    Trial::new(lines.label(), given, vec![Expected::Numbers(Array::new(DType::I64, &sizes, rows))])
+    Trial::new(lines.label(), given, vec![Expected::Elements(Array::new(DType::I64, &sizes, rows))])
 }
 
 pub(super) fn to_i64(at: usize) -> i64 {

@@ -71,7 +71,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         }
         let mut given = extra;
         given.push(("self", array.into()));
-        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Numbers).collect()))
+        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Elements).collect()))
     };
     variants.into_iter().map(trial).collect()
 }

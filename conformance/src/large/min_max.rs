@@ -24,7 +24,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
         let given: NamedArguments =
             vec![("self", LargeArgument::Data(array.clone())), ("dim", dim), ("keepdim", fixed_value(true))];
         let is_pair = operator.schema().returns.len() == 2;
-        let expected = if is_pair { vec![Expected::Numbers(values), positions] } else { vec![positions] };
+        let expected = if is_pair { vec![Expected::Elements(values), positions] } else { vec![positions] };
         trials.push(Trial::new(lines.label(), given, expected));
         if !is_pair {
             let row = of.flattened();

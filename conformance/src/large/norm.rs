@@ -191,12 +191,12 @@ fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> Trial {
         ("cudnn_enabled", fixed_value(false)),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Numbers(out)];
+    let mut expected = vec![Expected::Elements(out)];
     if operator.schema().returns.len() > 1 && !is_given {
         if !parts.is_scaled {
-            expected.push(Expected::Numbers(Array::from_floats(&parts.groups, &means)));
+            expected.push(Expected::Elements(Array::from_floats(&parts.groups, &means)));
         }
-        expected.push(Expected::Numbers(Array::from_floats(&parts.groups, &scales)));
+        expected.push(Expected::Elements(Array::from_floats(&parts.groups, &scales)));
     }
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
@@ -232,9 +232,9 @@ fn backward_trial(parts: &NormLayout) -> Trial {
         ("output_mask", fixed_value(if parts.is_scaled { vec![true; 2] } else { vec![true; 3] })),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Numbers(of_input), Expected::Numbers(of_weight)];
+    let mut expected = vec![Expected::Elements(of_input), Expected::Elements(of_weight)];
     if !parts.is_scaled {
-        expected.push(Expected::Numbers(of_bias));
+        expected.push(Expected::Elements(of_bias));
     }
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
@@ -262,9 +262,9 @@ fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) 
     if !is_backward {
         let scaled = elements(&|place| at(&v, place) * at(&g, of(place)) / at(&norms, of(place)));
         let expected = match base {
-            "norm_except_dim" => vec![Expected::Numbers(norms.clone())],
-            "_weight_norm" => vec![Expected::Numbers(scaled)],
-            _ => vec![Expected::Numbers(scaled), Expected::Numbers(norms.clone())],
+            "norm_except_dim" => vec![Expected::Elements(norms.clone())],
+            "_weight_norm" => vec![Expected::Elements(scaled)],
+            _ => vec![Expected::Elements(scaled), Expected::Elements(norms.clone())],
         };
         return Ok(Trial::new(label, vec![("v", v.clone().into()), ("g", g.clone().into()), ("dim", dims)], expected));
     }
@@ -284,5 +284,5 @@ fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) 
         ("saved_norms", norms.clone().into()),
         ("dim", dims),
     ];
-    Ok(Trial::new(label, given, vec![Expected::Numbers(of_v), Expected::Numbers(of_g)]))
+    Ok(Trial::new(label, given, vec![Expected::Elements(of_v), Expected::Elements(of_g)]))
 }

@@ -164,7 +164,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
             // Any index of a largest element is correct.
             Expected::Indices { of: tiling.flatten_channels(&image), dim: Some(1), values: results[0].clone() }
         } else {
-            Expected::Numbers(result.clone())
+            Expected::Elements(result.clone())
         });
     }
     let mut trials = vec![Trial::new(format!("{:?}", tiling.image), given, expected)];
@@ -188,7 +188,7 @@ fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Arr
     let mut sizes = vec![1; tiling.rank + 1];
     sizes[0] = tiling.image[0];
     let values = found.reshaped(&sizes);
-    let mut expected = vec![Expected::Numbers(values.clone())];
+    let mut expected = vec![Expected::Elements(values.clone())];
     if operator.schema().returns.len() == 2 {
         expected.push(Expected::Indices { of: flat, dim: Some(1), values });
     }

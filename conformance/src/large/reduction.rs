@@ -107,7 +107,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             let array = lines.array(kind, input_numbers(name.base));
             let way = way.unwrap_or_else(|| merge_of(name.base));
             let expected = reduce_in_parts(operator, &array, lines.dim, &extra, way)?;
-            let expected = expected.into_iter().map(Expected::Numbers).collect();
+            let expected = expected.into_iter().map(Expected::Elements).collect();
             let given = reduce_arguments(operator, array, lines.dim, extra.clone());
             trials.push(Trial::new(format!("{} {label}", lines.label()), given, expected));
         }
@@ -246,5 +246,5 @@ fn trace_trials(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, C
     let parts = Array::concatenated(&parts.iter().map(|part| part.reshaped(&[1])).collect::<Vec<_>>(), 0);
     let total = call_small_by_name(SUM, &vec![("self", parts.into()), ("dim", fixed_value(vec![0_i64]))])?;
     let given = vec![("self", LargeArgument::Data(array))];
-    Ok(vec![Trial::new("of [300, 300]", given, vec![Expected::Numbers(total.reshaped(&[]))])])
+    Ok(vec![Trial::new("of [300, 300]", given, vec![Expected::Elements(total.reshaped(&[]))])])
 }

@@ -55,7 +55,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
         let of = array.contiguous();
         let values = scan_in_parts(operator, &of, lines.dim)?;
         let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
-        let mut expected = vec![Expected::Numbers(values.clone())];
+        let mut expected = vec![Expected::Elements(values.clone())];
         if operator.schema().returns.len() == 2 {
             expected.push(Expected::Anything);
         }

@@ -204,7 +204,7 @@ fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> 
         Trial::new(
             format!("{} {word}, excludes_self: {excludes_self}", lines.label()),
             given,
-            vec![Expected::Numbers(expected)],
+            vec![Expected::Elements(expected)],
         )
     };
     combinations(base, overload, kind).into_iter().map(trial).collect()
@@ -242,7 +242,7 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Ve
         Trial::new(
             format!("{} {word}, excludes_self: {excludes_self}", lines.label()),
             given,
-            vec![Expected::Numbers(expected)],
+            vec![Expected::Elements(expected)],
         )
     };
     combinations(base, overload, kind).into_iter().map(trial).collect()
@@ -274,7 +274,7 @@ fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
         } else {
             given.push(("accumulate", fixed_value(combine == Combine::Add)));
         }
-        Trial::new(format!("adding: {}", combine == Combine::Add), given, vec![Expected::Numbers(expected)])
+        Trial::new(format!("adding: {}", combine == Combine::Add), given, vec![Expected::Elements(expected)])
     };
     combinations.iter().map(trial).collect()
 }
@@ -285,7 +285,7 @@ fn masked_scatter_trial(kind: Kind) -> Trial {
     let places = (0..COUNT).filter(|i| i % 3 != 0).zip(source.elements.clone());
     let expected = write_elements(&this, places, Combine::Replace, false);
     let given = vec![("self", this.into()), ("mask", index_argument(mask)), ("source", source.into())];
-    Trial::new("of two thirds", given, vec![Expected::Numbers(expected)])
+    Trial::new("of two thirds", given, vec![Expected::Elements(expected)])
 }
 
 fn embedding_backward_trial(kind: Kind) -> Trial {
@@ -302,7 +302,7 @@ fn embedding_backward_trial(kind: Kind) -> Trial {
         ("padding_idx", fixed_value(-1_i64)),
         ("scale_grad_by_freq", fixed_value(false)),
     ];
-    Trial::new("of [101, 3]", given, vec![Expected::Numbers(expected)])
+    Trial::new("of [101, 3]", given, vec![Expected::Elements(expected)])
 }
 
 /// Returns zero, as the same variant of scalar.
@@ -347,5 +347,5 @@ fn view_scatter_trial(base: &str, kind: Kind) -> Trial {
     let expected = write_elements(&this, writes, Combine::Replace, false);
     let mut given: NamedArguments = vec![("self", this.into()), ("src", source.into())];
     given.extend(view_arguments);
-    Trial::new("of [300, 301]", given, vec![Expected::Numbers(expected)])
+    Trial::new("of [300, 301]", given, vec![Expected::Elements(expected)])
 }

@@ -76,7 +76,7 @@ fn forward_trial(reduce: &'static str) -> Result<Trial, CallError> {
     let data = Kind::Real.array(&[ROWS, 3], input_numbers(reduce));
     let expected = reduce_segments(&data, &LENGTHS, reduce)?;
     let given = vec![("data", data.into()), ("reduce", fixed_value(reduce)), ("lengths", index_argument(lengths()))];
-    Ok(Trial::new(reduce, given, vec![Expected::Numbers(expected)]))
+    Ok(Trial::new(reduce, given, vec![Expected::Elements(expected)]))
 }
 
 /// Returns the segment number of each row.
@@ -112,7 +112,7 @@ fn backward_trial(reduce: &'static str) -> Result<Trial, CallError> {
         ("reduce", fixed_value(reduce)),
         ("lengths", index_argument(lengths())),
     ];
-    Ok(Trial::new(reduce, given, vec![Expected::Numbers(expected)]))
+    Ok(Trial::new(reduce, given, vec![Expected::Elements(expected)]))
 }
 
 fn row_index(i: i64) -> i64 {
@@ -145,7 +145,7 @@ fn bag_trial(base: &str, word: &'static str, mode: i64) -> Result<Trial, CallErr
     if base == "embedding_bag" {
         given.push(("per_sample_weights", fixed_value(dispatch_runtime::Value::None)));
     }
-    Ok(Trial::new(word, given, vec![Expected::Numbers(expected)]))
+    Ok(Trial::new(word, given, vec![Expected::Elements(expected)]))
 }
 
 /// Creates a trial of an embedding bag's backward operator in mode sum. Each row gets the gradient of its bag, and per-sample weights get
@@ -187,5 +187,5 @@ fn bag_backward_trials(base: &str) -> Vec<Trial> {
         }
         Array::from_floats(&[101, 3], &sums)
     };
-    vec![Trial::new("of sums", given, vec![Expected::Numbers(expected)])]
+    vec![Trial::new("of sums", given, vec![Expected::Elements(expected)])]
 }

@@ -38,7 +38,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             if operator.schema().argument("half_to_float").is_some() {
                 given.push(("half_to_float", fixed_value(false)));
             }
-            trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(output)]));
+            trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(output)]));
             continue;
         }
         // The gradients are mostly zero, so that sums of them are exact in every dtype. The output is a constant power of two, as from a
@@ -63,7 +63,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             ("dim", dim),
             ("input_dtype", LargeArgument::Dtype),
         ];
-        trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(expected)]));
+        trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(expected)]));
     }
     Ok(trials)
 }

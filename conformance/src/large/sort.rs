@@ -101,7 +101,7 @@ fn sort_trials(operator: &'static Operator, lines: LineLayout, array: &Array) ->
         }
         let is_stable = name.overload == "stable";
         let positions = if is_stable {
-            Expected::Numbers(indices)
+            Expected::Elements(indices)
         } else {
             Expected::Indices { of: of.clone(), dim: Some(lines.dim), values: values.clone() }
         };
@@ -114,8 +114,8 @@ fn sort_trials(operator: &'static Operator, lines: LineLayout, array: &Array) ->
         }
         let expected = match name.base {
             "argsort" => vec![positions],
-            "msort" => vec![Expected::Numbers(values)],
-            _ => vec![Expected::Numbers(values), positions],
+            "msort" => vec![Expected::Elements(values)],
+            _ => vec![Expected::Elements(values), positions],
         };
         Trial::new(format!("{}, descending: {descending}", lines.label()), given, expected)
     };
@@ -144,7 +144,7 @@ fn selection_trials(operator: &'static Operator, lines: LineLayout, array: &Arra
         to.iter().zip(picks).for_each(|(&to, value)| values.elements[to] = value);
     }
     if of_all {
-        let expected = vec![Expected::Numbers(values.reshaped(&[]))];
+        let expected = vec![Expected::Elements(values.reshaped(&[]))];
         return vec![Trial::new(lines.label(), vec![("self", LargeArgument::Data(array.clone()))], expected)];
     }
     let mut given = line_arguments(array, dim);
@@ -157,7 +157,7 @@ fn selection_trials(operator: &'static Operator, lines: LineLayout, array: &Arra
         given.push(("keepdim", fixed_value(true)));
     }
     let positions = Expected::Indices { of, dim: Some(dim), values: values.clone() };
-    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values), positions])]
+    vec![Trial::new(lines.label(), given, vec![Expected::Elements(values), positions])]
 }
 
 /// Returns the most frequent of sorted scalars, and the least of several that are equally frequent.
@@ -187,12 +187,12 @@ fn quantile_trials(operator: &'static Operator, lines: LineLayout, array: &Array
     if operator.name().overload == "scalar" {
         given.push(("q", fixed_value(QUANTILES[0])));
         let values = Array::new(of.dtype, &sizes, of_share(QUANTILES[0]));
-        return vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])];
+        return vec![Trial::new(lines.label(), given, vec![Expected::Elements(values)])];
     }
     given.push(("q", LargeArgument::Data(Array::from_floats(&[3], &QUANTILES))));
     sizes.insert(0, 3);
     let values = Array::new(of.dtype, &sizes, QUANTILES.iter().flat_map(|&share| of_share(share)).collect());
-    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])]
+    vec![Trial::new(lines.label(), given, vec![Expected::Elements(values)])]
 }
 
 fn unique_trials(operator: &'static Operator, lines: LineLayout, kind: Kind) -> Vec<Trial> {
@@ -216,12 +216,12 @@ fn unique_trials(operator: &'static Operator, lines: LineLayout, kind: Kind) -> 
     let count = [i64::try_from(values.len()).unwrap_or(0)];
     let mut given: NamedArguments = vec![("self", LargeArgument::Data(array)), ("return_inverse", fixed_value(true))];
     let mut expected = vec![
-        Expected::Numbers(Array::new(of.dtype, &count, values)),
-        Expected::Numbers(Array::new(DType::I64, &of.sizes, inverse)),
+        Expected::Elements(Array::new(of.dtype, &count, values)),
+        Expected::Elements(Array::new(DType::I64, &of.sizes, inverse)),
     ];
     if operator.schema().argument("return_counts").is_some() {
         given.push(("return_counts", fixed_value(true)));
-        expected.push(Expected::Numbers(Array::new(DType::I64, &count, counts)));
+        expected.push(Expected::Elements(Array::new(DType::I64, &count, counts)));
     }
     vec![Trial::new(lines.label(), given, expected)]
 }
@@ -240,12 +240,12 @@ fn search_trials(operator: &'static Operator, lines: LineLayout, kind: Kind) -> 
     };
     let places = |queries: &Array, right: bool| {
         let places = queries.elements.iter().map(|&x| to_scalar(below(&rising, x, right)));
-        Expected::Numbers(Array::new(DType::I64, &queries.sizes, places.collect()))
+        Expected::Elements(Array::new(DType::I64, &queries.sizes, places.collect()))
     };
     let among = |elements: &Array, tests: &Array| {
         let is_in = |x: &Scalar| tests.elements.iter().any(|y| compare(*x, *y).is_eq());
         let found = elements.elements.iter().map(|x| Scalar::Bool(is_in(x)));
-        Expected::Numbers(Array::new(DType::Bool, &elements.sizes, found.collect()))
+        Expected::Elements(Array::new(DType::Bool, &elements.sizes, found.collect()))
     };
     let one = Array::new(kind.wide_dtype(), &[], vec![kind.scalar(wanted)]);
     match (name.base, name.overload) {

@@ -68,7 +68,7 @@ pub(super) fn index_argument(array: Array) -> LargeArgument {
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
     /// These elements, rounded to the dtype of the actual result. The recordings check that dtype.
-    Numbers(Array),
+    Elements(Array),
     /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
     /// distinct.
     Indices { of: Array, dim: Option<usize>, values: Array },
@@ -114,7 +114,7 @@ impl Expected {
     fn check(&self, index: usize, found: &Datum) -> Result<(), CallError> {
         let (found, expected) = match (self, found) {
             (Self::Anything, _) => return Ok(()),
-            (Self::Numbers(expected), Datum::Array(found)) => {
+            (Self::Elements(expected), Datum::Array(found)) => {
                 (found.clone(), round_to_dtype(&expected.contiguous().cast(found.dtype))?)
             }
             (Self::Indices { of, dim, values }, Datum::Array(found)) => (

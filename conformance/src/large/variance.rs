@@ -103,9 +103,9 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             let means = moments.iter().map(|moments| {
                 if kind == Kind::Complex { Scalar::Complex(moments.mean) } else { Scalar::Float(moments.mean.re) }
             });
-            let mut expected = vec![Expected::Numbers(Array::new(kind.wide_dtype(), &sizes, spread.collect()))];
+            let mut expected = vec![Expected::Elements(Array::new(kind.wide_dtype(), &sizes, spread.collect()))];
             if name.base.ends_with("mean") {
-                expected.push(Expected::Numbers(Array::new(kind.wide_dtype(), &sizes, means.collect())));
+                expected.push(Expected::Elements(Array::new(kind.wide_dtype(), &sizes, means.collect())));
             }
             let mut named: NamedArguments =
                 vec![("self", LargeArgument::Data(array.clone())), (correction_name, given.clone())];
