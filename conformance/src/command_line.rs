@@ -30,7 +30,7 @@ impl DelayedBar {
     pub fn new(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-        let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
+        let bar = style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style));
         Self { bar, visible_from: io::stderr().is_terminal().then(|| Instant::now() + DELAY) }
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the backends' rust_files: kernels name only operators and types of plans, and every elementwise operator has a kernel on each
+//! Tests of the backends' sources: kernels name only operators and types of plans, and every elementwise operator has a kernel on each
 //! backend.
 
 use std::collections::BTreeSet;

@@ -105,7 +105,8 @@ impl Guards {
                 Some(("include", names)) => guards.include |= parse_keys(names)?,
                 Some(("exclude", names)) => guards.exclude |= parse_keys(names)?.layers(),
                 _ => {
-                    guards.add(NAMED_GUARDS.iter().find(|named| named.word == word).ok_or_else(|| unknown_guard(word))?)
+                    let named = NAMED_GUARDS.iter().find(|named| named.word == word);
+                    guards.add(named.ok_or_else(|| unknown_guard(word))?);
                 }
             }
         }

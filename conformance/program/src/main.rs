@@ -133,7 +133,7 @@ fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
 
 fn suite(device: Device, selection: &Selection) -> Suite {
     let Selection { only, call, check, part, without } = selection;
-    let mut suite = only.iter().fold(Suite::new(device), |suite, operator| suite.only(operator));
+    let mut suite = only.iter().fold(Suite::new(device), Suite::only);
     suite = check.iter().fold(suite, |suite, check| suite.check(*check));
     suite = without.iter().fold(suite, |suite, dtype| suite.without(*dtype));
     if let Some(number) = call {

@@ -231,7 +231,7 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Ve
             vec![("self", this.into()), dim_argument(lines), ("index", index_argument(index))];
         match (fills, overload) {
             (true, "int_Tensor") => {
-                given.push(("value", Array::new(kind.wide_dtype(), &[], vec![kind.scalar(3)]).into()))
+                given.push(("value", Array::new(kind.wide_dtype(), &[], vec![kind.scalar(3)]).into()));
             }
             (true, _) => given.push(("value", fixed_value(kind.scalar(3)))),
             _ => given.push(("source", source.into())),

@@ -85,9 +85,9 @@ fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str,
     };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
+    let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let size = || ("size", plain(vec![count]));
-    let kind = || ("dtype", plain(dtype));
+    let (size, kind) = (|| ("size", plain(vec![count])), || ("dtype", plain(dtype)));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
@@ -119,29 +119,23 @@ fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str,
         "aten::poisson" => {
             let fractions =
                 &[(1.0, 0.04104), (2.0, 0.14364), (6.0, 0.47899), (32.0, 0.54276), (40.0, 0.73949), (52.0, 0.98063)];
-            (
-                vec![("self", halves([2.5, 40.0]))],
-                Distribution::MomentsAndFractions { mean: 21.25, variance: 372.8125, fractions },
-            )
+            (vec![("self", halves([2.5, 40.0]))], with_fractions(21.25, 372.8125, fractions))
         }
         "aten::binomial" => {
             let fractions =
                 &[(1.0, 0.01584), (2.0, 0.07919), (6.0, 0.4728), (39.0, 0.5149), (45.0, 0.7156), (52.0, 0.98939)];
             let given = vec![("count", halves([12.0, 60.0])), ("prob", halves([0.25, 0.75]))];
-            (given, Distribution::MomentsAndFractions { mean: 24.0, variance: 447.75, fractions })
+            (given, with_fractions(24.0, 447.75, fractions))
         }
         "aten::_standard_gamma" => {
             let fractions = &[(0.01, 0.05623), (0.1, 0.17264), (1.0, 0.43084), (4.0, 0.78093), (8.0, 0.97878)];
-            (
-                vec![("self", halves([0.5, 4.0]))],
-                Distribution::MomentsAndFractions { mean: 2.25, variance: 5.3125, fractions },
-            )
+            (vec![("self", halves([0.5, 4.0]))], with_fractions(2.25, 5.3125, fractions))
         }
         "aten::_sample_dirichlet" => {
             let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(COUNT).map(|&x| Scalar::Float(x));
             let rows = Datum::Array(Array::new(dtype, &[count / 4, 4], concentration.collect()));
             let fractions = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
-            (vec![("self", rows)], Distribution::MomentsAndFractions { mean: 0.25, variance: 0.053_819, fractions })
+            (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
             (vec![("self", all(9.0)), ("p", plain(0.25))], moments(4.0, 12.0, 1.0, most))
