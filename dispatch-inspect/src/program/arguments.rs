@@ -21,8 +21,7 @@ pub(crate) fn parse_arguments(operator: &Operator, words: &[String], device: Dev
     let mut values = Vec::new();
     for argument in &schema.arguments {
         let by_name = words.iter().find_map(|word| named_value(word, argument));
-        let word =
-            by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(|word| word.as_str()) });
+        let word = by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(String::as_str) });
         let value = match (word, &argument.default) {
             (Some(word), _) => {
                 last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
