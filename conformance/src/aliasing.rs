@@ -5,7 +5,7 @@ use dispatch_runtime::{Operator, Tensor, Value};
 use crate::verdict::Failure;
 
 /// Operators whose `Tensor(a)` result may be a copy if no view has the requested shape or dtype.
-const MAY_COPY: [&str; 16] = [
+const VIEW_OR_COPY: [&str; 16] = [
     "reshape",
     "reshape_as",
     "contiguous",
@@ -25,11 +25,12 @@ const MAY_COPY: [&str; 16] = [
 ];
 
 /// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
-const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
+const UNDECLARED_WRITES: [(&str, &str); 2] =
+    [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
 /// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
 /// copy.
-const SILENT_VIEWS: [&str; 21] = [
+const UNDECLARED_VIEWS: [&str; 21] = [
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -54,8 +55,8 @@ const SILENT_VIEWS: [&str; 21] = [
 ];
 
 /// Whether an operator writes an argument that its schema declares as only read.
-pub(crate) fn is_written_silently(operator: &Operator, argument: usize) -> bool {
-    SILENT_WRITES.contains(&(operator.name().base, &operator.schema().arguments[argument].name))
+pub(crate) fn has_undeclared_write(operator: &Operator, argument: usize) -> bool {
+    UNDECLARED_WRITES.contains(&(operator.name().base, &operator.schema().arguments[argument].name))
 }
 
 /// Checks that results share exactly the memory that the schema says, and that arguments that are only read were not written.
@@ -71,9 +72,9 @@ pub(crate) fn check(
     for (i, value) in given.iter().enumerate() {
         // Another argument that is written may have the same memory.
         let is_written =
-            written.contains(&i) || is_written_silently(operator, i) || given_elsewhere(given, i, &written, None);
-        if !is_written && versions[i] != versions_of(value) {
-            return Err(Failure::Touched { argument: schema.arguments[i].name.clone() });
+            written.contains(&i) || has_undeclared_write(operator, i) || shares_with_any(given, i, &written, None);
+        if !is_written && versions[i] != version_counters(value) {
+            return Err(Failure::UnexpectedWrite { argument: schema.arguments[i].name.clone() });
         }
     }
     for (index, result) in results.iter().enumerate() {
@@ -82,16 +83,16 @@ pub(crate) fn check(
         let written = schema.written_return(index);
         for (i, value) in given.iter().enumerate() {
             let argument = || schema.arguments[i].name.clone();
-            let shared = result.tensors().any(|result| shares(result, value));
-            let may_share = views.contains(&i) || written == Some(i) || SILENT_VIEWS.contains(&base);
-            if shared && !may_share && !given_elsewhere(given, i, &views, written) {
-                return Err(Failure::Shared { index, argument: argument() });
+            let shared = result.tensors().any(|result| shares_memory(result, value));
+            let may_share = views.contains(&i) || written == Some(i) || UNDECLARED_VIEWS.contains(&base);
+            if shared && !may_share && !shares_with_any(given, i, &views, written) {
+                return Err(Failure::UnexpectedSharing { index, argument: argument() });
             }
-            let must_share = views.contains(&i) && !MAY_COPY.contains(&base)
+            let must_share = views.contains(&i) && !VIEW_OR_COPY.contains(&base)
                 || written == Some(i) && !value.tensors().any(|tensor| tensor.geometry().count() == 0);
-            let every = result.tensors().all(|result| shares(result, value));
+            let every = result.tensors().all(|result| shares_memory(result, value));
             if must_share && !every && !matches!(value, Value::None) {
-                return Err(Failure::NotShared { index, argument: argument() });
+                return Err(Failure::MissingSharing { index, argument: argument() });
             }
         }
     }
@@ -99,16 +100,16 @@ pub(crate) fn check(
 }
 
 /// Whether argument `i` shares memory with an argument that the result may share.
-fn given_elsewhere(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
+fn shares_with_any(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
     let mut others = views.iter().copied().chain(written);
-    others.any(|other| given[i].tensors().any(|tensor| shares(tensor, &given[other])))
+    others.any(|other| given[i].tensors().any(|tensor| shares_memory(tensor, &given[other])))
 }
 
-fn shares(tensor: &Tensor, value: &Value) -> bool {
+fn shares_memory(tensor: &Tensor, value: &Value) -> bool {
     value.tensors().any(|other| other.storage().same(tensor.storage()))
 }
 
 /// Returns the version counter of each tensor of a value: it grows with every write.
-pub(crate) fn versions_of(value: &Value) -> Vec<u64> {
+pub(crate) fn version_counters(value: &Value) -> Vec<u64> {
     value.tensors().map(|tensor| tensor.storage().version()).collect()
 }

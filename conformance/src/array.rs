@@ -36,7 +36,7 @@ impl Array {
     }
 
     /// Creates a contiguous array of dtype `F64`.
-    pub(crate) fn floats(sizes: &[i64], elements: &[f64]) -> Self {
+    pub(crate) fn from_floats(sizes: &[i64], elements: &[f64]) -> Self {
         Self::new(DType::F64, sizes, elements.iter().map(|&element| Scalar::Float(element)).collect())
     }
 
@@ -46,10 +46,10 @@ impl Array {
     /// # use conformance::Array;
     /// # use dispatch_runtime::{DType, Scalar};
     /// let array = Array { strides: vec![3], ..Array::new(DType::I64, &[2], vec![Scalar::Int(0); 2]) };
-    /// assert_eq!(array.extent(), 4);
+    /// assert_eq!(array.required_elements(), 4);
     /// ```
     #[must_use]
-    pub fn extent(&self) -> usize {
+    pub fn required_elements(&self) -> usize {
         if self.sizes.contains(&0) {
             return 0;
         }
@@ -63,11 +63,11 @@ impl Array {
     /// # use conformance::Array;
     /// # use dispatch_runtime::{DType, Scalar};
     /// let array = Array { strides: vec![1, 2], ..Array::new(DType::I64, &[2, 2], vec![Scalar::Int(0); 4]) };
-    /// assert_eq!(array.places(), [0, 2, 1, 3]);
+    /// assert_eq!(array.storage_indices(), [0, 2, 1, 3]);
     /// ```
     #[must_use]
-    pub fn places(&self) -> Vec<usize> {
-        places(&self.sizes, &self.strides, self.offset)
+    pub fn storage_indices(&self) -> Vec<usize> {
+        storage_indices(&self.sizes, &self.strides, self.offset)
     }
 
     /// Returns the array with another dtype and unchanged elements: they are not rounded.
@@ -106,14 +106,14 @@ impl Array {
     /// ```
     #[must_use]
     pub fn overlaps_itself(&self) -> bool {
-        let mut places = self.places();
+        let mut places = self.storage_indices();
         places.sort_unstable();
         places.windows(2).any(|pair| pair[0] == pair[1])
     }
 }
 
 /// Returns the storage index of each element of a geometry, in logical order.
-pub(crate) fn places(sizes: &[i64], strides: &[i64], offset: i64) -> Vec<usize> {
+pub(crate) fn storage_indices(sizes: &[i64], strides: &[i64], offset: i64) -> Vec<usize> {
     let mut places = vec![offset];
     for (&size, &stride) in sizes.iter().zip(strides) {
         places = places.iter().flat_map(|&start| (0..size).map(move |step| start + step * stride)).collect();

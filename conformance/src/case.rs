@@ -6,29 +6,30 @@ use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{DType, Device, Generator, Operator, Value};
 use dispatch_vmap::Strategy;
 
-use crate::aliasing::{self, versions_of};
+use crate::aliasing::{self, version_counters};
 use crate::array::Array;
-use crate::compare::{Difference, Extent, as_good, compare_to};
+use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise};
 use crate::datum::{Datum, to_values};
 use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
 use crate::storage_offset;
-use crate::tensors::complex;
+use crate::tensors::to_complex;
 use crate::ties;
-use crate::verdict::{Failure, Stop, Verdict, invoke};
+use crate::verdict::{CallError, Failure, Verdict, invoke};
 
 /// Operators that return uninitialized memory.
-const UNSET: [&str; 6] = ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+const UNINITIALIZED: [&str; 6] =
+    ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
 /// Whether an operator returns uninitialized memory.
-pub(crate) fn is_unset(base: &str) -> bool {
-    UNSET.contains(&base)
+pub(crate) fn returns_uninitialized(base: &str) -> bool {
+    UNINITIALIZED.contains(&base)
 }
 
 /// Whether an operator may draw random numbers. Of other operators, values are compared even if a random generator was used during the
 /// call.
-fn may_draw(operator: &'static Operator) -> bool {
+fn may_be_random(operator: &'static Operator) -> bool {
     aten::is_random(operator) || Strategy::of(operator) == Strategy::Decompose
 }
 
@@ -37,16 +38,16 @@ pub(crate) struct Case {
     pub(crate) device: Device,
     pub(crate) arguments: Vec<Datum>,
     pub(crate) expected: Vec<Datum>,
-    pub(crate) gradients: Option<Recorded>,
+    pub(crate) gradients: Option<RecordedGradients>,
     /// For each argument, whether the recording has a scalar for a tensor.
-    pub(crate) numbers: Vec<bool>,
+    pub(crate) scalar_arguments: Vec<bool>,
     after: Option<Vec<Option<Datum>>>,
-    double: OnceCell<Option<Read>>,
-    arbitrary: OnceCell<bool>,
+    double_precision: OnceCell<Option<HostOutcome>>,
+    unpredictable: OnceCell<bool>,
 }
 
 /// The gradients of a [`Call`], and the arguments at which they were computed.
-pub(crate) struct Recorded {
+pub(crate) struct RecordedGradients {
     pub(crate) arguments: Vec<Datum>,
     pub(crate) gradients: Vec<Option<Vec<f64>>>,
 }
@@ -56,18 +57,18 @@ pub(crate) struct Outcome {
     pub(crate) given: Vec<Value>,
     pub(crate) results: Vec<Value>,
     /// Whether the elements are unpredictable: random numbers, or uninitialized memory.
-    pub(crate) is_arbitrary: bool,
+    pub(crate) is_unpredictable: bool,
 }
 
 impl Outcome {
-    /// Restricts `extent` to the properties that can be compared: without elements if they are unpredictable.
-    pub(crate) const fn known(&self, extent: Extent) -> Extent {
-        if self.is_arbitrary { extent.outline() } else { extent }
+    /// Restricts `properties` to the properties that can be compared: without elements if they are unpredictable.
+    pub(crate) const fn comparable(&self, properties: ComparedProperties) -> ComparedProperties {
+        if self.is_unpredictable { properties.without_elements() } else { properties }
     }
 }
 
 /// The results and the final arguments of an [`Outcome`], copied to the host.
-pub(crate) struct Read {
+pub(crate) struct HostOutcome {
     pub(crate) results: Vec<Datum>,
     pub(crate) after: Vec<Datum>,
 }
@@ -77,48 +78,60 @@ impl Case {
         let schema = operator.schema();
         let (mut arguments, expected) = (decode::arguments(call, schema)?, decode::results(call, schema)?);
         if operator.name().base == "as_strided" {
-            storage_offset::infer(&mut arguments, &expected);
+            storage_offset::infer_offset(&mut arguments, &expected);
         }
         Ok(Self {
             gradients: recorded_gradients(call, schema, &arguments)?,
-            numbers: (0..schema.arguments.len()).map(|i| decode::is_number(call, schema, i)).collect(),
+            scalar_arguments: (0..schema.arguments.len())
+                .map(|i| decode::is_scalar_argument(call, schema, i))
+                .collect(),
             after: decode::arguments_after(call, schema)?,
-            ..Self::plain(operator, device, arguments, expected)
+            ..Self::from_parts(operator, device, arguments, expected)
         })
     }
 
     /// A call with arguments and expected results, and no other recorded data.
-    const fn plain(operator: &'static Operator, device: Device, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
+    const fn from_parts(
+        operator: &'static Operator,
+        device: Device,
+        arguments: Vec<Datum>,
+        expected: Vec<Datum>,
+    ) -> Self {
         Self {
             operator,
             device,
             arguments,
             expected,
             gradients: None,
-            numbers: Vec::new(),
+            scalar_arguments: Vec::new(),
             after: None,
-            double: OnceCell::new(),
-            arbitrary: OnceCell::new(),
+            double_precision: OnceCell::new(),
+            unpredictable: OnceCell::new(),
         }
     }
 
     /// A call without a recorded outcome.
-    pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
-        Ok(Self::plain(operator, device, decode::arguments(call, operator.schema())?, Vec::new()))
+    pub(crate) fn unrecorded(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
+        Ok(Self::from_parts(operator, device, decode::arguments(call, operator.schema())?, Vec::new()))
     }
 
     /// A call of another operator, whose expected results were derived from this call's recording.
-    pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
-        Self::plain(operator, self.device, arguments, expected)
+    pub(crate) fn derived_call(
+        &self,
+        operator: &'static Operator,
+        arguments: Vec<Datum>,
+        expected: Vec<Datum>,
+    ) -> Self {
+        Self::from_parts(operator, self.device, arguments, expected)
     }
 
     /// Returns the call with equal arguments that have another memory layout.
     pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
-        Self { after: self.after.clone(), ..self.derived(self.operator, arguments, self.expected.clone()) }
+        Self { after: self.after.clone(), ..self.derived_call(self.operator, arguments, self.expected.clone()) }
     }
 
     /// Returns the call with these arguments expected after it.
-    pub(crate) fn leaving(self, after: Vec<Datum>) -> Self {
+    pub(crate) fn with_arguments_after(self, after: Vec<Datum>) -> Self {
         Self { after: Some(after.into_iter().map(Some).collect()), ..self }
     }
 
@@ -131,41 +144,41 @@ impl Case {
     }
 
     /// Makes the recorded call, and compares its outcome with the recording and the schema.
-    pub(crate) fn values(&self) -> Verdict {
-        self.verdict(Extent::All)
+    pub(crate) fn check_values(&self) -> Verdict {
+        self.check(ComparedProperties::All)
     }
 
     /// Whether the elements of the results are unpredictable. This depends on the call and not on the operator: without training, many
     /// operators draw no random numbers.
-    pub(crate) fn is_arbitrary(&self) -> bool {
-        *self.arbitrary.get_or_init(|| self.call(&self.arguments).is_ok_and(|outcome| outcome.is_arbitrary))
+    pub(crate) fn is_unpredictable(&self) -> bool {
+        *self.unpredictable.get_or_init(|| self.call(&self.arguments).is_ok_and(|outcome| outcome.is_unpredictable))
     }
 
-    /// Makes the call, and compares the properties that `extent` names.
-    pub(crate) fn verdict(&self, extent: Extent) -> Verdict {
-        self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, extent)?)).into()
+    /// Makes the call, and compares the properties that `properties` names.
+    pub(crate) fn check(&self, properties: ComparedProperties) -> Verdict {
+        self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, properties)?)).into()
     }
 
     /// Calls the operator with these arguments.
-    pub(crate) fn call(&self, arguments: &[Datum]) -> Result<Outcome, Stop> {
+    pub(crate) fn call(&self, arguments: &[Datum]) -> Result<Outcome, CallError> {
         call(self.operator, to_values(arguments, self.device)?)
     }
 
     /// Compares an outcome with the recorded one.
-    pub(crate) fn compare(&self, outcome: &Outcome, extent: Extent) -> Result<(), Failure> {
-        let extent = outcome.known(extent);
-        let read = read(self.operator, outcome)?;
+    pub(crate) fn compare(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
+        let properties = outcome.comparable(properties);
+        let read = read_outcome(self.operator, outcome)?;
         for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
-            if let Err(difference) = compare_to(extent, actual, expected)
-                && !self.is_excused(&difference, extent, (actual, expected), Place::Result(index))
+            if let Err(difference) = compare_properties(properties, actual, expected)
+                && !self.is_allowed(&difference, properties, (actual, expected), OutcomeValue::Result(index))
             {
                 return Err(Failure::Result { index, difference });
             }
         }
         for (i, expected) in self.after.iter().flatten().enumerate() {
             let Some(expected) = expected else { continue };
-            if let Err(difference) = compare_to(extent, &read.after[i], expected)
-                && !self.is_excused(&difference, extent, (&read.after[i], expected), Place::Argument(i))
+            if let Err(difference) = compare_properties(properties, &read.after[i], expected)
+                && !self.is_allowed(&difference, properties, (&read.after[i], expected), OutcomeValue::Argument(i))
             {
                 let argument = self.operator.schema().arguments[i].name.clone();
                 return Err(Failure::Argument { argument, difference });
@@ -175,107 +188,115 @@ impl Case {
     }
 
     /// Whether a difference is allowed: another index of equal elements, or a rounding error that is no larger than the recording's.
-    fn is_excused(&self, difference: &Difference, extent: Extent, pair: (&Datum, &Datum), place: Place) -> bool {
+    fn is_allowed(
+        &self,
+        difference: &Difference,
+        properties: ComparedProperties,
+        pair: (&Datum, &Datum),
+        place: OutcomeValue,
+    ) -> bool {
         let ((Datum::Array(actual), Datum::Array(recorded)), Difference::Elements { .. }) = (pair, difference) else {
             return false;
         };
-        if extent == Extent::All && actual.strides != recorded.strides {
+        if properties == ComparedProperties::All && actual.strides != recorded.strides {
             return false;
         }
         let (name, schema) = (self.operator.name(), self.operator.schema());
-        if let Place::Result(index) = place
-            && ties::free_indices(name, schema, &self.arguments) == Some(index)
+        if let OutcomeValue::Result(index) = place
+            && ties::index_result(name, schema, &self.arguments) == Some(index)
         {
             return ties::select_equal(name, schema, &self.arguments, actual, recorded);
         }
         recorded.dtype.is_floating()
-            && self
-                .in_double(place)
-                .is_some_and(|double| as_good(actual, recorded, double, || self.moved(place, double)))
+            && self.double_precision_result(place).is_some_and(|double| {
+                is_as_precise(actual, recorded, double, || self.rounding_sensitivity(place, double))
+            })
     }
 
     /// Returns a result, or a written argument, of the call in double precision.
-    fn in_double(&self, place: Place) -> Option<&Array> {
-        let read = self.double.get_or_init(|| {
+    fn double_precision_result(&self, place: OutcomeValue) -> Option<&Array> {
+        let read = self.double_precision.get_or_init(|| {
             let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double).collect();
-            read(self.operator, &self.call(&arguments).ok()?).ok()
+            read_outcome(self.operator, &self.call(&arguments).ok()?).ok()
         });
-        read.as_ref()?.at(place)
+        read.as_ref()?.array(place)
     }
 
     /// Returns the largest change of a result in double precision if each element of the arguments changes by the rounding error of its
     /// dtype.
-    fn moved(&self, place: Place, double: &Array) -> f64 {
+    fn rounding_sensitivity(&self, place: OutcomeValue, double: &Array) -> f64 {
         let seeds = 0..4;
         let distances = seeds.filter_map(|mut seed| {
-            let arguments: Vec<Datum> = self.arguments.iter().map(|datum| datum.nudged(&mut seed)).collect();
-            let read = read(self.operator, &self.call(&arguments).ok()?).ok()?;
-            Some(farthest(read.at(place)?, double))
+            let arguments: Vec<Datum> =
+                self.arguments.iter().map(|datum| datum.with_rounding_errors(&mut seed)).collect();
+            let read = read_outcome(self.operator, &self.call(&arguments).ok()?).ok()?;
+            Some(largest_distance(read.array(place)?, double))
         });
         distances.fold(0.0, f64::max)
     }
 }
 
 /// Returns the largest finite distance between elements of two arrays.
-fn farthest(one: &Array, other: &Array) -> f64 {
+fn largest_distance(one: &Array, other: &Array) -> f64 {
     let pairs = one.elements.iter().zip(&other.elements);
-    let distances = pairs.map(|(&one, &other)| (complex(one) - complex(other)).norm());
+    let distances = pairs.map(|(&one, &other)| (to_complex(one) - to_complex(other)).norm());
     distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
 }
 
-impl Read {
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Datum> {
+impl HostOutcome {
+    pub(crate) fn data(&self) -> impl Iterator<Item = &Datum> {
         self.results.iter().chain(&self.after)
     }
 
-    fn at(&self, place: Place) -> Option<&Array> {
+    fn array(&self, place: OutcomeValue) -> Option<&Array> {
         match place {
-            Place::Result(index) => self.results.get(index)?.as_array(),
-            Place::Argument(index) => self.after.get(index)?.as_array(),
+            OutcomeValue::Result(index) => self.results.get(index)?.as_array(),
+            OutcomeValue::Argument(index) => self.after.get(index)?.as_array(),
         }
     }
 }
 
-fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Result<Option<Recorded>> {
+fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Result<Option<RecordedGradients>> {
     if call.gradients.is_empty() {
         return Ok(None);
     }
-    let mut widened = decode::arguments(&call.widened(), schema)?;
+    let mut widened = decode::arguments(&call.with_f64(), schema)?;
     for (widened, datum) in widened.iter_mut().zip(arguments) {
-        *widened = widened.widened();
+        *widened = widened.with_f64();
         if let (Datum::Array(widened), Datum::Array(array)) = (widened, datum) {
             widened.offset = array.offset;
         }
     }
-    Ok(Some(Recorded { arguments: widened, gradients: call.gradients.clone() }))
+    Ok(Some(RecordedGradients { arguments: widened, gradients: call.gradients.clone() }))
 }
 
 /// Calls an operator, and checks shared and written memory against its schema.
-pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, Stop> {
-    let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
+pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, CallError> {
+    let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
     let drawn = Generator::reservation_count();
     let results = invoke(operator, given.clone())?;
-    let is_arbitrary = is_unset(operator.name().base) || may_draw(operator) && Generator::reservation_count() != drawn;
+    let is_unpredictable =
+        returns_uninitialized(operator.name().base) || may_be_random(operator) && Generator::reservation_count() != drawn;
     aliasing::check(operator, &given, &versions, &results)?;
-    Ok(Outcome { given, results, is_arbitrary })
+    Ok(Outcome { given, results, is_unpredictable })
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum OutcomeValue {
     Result(usize),
     Argument(usize),
 }
 
-pub(crate) fn read(operator: &Operator, outcome: &Outcome) -> Result<Read> {
-    let results = outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>>>()?;
+pub(crate) fn read_outcome(operator: &Operator, outcome: &Outcome) -> Result<HostOutcome> {
+    let results = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {
         // An operator may return a written argument with another geometry.
         let returned = (0..results.len()).find(|&ret| schema.written_return(ret) == Some(i));
-        returned.map_or_else(|| Datum::read(value), |ret| Ok(results[ret].clone()))
+        returned.map_or_else(|| Datum::from_value(value), |ret| Ok(results[ret].clone()))
     });
     let after = after.collect::<Result<Vec<_>>>()?;
-    Ok(Read { results, after })
+    Ok(HostOutcome { results, after })
 }
 
 #[cfg(test)]
@@ -285,7 +306,7 @@ mod tests {
     use kernels_cpu as _;
 
     /// Runs the suite on a recorded call whose expected elements cannot be the result of a random draw.
-    fn judged(operator: &str, further: &str, result: &str) -> Report {
+    fn report_of(operator: &str, further: &str, result: &str) -> Report {
         let numbers = |dtype: &str, shape: &str, data: &str| {
             format!(r#"{{"tensor": {{"dtype": "{dtype}", "shape": {shape}, "strides": [1], "data": {data}}}}}"#)
         };
@@ -295,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_draws_is_held_to_its_outline_in_every_check() {
+    fn only_the_geometry_of_random_results_is_compared() {
         let calls = [
             ("aten::rand_like", ""),
             ("aten::randint_like", r#", {"int": 100}"#),
@@ -308,15 +329,15 @@ mod tests {
             ("aten::new_empty", r#", {"list": [{"int": 4}]}"#),
         ];
         for (operator, further) in calls {
-            let report = judged(operator, further, "f32");
+            let report = report_of(operator, further, "f32");
             assert_eq!(report.count(State::Passed), 1, "{operator}: {:?}", report.failed());
-            assert_eq!(judged(operator, further, "f64").count(State::Failed), 1, "{operator}");
+            assert_eq!(report_of(operator, further, "f64").count(State::Failed), 1, "{operator}");
         }
     }
 
     #[test]
-    fn a_random_operator_that_draws_nothing_is_held_to_its_numbers() {
-        let report = judged("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
+    fn elements_are_compared_if_a_random_operator_draws_nothing() {
+        let report = report_of("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
         assert_eq!(report.count(State::Failed), 1);
     }
 }

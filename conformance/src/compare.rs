@@ -6,7 +6,7 @@ use dispatch_runtime::{Complex64, DType, Scalar, Value};
 
 use crate::array::Array;
 use crate::datum::Datum;
-use crate::tensors::complex;
+use crate::tensors::to_complex;
 use crate::verdict::Failure;
 
 /// The allowed distance of a result from the recording: the defaults of `torch.testing.assert_close`.
@@ -49,7 +49,7 @@ impl Tolerance {
             (Scalar::Int(actual), Scalar::Int(expected)) => actual == expected,
             (Scalar::Bool(actual), Scalar::Bool(expected)) => actual == expected,
             (actual, expected) => {
-                let (actual, expected) = (complex(actual), complex(expected));
+                let (actual, expected) = (to_complex(actual), to_complex(expected));
                 if is_nan(actual) || is_nan(expected) {
                     return is_nan(actual) && is_nan(expected);
                 }
@@ -68,23 +68,23 @@ fn is_nan(number: Complex64) -> bool {
 
 /// The properties of a result that are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Extent {
+pub(crate) enum ComparedProperties {
     /// Dtype, sizes, strides and elements.
     All,
-    /// All but the strides.
-    Values,
-    /// All but the elements.
-    Geometry,
-    /// All but the strides and the elements.
-    Sizes,
+    /// Dtype, sizes and elements.
+    AllButStrides,
+    /// Dtype, sizes and strides.
+    AllButElements,
+    /// Dtype and sizes.
+    DTypeAndSizes,
 }
 
-impl Extent {
-    /// Returns the extent without the elements.
-    pub(crate) const fn outline(self) -> Self {
+impl ComparedProperties {
+    /// Returns the properties without the elements.
+    pub(crate) const fn without_elements(self) -> Self {
         match self {
-            Self::All | Self::Geometry => Self::Geometry,
-            Self::Values | Self::Sizes => Self::Sizes,
+            Self::All | Self::AllButElements => Self::AllButElements,
+            Self::AllButStrides | Self::DTypeAndSizes => Self::DTypeAndSizes,
         }
     }
 }
@@ -147,7 +147,7 @@ pub enum Difference {
         /// The number of elements that differ.
         count: usize,
         /// The number of elements of the expected result.
-        of: usize,
+        total: usize,
     },
 }
 
@@ -161,8 +161,8 @@ impl fmt::Display for Difference {
             Self::Strides { sizes, actual, expected } => {
                 write!(f, "has strides {actual:?} for sizes {sizes:?}, expected {expected:?}")
             }
-            Self::Elements { first, actual, expected, count, of } => {
-                write!(f, "has {actual} at {first}, expected {expected} ({count} of {of} elements differ)")
+            Self::Elements { first, actual, expected, count, total } => {
+                write!(f, "has {actual} at {first}, expected {expected} ({count} of {total} elements differ)")
             }
         }
     }
@@ -184,45 +184,49 @@ impl std::error::Error for Difference {}
 ///
 /// Returns the first [`Difference`] if the results differ.
 pub fn compare(actual: &Datum, expected: &Datum) -> Result<(), Difference> {
-    compare_to(Extent::All, actual, expected)
+    compare_properties(ComparedProperties::All, actual, expected)
 }
 
-pub(crate) fn compare_to(extent: Extent, actual: &Datum, expected: &Datum) -> Result<(), Difference> {
+pub(crate) fn compare_properties(
+    properties: ComparedProperties,
+    actual: &Datum,
+    expected: &Datum,
+) -> Result<(), Difference> {
     match (actual, expected) {
-        (Datum::Array(actual), Datum::Array(expected)) => arrays(extent, actual, expected),
+        (Datum::Array(actual), Datum::Array(expected)) => compare_arrays(properties, actual, expected),
         (Datum::Arrays(actual), Datum::Arrays(expected)) => {
-            same_length(actual.len(), expected.len())?;
-            actual.iter().zip(expected).try_for_each(|(actual, expected)| arrays(extent, actual, expected))
+            check_length(actual.len(), expected.len())?;
+            actual.iter().zip(expected).try_for_each(|(actual, expected)| compare_arrays(properties, actual, expected))
         }
         (Datum::OptionalArrays(actual), Datum::OptionalArrays(expected)) => {
-            same_length(actual.len(), expected.len())?;
+            check_length(actual.len(), expected.len())?;
             actual.iter().zip(expected).try_for_each(|pair| match pair {
                 (None, None) => Ok(()),
-                (Some(actual), Some(expected)) => arrays(extent, actual, expected),
-                (actual, expected) => same_length(actual.iter().count(), expected.iter().count()),
+                (Some(actual), Some(expected)) => compare_arrays(properties, actual, expected),
+                (actual, expected) => check_length(actual.iter().count(), expected.iter().count()),
             })
         }
-        (Datum::Plain(actual), Datum::Plain(expected)) => plain(actual, expected),
-        _ => Err(Difference::Value { actual: kind(actual), expected: kind(expected) }),
+        (Datum::Plain(actual), Datum::Plain(expected)) => compare_values(actual, expected),
+        _ => Err(Difference::Value { actual: description(actual), expected: description(expected) }),
     }
 }
 
 /// Compares each result with the expected result of the same index.
 pub(crate) fn compare_all<'d>(
-    extent: Extent,
+    properties: ComparedProperties,
     actual: impl IntoIterator<Item = &'d Datum>,
     expected: impl IntoIterator<Item = &'d Datum>,
 ) -> Result<(), Failure> {
     actual.into_iter().zip(expected).enumerate().try_for_each(|(index, (actual, expected))| {
-        compare_to(extent, actual, expected).map_err(|difference| Failure::Result { index, difference })
+        compare_properties(properties, actual, expected).map_err(|difference| Failure::Result { index, difference })
     })
 }
 
-fn same_length(actual: usize, expected: usize) -> Result<(), Difference> {
+fn check_length(actual: usize, expected: usize) -> Result<(), Difference> {
     if actual == expected { Ok(()) } else { Err(Difference::Length { actual, expected }) }
 }
 
-fn kind(datum: &Datum) -> String {
+fn description(datum: &Datum) -> String {
     match datum {
         Datum::Array(_) => "a tensor".to_owned(),
         Datum::Arrays(_) | Datum::OptionalArrays(_) => "a list of tensors".to_owned(),
@@ -230,19 +234,21 @@ fn kind(datum: &Datum) -> String {
     }
 }
 
-fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Difference> {
+fn compare_arrays(properties: ComparedProperties, actual: &Array, expected: &Array) -> Result<(), Difference> {
     if actual.dtype != expected.dtype {
         return Err(Difference::DType { actual: actual.dtype, expected: expected.dtype });
     }
     if actual.sizes != expected.sizes {
         return Err(Difference::Sizes { actual: actual.sizes.clone(), expected: expected.sizes.clone() });
     }
-    if matches!(extent, Extent::All | Extent::Values) {
-        let found = differing(Tolerance::of(expected.dtype), &actual.elements, &expected.elements);
+    if matches!(properties, ComparedProperties::All | ComparedProperties::AllButStrides) {
+        let found = first_difference(Tolerance::of(expected.dtype), &actual.elements, &expected.elements);
         found.map_or(Ok(()), Err)?;
-        same_length(actual.elements.len(), expected.elements.len())?;
+        check_length(actual.elements.len(), expected.elements.len())?;
     }
-    if matches!(extent, Extent::All | Extent::Geometry) && actual.strides != expected.strides {
+    if matches!(properties, ComparedProperties::All | ComparedProperties::AllButElements)
+        && actual.strides != expected.strides
+    {
         return Err(Difference::Strides {
             sizes: expected.sizes.clone(),
             actual: actual.strides.clone(),
@@ -253,15 +259,15 @@ fn arrays(extent: Extent, actual: &Array, expected: &Array) -> Result<(), Differ
 }
 
 /// Returns the first elements that differ by more than the tolerance, if any.
-pub(crate) fn differing(tolerance: Tolerance, actual: &[Scalar], expected: &[Scalar]) -> Option<Difference> {
+pub(crate) fn first_difference(tolerance: Tolerance, actual: &[Scalar], expected: &[Scalar]) -> Option<Difference> {
     let pairs = actual.iter().zip(expected).enumerate();
     let mut wrong = pairs.filter(|(_, (actual, expected))| !tolerance.allows(**actual, **expected));
     let (first, (&actual, &wanted)) = wrong.next()?;
-    let (count, of) = (1 + wrong.count(), expected.len());
-    Some(Difference::Elements { first, actual, expected: wanted, count, of })
+    let (count, total) = (1 + wrong.count(), expected.len());
+    Some(Difference::Elements { first, actual, expected: wanted, count, total })
 }
 
-fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {
+fn compare_values(actual: &Value, expected: &Value) -> Result<(), Difference> {
     let same = match (actual, expected) {
         (Value::Float(actual), Value::Float(expected)) => {
             Tolerance::of(DType::F64).allows(Scalar::Float(*actual), Scalar::Float(*expected))
@@ -277,9 +283,14 @@ fn plain(actual: &Value, expected: &Value) -> Result<(), Difference> {
 /// Whether a result is at least as close to the computation in double precision as the recording is.
 ///
 /// The backend under test computes the result in double precision, so that result counts only if it roughly agrees with the recording: a
-/// wrong backend would agree with itself perfectly. For narrow dtypes, `moved` measures "roughly": the change of the result if the
+/// wrong backend would agree with itself perfectly. For narrow dtypes, `rounding_sensitivity` measures "roughly": the change of the result if the
 /// arguments change by their rounding error.
-pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: impl FnOnce() -> f64) -> bool {
+pub(crate) fn is_as_precise(
+    actual: &Array,
+    recorded: &Array,
+    double: &Array,
+    rounding_sensitivity: impl FnOnce() -> f64,
+) -> bool {
     if actual.sizes != recorded.sizes || double.sizes != recorded.sizes || actual.dtype != recorded.dtype {
         return false;
     }
@@ -287,10 +298,10 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
         let distances = array.elements.iter().zip(&double.elements).zip(&recorded.elements);
         distances.fold(0.0_f64, |worst, ((&one, &double), &recorded)| {
             let agrees = Tolerance { relative: 0.0, absolute: 0.0 }.allows(one, recorded);
-            if is_nan(complex(recorded)) && !agrees {
+            if is_nan(to_complex(recorded)) && !agrees {
                 return f64::INFINITY;
             }
-            let (one, double) = (complex(one), complex(double));
+            let (one, double) = (to_complex(one), to_complex(double));
             let distance = (one - double).norm();
             if distance.is_nan() {
                 // Two infinities, or NaN: correct if the recording has the same.
@@ -300,10 +311,10 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
         })
     };
     let finite = |elements: &[Scalar]| -> f64 {
-        elements.iter().map(|&x| complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
+        elements.iter().map(|&x| to_complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
     };
-    let rough = if unit(recorded.dtype).is_some() {
-        8.0 * moved()
+    let rough = if unit_roundoff(recorded.dtype).is_some() {
+        8.0 * rounding_sensitivity()
     } else {
         let Tolerance { relative, absolute } = Tolerance::of(recorded.dtype);
         64.0 * (relative * finite(&recorded.elements) + absolute)
@@ -313,7 +324,7 @@ pub(crate) fn as_good(actual: &Array, recorded: &Array, double: &Array, moved: i
 }
 
 /// Returns the largest relative error of rounding to a narrow dtype: half of the distance from 1 to the next value.
-pub(crate) const fn unit(dtype: DType) -> Option<f64> {
+pub(crate) const fn unit_roundoff(dtype: DType) -> Option<f64> {
     match dtype {
         DType::BF16 => Some(1.0 / 256.0),
         DType::F16 => Some(1.0 / 2048.0),
@@ -343,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn infinities_are_equal_to_themselves_alone() {
+    fn infinities_are_equal_only_to_themselves() {
         let tolerance = Tolerance::of(DType::F32);
         let infinity = Scalar::Float(f64::INFINITY);
         assert!(tolerance.allows(infinity, infinity));
@@ -359,30 +370,32 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_closer_to_the_truth_than_the_recording_is_good() {
+    fn a_result_that_is_more_precise_than_the_recording_is_accepted() {
         let double = floats(DType::F64, &[1.0, 100.0]);
         let recorded = floats(DType::F32, &[1.0, 100.002]);
         let still = || 0.0;
-        assert!(as_good(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
-        assert!(!as_good(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
+        assert!(is_as_precise(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
+        assert!(!is_as_precise(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
     }
 
     #[test]
-    fn a_narrow_recording_is_as_far_off_as_its_arguments_are_uncertain() {
+    fn narrow_recordings_may_differ_by_the_effect_of_rounded_arguments() {
         let (double, recorded) = (floats(DType::F64, &[1.0]), floats(DType::BF16, &[1.125]));
         let actual = floats(DType::BF16, &[1.0]);
-        assert!(as_good(&actual, &recorded, &double, || 1.0 / 64.0));
-        assert!(!as_good(&actual, &recorded, &double, || 1.0 / 128.0));
+        assert!(is_as_precise(&actual, &recorded, &double, || 1.0 / 64.0));
+        assert!(!is_as_precise(&actual, &recorded, &double, || 1.0 / 128.0));
     }
 
     #[test]
     fn the_unit_of_a_narrow_dtype_is_the_largest_change_by_rounding() {
-        use crate::tensors::rounded;
+        use crate::tensors::round_to_dtype;
         for dtype in [DType::BF16, DType::F16] {
-            let unit = unit(dtype).unwrap();
+            let unit = unit_roundoff(dtype).unwrap();
             let changes = (0..4096_i32).map(|i| {
                 let x = 1.0 + f64::from(i) / 4096.0;
-                let Scalar::Float(stored) = rounded(&floats(dtype, &[x])).unwrap().elements[0] else { unreachable!() };
+                let Scalar::Float(stored) = round_to_dtype(&floats(dtype, &[x])).unwrap().elements[0] else {
+                    unreachable!()
+                };
                 (stored - x).abs() / x
             });
             let largest = changes.fold(0.0, f64::max);
@@ -391,15 +404,15 @@ mod tests {
     }
 
     #[test]
-    fn a_number_where_the_recording_has_none_is_not_good() {
+    fn a_number_in_place_of_nan_is_refused() {
         let (double, recorded) = (floats(DType::F64, &[1.0, 2.0]), floats(DType::F32, &[f64::NAN, 2.0]));
-        assert!(as_good(&recorded, &recorded, &double, || 0.0));
-        assert!(!as_good(&floats(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
+        assert!(is_as_precise(&recorded, &recorded, &double, || 0.0));
+        assert!(!is_as_precise(&floats(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
     }
 
     #[test]
-    fn a_backend_that_agrees_only_with_itself_is_not_good() {
+    fn a_backend_that_agrees_only_with_itself_is_refused() {
         let wrong = floats(DType::F32, &[5.0, 7.0]);
-        assert!(!as_good(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64), || 0.0));
+        assert!(!is_as_precise(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64), || 0.0));
     }
 }

@@ -3,9 +3,9 @@
 use dispatch_runtime::{DType, Device, Scalar, Tensor, Value};
 
 use crate::array::Array;
-use crate::compare::unit;
+use crate::compare::unit_roundoff;
 use crate::error::{Error, Result};
-use crate::gradients::numbers;
+use crate::gradients::pseudorandom_numbers;
 use crate::tensors::{to_array, to_tensor};
 
 /// A [`Value`] whose tensors are [`Array`]s on the host.
@@ -14,7 +14,7 @@ use crate::tensors::{to_array, to_tensor};
 /// use conformance::Datum;
 /// use dispatch_runtime::{Tensor, Value};
 ///
-/// let datum = Datum::read(&Value::from(Tensor::from_slice(&[1_i64, 2])))?;
+/// let datum = Datum::from_value(&Value::from(Tensor::from_slice(&[1_i64, 2])))?;
 /// assert_eq!(datum.arrays()[0].sizes, [2]);
 /// # Ok::<(), conformance::Error>(())
 /// ```
@@ -37,7 +37,7 @@ impl Datum {
     /// # Errors
     ///
     /// Returns an error if elements cannot be read.
-    pub fn read(value: &Value) -> Result<Self> {
+    pub fn from_value(value: &Value) -> Result<Self> {
         Ok(match value {
             Value::Tensor(tensor) => Self::Array(to_array(tensor)?),
             Value::Tensors(tensors) => Self::Arrays(tensors.iter().map(to_array).collect::<Result<_>>()?),
@@ -110,18 +110,18 @@ impl Datum {
 
     /// Returns the datum in double precision: floating-point and complex arrays, and dtypes that request such results.
     pub(crate) fn in_double(&self) -> Self {
-        self.in_dtypes(double)
+        self.map_dtypes(double_dtype)
     }
 
     /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
-    pub(crate) fn nudged(&self, seed: &mut u64) -> Self {
+    pub(crate) fn with_rounding_errors(&self, seed: &mut u64) -> Self {
         if let Self::Plain(_) = self {
             return self.in_double();
         }
         self.map(|array| {
-            let mut wide = array.cast(double(array.dtype));
-            let unit = unit(array.dtype).unwrap_or(0.0);
-            for (element, sign) in wide.elements.iter_mut().zip(numbers(seed, &array.sizes, false)) {
+            let mut wide = array.cast(double_dtype(array.dtype));
+            let unit = unit_roundoff(array.dtype).unwrap_or(0.0);
+            for (element, sign) in wide.elements.iter_mut().zip(pseudorandom_numbers(seed, &array.sizes, false)) {
                 if let Scalar::Float(x) = element {
                     *x *= 1.0 + unit.copysign(sign);
                 }
@@ -131,11 +131,11 @@ impl Datum {
     }
 
     /// Returns the datum with `F32` replaced by `F64`, as gradients were recorded. Other dtypes stay.
-    pub(crate) fn widened(&self) -> Self {
-        self.in_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
+    pub(crate) fn with_f64(&self) -> Self {
+        self.map_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }
 
-    fn in_dtypes(&self, change: impl Fn(DType) -> DType) -> Self {
+    fn map_dtypes(&self, change: impl Fn(DType) -> DType) -> Self {
         if let Self::Plain(Value::DType(dtype)) = self {
             return Self::Plain(change(*dtype).into());
         }
@@ -143,7 +143,7 @@ impl Datum {
     }
 }
 
-fn double(dtype: DType) -> DType {
+fn double_dtype(dtype: DType) -> DType {
     match dtype {
         _ if dtype.is_floating() => DType::F64,
         _ if dtype.is_complex() => DType::C128,

@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::datum::Datum;
 use crate::error::{Error, Result};
 use crate::recording::Call;
-use crate::tensors::{HOST, rounded};
+use crate::tensors::{HOST, round_to_dtype};
 
 /// Decodes all arguments of a call, in the schema's order. An argument that was not recorded gets the schema's default.
 ///
@@ -29,19 +29,19 @@ use crate::tensors::{HOST, rounded};
 ///
 /// # Errors
 ///
-/// Returns [`Error::NotGiven`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its
+/// Returns [`Error::MissingArgument`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its
 /// type.
 pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
         match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
             Some(json) => decode(json, &argument.ty),
-            None => left_out(argument),
+            None => omitted_argument(argument),
         }
     });
     let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
     for i in 0..arguments.len() {
-        if is_number(call, schema, i) {
-            let dtype = wrapped_dtype(&arguments, i);
+        if is_scalar_argument(call, schema, i) {
+            let dtype = scalar_tensor_dtype(&arguments, i);
             arguments[i] = arguments[i].map(|array| array.cast(dtype));
         }
     }
@@ -49,10 +49,10 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
 }
 
 /// Whether the recording has a scalar for a tensor argument.
-pub(crate) fn is_number(call: &Call, schema: &Schema, i: usize) -> bool {
+pub(crate) fn is_scalar_argument(call: &Call, schema: &Schema, i: usize) -> bool {
     let argument = &schema.arguments[i];
     let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
-    argument.ty.required().kind == TypeKind::Tensor && json.and_then(number).is_some()
+    argument.ty.required().kind == TypeKind::Tensor && json.and_then(decode_scalar).is_some()
 }
 
 /// Returns the dtype of a scalar that was given for a tensor. The scalar must not decide the dtype of the result if there are tensors of
@@ -60,7 +60,7 @@ pub(crate) fn is_number(call: &Call, schema: &Schema, i: usize) -> bool {
 ///
 /// Next to tensors with dimensions, a tensor without dimensions never decides the result dtype. Next to tensors without dimensions, the
 /// scalar takes their dtype.
-fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
+fn scalar_tensor_dtype(arguments: &[Datum], number: usize) -> DType {
     let others = arguments.iter().enumerate().filter(|&(i, _)| i != number).flat_map(|(_, datum)| datum.arrays());
     let Some(own) = arguments[number].as_array().map(|array| array.dtype) else { return DType::F64 };
     let of_its_kind = |dtype: DType| if own.is_floating() { dtype.is_floating() } else { dtype.is_integral() };
@@ -85,7 +85,7 @@ fn wrapped_dtype(arguments: &[Datum], number: usize) -> DType {
 ///
 /// # Errors
 ///
-/// Returns [`Error::Lacks`] if the number of values is not the schema's, and another [`Error`] if a value does not fit its type.
+/// Returns [`Error::MissingField`] if the number of values is not the schema's, and another [`Error`] if a value does not fit its type.
 pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     match &schema.returns[..] {
         [] => Ok(Vec::new()),
@@ -93,27 +93,27 @@ pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
         several => {
             let values = call.returned.get("list").and_then(Json::as_array);
             let values = values.filter(|values| values.len() == several.len());
-            let values = values.ok_or(Error::Lacks { what: "one result for each return" })?;
+            let values = values.ok_or(Error::MissingField { field: "one result for each return" })?;
             values.iter().zip(several).map(|(json, ret)| decode(json, &ret.ty)).collect()
         }
     }
 }
 
 /// Returns the value of an argument that the caller omits: its default, or `None` for an optional type.
-pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
+pub(crate) fn omitted_argument(argument: &Argument) -> Result<Datum> {
     match &argument.default {
         Some(default) => Value::default_of(argument)
             .map(Datum::Plain)
-            .ok_or_else(|| Error::Unfit { ty: argument.ty.to_string(), value: format!("the default {default}") }),
+            .ok_or_else(|| Error::WrongType { ty: argument.ty.to_string(), value: format!("the default {default}") }),
         None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
-        None => Err(Error::NotGiven { argument: argument.name.clone() }),
+        None => Err(Error::MissingArgument { argument: argument.name.clone() }),
     }
 }
 
 /// Collects all arguments in the schema's order: by name from `given`, or the default if `given` returns `None`.
-pub(crate) fn by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
+pub(crate) fn arguments_by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
     let arguments = schema.arguments.iter();
-    arguments.map(|argument| given(&argument.name).map_or_else(|| left_out(argument), Ok)).collect()
+    arguments.map(|argument| given(&argument.name).map_or_else(|| omitted_argument(argument), Ok)).collect()
 }
 
 /// Decodes the arguments after the call: `None` for each argument that is not a tensor. Returns `None` if they were not recorded.
@@ -127,57 +127,57 @@ pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec
 }
 
 fn decode(json: &Json, ty: &Type) -> Result<Datum> {
-    let unfit = || Error::Unfit { ty: ty.to_string(), value: json.to_string() };
-    let (tag, content) = tagged(json).ok_or_else(unfit)?;
+    let unfit = || Error::WrongType { ty: ty.to_string(), value: json.to_string() };
+    let (tag, content) = split_tag(json).ok_or_else(unfit)?;
     if tag == "none" {
         return Ok(Datum::Plain(Value::None));
     }
     match &ty.required().kind {
-        TypeKind::Tensor => match number(json) {
-            Some(number) => Ok(Datum::Array(wrapped(number))),
-            None => tensor(json).map(Datum::Array),
+        TypeKind::Tensor => match decode_scalar(json) {
+            Some(number) => Ok(Datum::Array(scalar_tensor(number))),
+            None => decode_tensor(json).map(Datum::Array),
         },
         TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
-            content.as_array().ok_or_else(unfit)?.iter().map(tensor).collect::<Result<_>>().map(Datum::Arrays)
+            content.as_array().ok_or_else(unfit)?.iter().map(decode_tensor).collect::<Result<_>>().map(Datum::Arrays)
         }
         TypeKind::List(element, _) if element.is_tensor_like() => {
-            let optional = |json| if is_none(json) { Ok(None) } else { tensor(json).map(Some) };
+            let optional = |json| if is_none(json) { Ok(None) } else { decode_tensor(json).map(Some) };
             content.as_array().ok_or_else(unfit)?.iter().map(optional).collect::<Result<_>>().map(Datum::OptionalArrays)
         }
         TypeKind::List(element, length) => {
             let several = content.as_array();
             let numbers = match several {
-                Some(items) => items.iter().map(number).collect::<Option<Vec<Scalar>>>(),
-                None => number(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
+                Some(items) => items.iter().map(decode_scalar).collect::<Option<Vec<Scalar>>>(),
+                None => decode_scalar(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
             };
-            list(&element.kind, numbers, several).map(Datum::Plain).ok_or_else(unfit)
+            decode_list(&element.kind, numbers, several).map(Datum::Plain).ok_or_else(unfit)
         }
-        kind => plain(kind, tag, content, json).map(Datum::Plain).ok_or_else(unfit),
+        kind => decode_value(kind, tag, content, json).map(Datum::Plain).ok_or_else(unfit),
     }
 }
 
-fn plain(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Value> {
+fn decode_value(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Value> {
     let text = || content.as_str();
     Some(match kind {
-        TypeKind::Scalar => number(json)?.into(),
-        TypeKind::Int | TypeKind::SymInt => whole(number(json)?)?.into(),
-        TypeKind::Float => number(json)?.to_f64()?.into(),
-        TypeKind::Complex => crate::tensors::complex(number(json)?).into(),
-        TypeKind::Bool | TypeKind::SymBool => (number(json)?.to_f64()? != 0.0).into(),
+        TypeKind::Scalar => decode_scalar(json)?.into(),
+        TypeKind::Int | TypeKind::SymInt => to_integer(decode_scalar(json)?)?.into(),
+        TypeKind::Float => decode_scalar(json)?.to_f64()?.into(),
+        TypeKind::Complex => crate::tensors::to_complex(decode_scalar(json)?).into(),
+        TypeKind::Bool | TypeKind::SymBool => (decode_scalar(json)?.to_f64()? != 0.0).into(),
         TypeKind::Str => Str::from(text()?).into(),
         TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
         TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
-        TypeKind::Layout => named(text()?, Layout::from_number)?.into(),
-        TypeKind::MemoryFormat => named(text()?, MemoryFormat::from_number)?.into(),
+        TypeKind::Layout => enum_by_name(text()?, Layout::from_number)?.into(),
+        TypeKind::MemoryFormat => enum_by_name(text()?, MemoryFormat::from_number)?.into(),
         // `Datum::to_value` replaces this by the device under test.
         TypeKind::Device => HOST.into(),
         _ => return None,
     })
 }
 
-fn list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Json>>) -> Option<Value> {
+fn decode_list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Json>>) -> Option<Value> {
     Some(match element {
-        TypeKind::Int | TypeKind::SymInt => numbers?.into_iter().map(whole).collect::<Option<Vec<_>>>()?.into(),
+        TypeKind::Int | TypeKind::SymInt => numbers?.into_iter().map(to_integer).collect::<Option<Vec<_>>>()?.into(),
         TypeKind::Float => numbers?.into_iter().map(Scalar::to_f64).collect::<Option<Vec<_>>>()?.into(),
         TypeKind::Bool | TypeKind::SymBool => {
             numbers?.into_iter().map(|number| Some(number.to_f64()? != 0.0)).collect::<Option<Vec<_>>>()?.into()
@@ -192,7 +192,7 @@ fn list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Jso
 }
 
 /// Creates a tensor without dimensions from a scalar.
-fn wrapped(number: Scalar) -> Array {
+fn scalar_tensor(number: Scalar) -> Array {
     let dtype = match number {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,
@@ -202,37 +202,37 @@ fn wrapped(number: Scalar) -> Array {
     Array::new(dtype, &[], vec![number])
 }
 
-fn tensor(json: &Json) -> Result<Array> {
-    let unfit = || Error::Unfit { ty: "Tensor".to_owned(), value: json.to_string() };
+fn decode_tensor(json: &Json) -> Result<Array> {
+    let unfit = || Error::WrongType { ty: "Tensor".to_owned(), value: json.to_string() };
     let body = json.get("tensor").and_then(Json::as_object).ok_or_else(unfit)?;
     let dtype = body.get("dtype").and_then(Json::as_str).and_then(|name| name.parse().ok()).ok_or_else(unfit)?;
-    let sizes = whole_numbers(body, "shape").ok_or_else(unfit)?;
-    let strides = whole_numbers(body, "strides").ok_or_else(unfit)?;
+    let sizes = integer_list(body, "shape").ok_or_else(unfit)?;
+    let strides = integer_list(body, "strides").ok_or_else(unfit)?;
     let elements = body.get("data").and_then(Json::as_array).ok_or_else(unfit)?;
-    let elements = elements.iter().map(element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
+    let elements = elements.iter().map(decode_element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
     // The recorded text of a float has fewer digits than the float.
-    rounded(&Array { dtype, sizes, strides, offset: 0, elements })
+    round_to_dtype(&Array { dtype, sizes, strides, offset: 0, elements })
 }
 
-pub(crate) fn whole_numbers(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
+pub(crate) fn integer_list(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
     body.get(key)?.as_array()?.iter().map(Json::as_i64).collect()
 }
 
 /// Decodes one element of a tensor. A complex element is a list of its real and imaginary parts.
-pub(crate) fn element(json: &Json) -> Option<Scalar> {
+pub(crate) fn decode_element(json: &Json) -> Option<Scalar> {
     match json {
         Json::Bool(value) => Some(Scalar::Bool(*value)),
         Json::Number(number) => number.as_i64().map(Scalar::Int).or_else(|| number.as_f64().map(Scalar::Float)),
-        Json::String(word) => named_float(word).map(Scalar::Float),
+        Json::String(word) => special_float(word).map(Scalar::Float),
         Json::Array(parts) => {
             let [re, im] = &parts[..] else { return None };
-            Some(Scalar::Complex(Complex64::new(element(re)?.to_f64()?, element(im)?.to_f64()?)))
+            Some(Scalar::Complex(Complex64::new(decode_element(re)?.to_f64()?, decode_element(im)?.to_f64()?)))
         }
         _ => None,
     }
 }
 
-fn named_float(word: &str) -> Option<f64> {
+fn special_float(word: &str) -> Option<f64> {
     match word {
         "nan" => Some(f64::NAN),
         "inf" => Some(f64::INFINITY),
@@ -242,9 +242,9 @@ fn named_float(word: &str) -> Option<f64> {
 }
 
 /// Decodes a scalar with a numeric tag. Returns `None` for other tags.
-pub(crate) fn number(json: &Json) -> Option<Scalar> {
-    let (tag, content) = tagged(json)?;
-    let number = element(content)?;
+pub(crate) fn decode_scalar(json: &Json) -> Option<Scalar> {
+    let (tag, content) = split_tag(json)?;
+    let number = decode_element(content)?;
     match (tag, number) {
         // `{"float": 2}` is a float.
         ("float", number) => number.to_f64().map(Scalar::Float),
@@ -253,7 +253,7 @@ pub(crate) fn number(json: &Json) -> Option<Scalar> {
     }
 }
 
-fn whole(number: Scalar) -> Option<i64> {
+fn to_integer(number: Scalar) -> Option<i64> {
     match number {
         Scalar::Int(value) => Some(value),
         Scalar::Bool(value) => Some(value.into()),
@@ -261,7 +261,7 @@ fn whole(number: Scalar) -> Option<i64> {
     }
 }
 
-pub(crate) fn tagged(json: &Json) -> Option<(&str, &Json)> {
+pub(crate) fn split_tag(json: &Json) -> Option<(&str, &Json)> {
     let mut pairs = json.as_object()?.iter();
     let (tag, content) = pairs.next()?;
     pairs.next().is_none().then_some((tag, content))
@@ -272,7 +272,7 @@ fn is_none(json: &Json) -> bool {
 }
 
 /// Finds the enum value whose text is `word`, among the values of the numbers 0 to 15.
-pub(crate) fn named<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
+pub(crate) fn enum_by_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
     (0..16).filter_map(of_number).find(|value| value.to_string() == word)
 }
 
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_and_not_the_tag_says_what_a_number_is() {
+    fn the_schema_decides_the_type_of_a_number() {
         let kinds = [("float", "float"), ("Scalar", "int"), ("int", "int"), ("bool", "bool"), ("complex", "complex")];
         for (ty, kind) in kinds {
             let Ok(Datum::Plain(value)) = decoded(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_do_not_pass_through_floats() {
+    fn large_integers_are_not_converted_to_floats() {
         let json = r#"{"tensor": {"dtype": "i64", "shape": [1], "strides": [1], "data": [9223372036854775807]}}"#;
         let Ok(Datum::Array(array)) = decoded(json, "Tensor") else { panic!("it is a tensor") };
         assert_eq!(array.elements, [Scalar::Int(i64::MAX)]);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_what_the_type_says() {
+    fn defaults_have_the_type_of_the_schema() {
         let call = Call::parse(r#"{"op": "f", "args": [], "kwargs": {}, "out": {"none": true}}"#).unwrap();
         let schema = "f(int[2] a=1, float b=2, ScalarType c=long, str d=\"x\", Tensor? e=None, bool f=True, Layout g=strided) -> ()";
         let arguments = arguments(&call, &Schema::parse(schema).unwrap()).unwrap();

@@ -31,9 +31,9 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A recording lacks a field.
-    Lacks {
+    MissingField {
         /// The missing field.
-        what: &'static str,
+        field: &'static str,
     },
     /// A recorded value has an unknown tag.
     UnknownTag {
@@ -41,21 +41,21 @@ pub enum Error {
         tag: String,
     },
     /// A recorded value cannot be converted to the schema's type.
-    Unfit {
+    WrongType {
         /// The schema's type.
         ty: String,
         /// The recorded value.
         value: String,
     },
     /// An argument has neither a recorded value nor a default.
-    NotGiven {
+    MissingArgument {
         /// The name of the argument.
         argument: String,
     },
     /// A recorded tensor does not have one stride per size.
-    NotAGeometry,
+    InvalidGeometry,
     /// Elements cannot be copied to or from a device.
-    NoCopy {
+    CopyFailed {
         /// The device.
         device: Device,
         /// The error of the copy.
@@ -72,12 +72,12 @@ impl fmt::Display for Error {
         match self {
             Self::Io { file, source } => write!(f, "cannot read the recordings in {file}: {source}"),
             Self::Json { line, source } => write!(f, "line {line} of the recordings is not JSON: {source}"),
-            Self::Lacks { what } => write!(f, "a recording lacks {what}"),
+            Self::MissingField { field } => write!(f, "a recording lacks {field}"),
             Self::UnknownTag { tag } => write!(f, "a recording holds `{tag}`, which is no kind of value"),
-            Self::Unfit { ty, value } => write!(f, "the schema asks for {ty}, and the recording holds {value}"),
-            Self::NotGiven { argument } => write!(f, "`{argument}` has neither a recorded value nor a default"),
-            Self::NotAGeometry => f.write_str("a recorded tensor has not one stride per size"),
-            Self::NoCopy { device, source } => write!(f, "cannot copy to or from {device}: {source}"),
+            Self::WrongType { ty, value } => write!(f, "the schema asks for {ty}, and the recording holds {value}"),
+            Self::MissingArgument { argument } => write!(f, "`{argument}` has neither a recorded value nor a default"),
+            Self::InvalidGeometry => f.write_str("a recorded tensor has not one stride per size"),
+            Self::CopyFailed { device, source } => write!(f, "cannot copy to or from {device}: {source}"),
             Self::OutOfStorage(source) => source.fmt(f),
             Self::Access(source) => source.fmt(f),
         }
@@ -89,7 +89,7 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
-            Self::NoCopy { source, .. } => Some(source),
+            Self::CopyFailed { source, .. } => Some(source),
             Self::OutOfStorage(source) => Some(&**source),
             Self::Access(source) => Some(source),
             _ => None,

@@ -20,10 +20,12 @@ mod aliasing;
 mod array;
 mod batches;
 mod case;
+#[cfg(feature = "command-line")]
+pub mod command_line;
 mod compare;
 mod datum;
 mod decode;
-mod derive;
+mod derived_calls;
 mod error;
 pub mod fuzz;
 mod gradients;
@@ -46,8 +48,8 @@ pub use datum::Datum;
 pub use decode::{arguments, results};
 pub use error::{Error, Result};
 pub use recording::{Call, core_operators, recorded_calls};
-pub use report::{Check, Failed, Report, Row, State, Tally, UnknownCheck};
-pub use suite::Suite;
+pub use report::{Check, FailedCheck, Report, Row, State, Tally, UnknownCheck};
+pub use suite::{Progress, Suite};
 pub use verdict::{Failure, Verdict};
 
 use dispatch_runtime::Device;

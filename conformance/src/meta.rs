@@ -5,10 +5,10 @@
 use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
 use crate::case::Case;
-use crate::compare::{Extent, compare_all};
+use crate::compare::{ComparedProperties, compare_all};
 use crate::datum::{Datum, to_values};
-use crate::tensors::outline;
-use crate::verdict::{Failure, Stop, Verdict, invoke};
+use crate::tensors::without_elements;
+use crate::verdict::{CallError, Failure, Verdict, invoke};
 
 /// Operators whose results, or their sizes, depend on elements although their definitions do not say so. Most of them are composites.
 const DATA_DEPENDENT: [&str; 12] = [
@@ -27,13 +27,14 @@ const DATA_DEPENDENT: [&str; 12] = [
 ];
 
 /// Overloads that read split positions from a tensor's elements.
-const CUT_BY_DATA: [(&str, &str); 2] = [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
+const DATA_DEPENDENT_OVERLOADS: [(&str, &str); 2] =
+    [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
 
 /// Whether the results of a call depend on elements, so that Meta cannot compute their sizes.
 pub(crate) fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
     let Name { base, overload, .. } = operator.name();
     let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
-    if operator.is_data_dependent() || lengths_in_tensors || CUT_BY_DATA.contains(&(base, overload)) {
+    if operator.is_data_dependent() || lengths_in_tensors || DATA_DEPENDENT_OVERLOADS.contains(&(base, overload)) {
         return true;
     }
     let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
@@ -44,24 +45,24 @@ pub(crate) fn check(case: &Case) -> Verdict {
     let made = call(case.operator, &case.arguments);
     if depends_on_data(case.operator, &case.arguments) {
         return match made {
-            Err(stop @ Stop::Failed(Failure::Panicked { .. })) => stop.into(),
-            _ => Verdict::LeftOut("its result depends on data"),
+            Err(error @ CallError::Failed(Failure::Panicked { .. })) => error.into(),
+            _ => Verdict::NotApplicable("its result depends on data"),
         };
     }
-    made.and_then(|results| Ok(compare_all(Extent::Geometry, &results, &case.expected)?)).into()
+    made.and_then(|results| Ok(compare_all(ComparedProperties::AllButElements, &results, &case.expected)?)).into()
 }
 
 /// Calls an operator on Meta, and returns its results without elements.
-pub(crate) fn call(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
+pub(crate) fn call(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, CallError> {
     let results = invoke(operator, to_values(arguments, Device::META)?)?;
-    Ok(results.iter().map(outlined).collect())
+    Ok(results.iter().map(to_datum_without_elements).collect())
 }
 
 /// Converts a result to a datum without elements.
-pub(crate) fn outlined(value: &Value) -> Datum {
+pub(crate) fn to_datum_without_elements(value: &Value) -> Datum {
     match value {
-        Value::Tensor(tensor) => Datum::Array(outline(tensor)),
-        Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(outline).collect()),
+        Value::Tensor(tensor) => Datum::Array(without_elements(tensor)),
+        Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(without_elements).collect()),
         other => Datum::Plain(other.clone()),
     }
 }

@@ -54,24 +54,26 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Json`] if the line is not a JSON object, and [`Error::Lacks`] if a field is missing or invalid.
+    /// Returns [`Error::Json`] if the line is not a JSON object, and [`Error::MissingField`] if a field is missing or invalid.
     pub fn parse(line: &str) -> Result<Self> {
         Self::parse_numbered(line, 1)
     }
 
     /// Returns the call with `f32` replaced by `f64`, as gradients were recorded. The elements keep their text, so they are not rounded to
     /// `f32`.
-    pub(crate) fn widened(&self) -> Self {
+    pub(crate) fn with_f64(&self) -> Self {
         let mut call = self.clone();
-        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(widen);
+        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(replace_f32);
         call
     }
 
     fn parse_numbered(text: &str, line: usize) -> Result<Self> {
         let mut json: Map<String, Json> = serde_json::from_str(text).map_err(|source| Error::Json { line, source })?;
-        let Some(Json::String(operator)) = json.remove("op") else { return Err(Error::Lacks { what: "`op`" }) };
-        let Some(Json::Array(arguments)) = json.remove("args") else { return Err(Error::Lacks { what: "`args`" }) };
-        let Some(returned) = json.remove("out") else { return Err(Error::Lacks { what: "`out`" }) };
+        let Some(Json::String(operator)) = json.remove("op") else { return Err(Error::MissingField { field: "`op`" }) };
+        let Some(Json::Array(arguments)) = json.remove("args") else {
+            return Err(Error::MissingField { field: "`args`" });
+        };
+        let Some(returned) = json.remove("out") else { return Err(Error::MissingField { field: "`out`" }) };
         let mut map = |key| if let Some(Json::Object(map)) = json.remove(key) { map } else { Map::new() };
         let (named, named_after) = (map("kwargs"), map("kwargs_after"));
         let arguments_after = if let Some(Json::Array(after)) = json.remove("args_after") { Some(after) } else { None };
@@ -82,15 +84,15 @@ impl Call {
 }
 
 /// Replaces the dtype `f32` by `f64` in all tensors of a JSON value.
-fn widen(json: &mut Json) {
+fn replace_f32(json: &mut Json) {
     match json {
         Json::Object(map) => {
             if let Some(dtype) = map.get_mut("dtype").filter(|dtype| *dtype == "f32") {
                 *dtype = "f64".into();
             }
-            map.values_mut().for_each(widen);
+            map.values_mut().for_each(replace_f32);
         }
-        Json::Array(list) => list.iter_mut().for_each(widen),
+        Json::Array(list) => list.iter_mut().for_each(replace_f32),
         _ => {}
     }
 }
@@ -99,7 +101,7 @@ fn widen(json: &mut Json) {
 fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     let number = |number: &Json| number.as_f64().or_else(|| number.as_str()?.parse().ok());
     let numbers = |list: &Json| list.as_array()?.iter().map(number).collect::<Option<_>>();
-    let lacking = || Error::Lacks { what: "numbers in `grad_f64`" };
+    let lacking = || Error::MissingField { field: "numbers in `grad_f64`" };
     if json.is_null() { Ok(None) } else { numbers(json).map(Some).ok_or_else(lacking) }
 }
 
@@ -120,7 +122,7 @@ fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Returns an error if a recording exists but cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    let files = RECORDINGS.iter().map(|(name, copy)| read_recording(name, copy)).collect::<Result<Vec<_>>>()?;
     if files[0].is_none() {
         return Ok(None);
     }
@@ -138,7 +140,7 @@ pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
 
 /// Returns the lines of all recordings.
 pub(crate) fn recorded_lines() -> Result<Vec<String>> {
-    let files = RECORDINGS.iter().map(|(name, copy)| lines(name, copy)).collect::<Result<Vec<_>>>()?;
+    let files = RECORDINGS.iter().map(|(name, copy)| read_recording(name, copy)).collect::<Result<Vec<_>>>()?;
     Ok(files.into_iter().flatten().flatten().collect())
 }
 
@@ -156,7 +158,7 @@ pub(crate) fn recorded_lines() -> Result<Vec<String>> {
 ///
 /// Returns an error if the list exists but cannot be read.
 pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
-    let Some(lines) = lines("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
+    let Some(lines) = read_recording("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
         return Ok(None);
     };
     let mut operators = Vec::with_capacity(lines.len());
@@ -164,7 +166,7 @@ pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
         let json: Json = serde_json::from_str(line).map_err(|source| Error::Json { line: i + 1, source })?;
         let text = |key: &str| json.get(key).and_then(Json::as_str).map(str::to_owned);
         let (Some(name), Some(schema)) = (text("op"), text("schema")) else {
-            return Err(Error::Lacks { what: "`op` or `schema`" });
+            return Err(Error::MissingField { field: "`op` or `schema`" });
         };
         operators.push((name, schema));
     }
@@ -172,20 +174,20 @@ pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
 }
 
 /// Reads the lines of a file, compressed or not: of the folder in `DISPATCH_GOLDEN` if it is set, or of `copy`.
-fn lines(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
+fn read_recording(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
     let io_error = |source| Error::Io { file: name.to_owned(), source };
     let Some(folder) = env::var_os("DISPATCH_GOLDEN") else {
         return read_lines(GzDecoder::new(copy)).map(Some).map_err(io_error);
     };
     let folder = Path::new(&folder);
-    if let Some(file) = open(&folder.join(name)).map_err(io_error)? {
+    if let Some(file) = open_if_exists(&folder.join(name)).map_err(io_error)? {
         return read_lines(file).map(Some).map_err(io_error);
     }
-    let compressed = open(&folder.join(format!("{name}.gz"))).map_err(io_error)?;
+    let compressed = open_if_exists(&folder.join(format!("{name}.gz"))).map_err(io_error)?;
     compressed.map(|file| read_lines(GzDecoder::new(file))).transpose().map_err(io_error)
 }
 
-fn open(path: &Path) -> io::Result<Option<fs::File>> {
+fn open_if_exists(path: &Path) -> io::Result<Option<fs::File>> {
     match fs::File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -24,7 +24,13 @@ macro_rules! checks {
             /// All families of checks.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$check),*];
 
-            const fn name(self) -> &'static str {
+            /// Returns the name of the family.
+            ///
+            /// ```
+            /// assert_eq!(conformance::Check::BatchRules.name(), "batch-rules");
+            /// ```
+            #[must_use]
+            pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$check => $name,)*
                 }
@@ -47,7 +53,7 @@ checks! {
     /// Wrong calls, which must be refused.
     Mistakes: "mistakes",
     /// Calls of core operators without a recording, compared with recordings of other operators.
-    Twins: "twins",
+    Siblings: "siblings",
     /// The gradients of the call in double precision, compared with the recorded ones.
     Gradients: "gradients",
     /// The gradients of the in-place form, through a base and through a view, compared with those of the call.
@@ -113,7 +119,7 @@ pub struct Tally {
     /// The number of checks without an operator, kernel or derivative.
     pub not_implemented: usize,
     /// The number of checks that do not apply to their call.
-    pub left_out: usize,
+    pub not_applicable: usize,
 }
 
 /// The overall result of an operator.
@@ -177,8 +183,8 @@ impl Row {
 /// A failed check of one call.
 ///
 /// ```
-/// use conformance::{Check, Failed, Failure};
-/// let failed = Failed {
+/// use conformance::{Check, FailedCheck, Failure};
+/// let failed = FailedCheck {
 ///     operator: "aten::neg".to_owned(),
 ///     call: 3,
 ///     check: Check::Values,
@@ -187,7 +193,7 @@ impl Row {
 /// assert_eq!(failed.arguments(), "--only aten::neg --call 3 --check values");
 /// ```
 #[derive(Debug)]
-pub struct Failed {
+pub struct FailedCheck {
     /// The operator's name with namespace and overload.
     pub operator: String,
     /// The number of the call among those of the operator, counted from 0.
@@ -198,7 +204,7 @@ pub struct Failed {
     pub failure: Failure,
 }
 
-impl Failed {
+impl FailedCheck {
     /// Returns the arguments with which the program `conformance` repeats only this check.
     #[must_use]
     pub fn arguments(&self) -> String {
@@ -206,10 +212,10 @@ impl Failed {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for FailedCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
-        write!(f, "\n  again: cargo run --release -p conformance-program -- {}", self.arguments())
+        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.arguments())
     }
 }
 
@@ -225,27 +231,34 @@ pub struct Report {
     device: Device,
     rows: Vec<Row>,
     /// The index of the row to which verdicts are added.
-    open: usize,
-    failed: Vec<Failed>,
-    left_out: Vec<(String, Check, &'static str)>,
+    open_row: usize,
+    failed: Vec<FailedCheck>,
+    not_applicable: Vec<(String, Check, &'static str)>,
     missing: Vec<(String, Check, String)>,
 }
 
 impl Report {
     pub(crate) const fn new(device: Device) -> Self {
-        Self { device, rows: Vec::new(), open: 0, failed: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
+        Self {
+            device,
+            rows: Vec::new(),
+            open_row: 0,
+            failed: Vec::new(),
+            not_applicable: Vec::new(),
+            missing: Vec::new(),
+        }
     }
 
     /// Opens the row of an operator: verdicts are added to it from now on.
-    pub(crate) fn open(&mut self, operator: &str) {
-        self.open = self.rows.iter().rposition(|row| row.operator == operator).unwrap_or_else(|| {
+    pub(crate) fn open_row(&mut self, operator: &str) {
+        self.open_row = self.rows.iter().rposition(|row| row.operator == operator).unwrap_or_else(|| {
             self.rows.push(Row { operator: operator.to_owned(), tallies: BTreeMap::new() });
             self.rows.len() - 1
         });
     }
 
     pub(crate) fn add(&mut self, call: usize, check: Check, verdict: Verdict) {
-        let Some(row) = self.rows.get_mut(self.open) else { return };
+        let Some(row) = self.rows.get_mut(self.open_row) else { return };
         let tally = row.tallies.entry(check).or_default();
         match verdict {
             Verdict::Passed => tally.passed += 1,
@@ -255,16 +268,16 @@ impl Report {
                     self.missing.push((row.operator.clone(), check, what));
                 }
             }
-            Verdict::LeftOut(reason) => {
-                tally.left_out += 1;
+            Verdict::NotApplicable(reason) => {
+                tally.not_applicable += 1;
                 let said = (row.operator.clone(), check, reason);
-                if !self.left_out.contains(&said) {
-                    self.left_out.push(said);
+                if !self.not_applicable.contains(&said) {
+                    self.not_applicable.push(said);
                 }
             }
             Verdict::Failed(failure) => {
                 tally.failed += 1;
-                self.failed.push(Failed { operator: row.operator.clone(), call, check, failure });
+                self.failed.push(FailedCheck { operator: row.operator.clone(), call, check, failure });
             }
         }
     }
@@ -279,14 +292,14 @@ impl Report {
     pub(crate) fn append(&mut self, mut other: Self) {
         self.rows.append(&mut other.rows);
         self.failed.append(&mut other.failed);
-        self.left_out.append(&mut other.left_out);
+        self.not_applicable.append(&mut other.not_applicable);
         self.missing.append(&mut other.missing);
     }
 
     pub(crate) fn sort(&mut self) {
         self.rows.sort_by(|a, b| a.operator.cmp(&b.operator));
         self.failed.sort_by(|a, b| a.operator.cmp(&b.operator));
-        self.left_out.sort_by(|a, b| a.0.cmp(&b.0));
+        self.not_applicable.sort_by(|a, b| a.0.cmp(&b.0));
         self.missing.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
@@ -313,7 +326,7 @@ impl Report {
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn failed(&self) -> &[Failed] {
+    pub fn failed(&self) -> &[FailedCheck] {
         &self.failed
     }
 
@@ -321,11 +334,11 @@ impl Report {
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// let failed: Vec<conformance::Failed> = suite.run()?.into_failed();
+    /// let failed: Vec<conformance::FailedCheck> = suite.run()?.into_failed();
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn into_failed(self) -> Vec<Failed> {
+    pub fn into_failed(self) -> Vec<FailedCheck> {
         self.failed
     }
 
@@ -333,14 +346,14 @@ impl Report {
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// for (operator, check, why) in suite.run()?.left_out() {
+    /// for (operator, check, why) in suite.run()?.not_applicable() {
     ///     println!("{operator}, {check}: {why}");
     /// }
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn left_out(&self) -> &[(String, Check, &'static str)] {
-        &self.left_out
+    pub fn not_applicable(&self) -> &[(String, Check, &'static str)] {
+        &self.not_applicable
     }
 
     /// Returns the operators for which a check could not be made, with the missing item: the operator, its kernel, or a derivative.
@@ -371,16 +384,16 @@ impl Report {
         self.rows.iter().filter(|row| row.state() == state).count()
     }
 
-    /// Returns the number of operators for which all calls passed a check, with none left out.
+    /// Returns the number of operators for which a check applied to all calls and passed.
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
     /// let report = suite.run()?;
-    /// assert!(report.wholly(conformance::Check::BatchRules) <= report.rows().len());
+    /// assert!(report.fully_passed(conformance::Check::BatchRules) <= report.rows().len());
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn wholly(&self, check: Check) -> usize {
+    pub fn fully_passed(&self, check: Check) -> usize {
         let tallies = self.rows.iter().filter_map(|row| row.tallies.get(&check));
         tallies.filter(|tally| **tally == Tally { passed: tally.passed.max(1), ..Tally::default() }).count()
     }
@@ -400,13 +413,13 @@ impl Report {
             passed: sum.passed + tally.passed,
             failed: sum.failed + tally.failed,
             not_implemented: sum.not_implemented + tally.not_implemented,
-            left_out: sum.left_out + tally.left_out,
+            not_applicable: sum.not_applicable + tally.not_applicable,
         })
     }
 }
 
 /// Formats an outcome as `7/10`: passed of made checks. Returns a dot if none was made.
-fn cell(tally: Option<&Tally>) -> String {
+fn passed_of_made(tally: Option<&Tally>) -> String {
     match tally {
         Some(tally) if tally.passed + tally.failed > 0 => format!("{}/{}", tally.passed, tally.passed + tally.failed),
         _ => ".".to_owned(),
@@ -423,7 +436,7 @@ impl fmt::Display for Report {
             write!(f, "\n{:width$}  {:15}", row.operator, row.state())?;
             Check::ALL
                 .iter()
-                .try_for_each(|check| write!(f, "  {:>1$}", cell(row.tallies.get(check)), column(check)))?;
+                .try_for_each(|check| write!(f, "  {:>1$}", passed_of_made(row.tallies.get(check)), column(check)))?;
         }
         let states = [State::Passed, State::Failed, State::NotImplemented, State::Unchecked];
         let [passed, failed, missing, unchecked] = states.map(|state| self.count(state));
@@ -433,9 +446,9 @@ impl fmt::Display for Report {
             "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented, {unchecked} unchecked",
             self.device
         )?;
-        match self.wholly(Check::BatchRules) {
+        match self.fully_passed(Check::BatchRules) {
             0 => Ok(()),
-            count => write!(f, "\n{count} operators have a rule for batches that serves all of their calls"),
+            count => write!(f, "\n{count} operators have a batch rule for all of their calls"),
         }
     }
 }

@@ -5,23 +5,23 @@
 
 use dispatch_runtime::Value;
 
-use crate::array::{Array, places};
+use crate::array::{Array, storage_indices};
 use crate::datum::Datum;
 
 /// Sets the storage offset of the first argument of an `as_strided` call so that it explains the result.
-pub(crate) fn infer(arguments: &mut [Datum], results: &[Datum]) {
+pub(crate) fn infer_offset(arguments: &mut [Datum], results: &[Datum]) {
     let [Datum::Array(given), _, _, Datum::Plain(offset), ..] = arguments else { return };
     let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };
     let asked = Array { offset, ..result.clone() };
-    if asked.extent() > given.extent() {
+    if asked.required_elements() > given.required_elements() {
         given.offset += (0..=offset).find(|&start| explains(given, start, &asked)).unwrap_or(0);
     }
 }
 
 fn explains(given: &Array, start: i64, asked: &Array) -> bool {
-    let held = places(&given.sizes, &given.strides, given.offset + start);
+    let held = storage_indices(&given.sizes, &given.strides, given.offset + start);
     let element_at = |place| held.iter().position(|&at| at == place).map(|i| given.elements[i]);
-    asked.places().into_iter().map(element_at).eq(asked.elements.iter().map(|&element| Some(element)))
+    asked.storage_indices().into_iter().map(element_at).eq(asked.elements.iter().map(|&element| Some(element)))
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_lies_beyond_the_elements_tells_where_they_start() {
+    fn the_offset_is_inferred_from_a_result_beyond_the_elements() {
         let array = |values: &[i64]| {
             Array::new(
                 DType::I64,
@@ -45,7 +45,7 @@ mod tests {
             Datum::Plain(Value::None),
             Datum::Plain(Value::Int(3)),
         ];
-        infer(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
+        infer_offset(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
         assert_eq!(arguments[0].as_array().unwrap().offset, 2);
     }
 }

@@ -7,12 +7,12 @@ use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
 use crate::case::Case;
-use crate::derive::{self, Forms};
+use crate::derived_calls::{self, Forms};
 use crate::error::Result;
 use crate::gradients;
 use crate::large;
 use crate::meta;
-use crate::numbers::Numbers;
+use crate::numbers::RecordedScalars;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
 use crate::trace;
@@ -20,7 +20,7 @@ use crate::unrecorded;
 use crate::verdict::Verdict;
 
 /// The number of parts per thread into which the operators are divided: one operator may take long.
-const PARTS: usize = 16;
+const PARTS_PER_THREAD: usize = 16;
 
 /// A selection of checks, calls and operators to run on a device.
 ///
@@ -56,6 +56,40 @@ pub(crate) struct Target<'a> {
     pub(crate) is_sampled: bool,
     /// Whether the results may differ from those of PyTorch's CPU as those of PyTorch's own devices do.
     pub(crate) has_device_differences: bool,
+}
+
+/// The progress of a run of the suite.
+///
+/// [`Suite::run_with_progress`] has an example.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress<'a> {
+    /// The operator whose calls run next.
+    pub operator: &'a str,
+    /// The number of finished steps. An operator has one step for each kind of calls: recorded, large, with recorded scalars.
+    pub finished: usize,
+    /// The number of all steps.
+    pub total: usize,
+}
+
+/// A step of a run: calls of one kind of one operator.
+enum Step<'a> {
+    Recorded(&'a [&'a Call]),
+    /// Calls of an operator without a recording.
+    Unrecorded(&'a str),
+    Generated(&'a Call),
+    Large(&'static Operator),
+    Numbers(&'a str, &'a RecordedScalars),
+}
+
+impl Step<'_> {
+    fn operator(&self) -> String {
+        match self {
+            Self::Recorded(calls) => calls[0].operator.clone(),
+            Self::Generated(call) => call.operator.clone(),
+            Self::Large(operator) => operator.name().to_string(),
+            Self::Unrecorded(name) | Self::Numbers(name, _) => (*name).to_owned(),
+        }
+    }
 }
 
 impl Suite {
@@ -166,10 +200,10 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::{Check, Suite};
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).device_differences();
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).accept_device_differences();
     /// ```
     #[must_use]
-    pub const fn device_differences(mut self) -> Self {
+    pub const fn accept_device_differences(mut self) -> Self {
         self.has_device_differences = true;
         self
     }
@@ -180,7 +214,26 @@ impl Suite {
     ///
     /// Returns an error if the recordings cannot be read. If there are none, the report is empty.
     pub fn run(&self) -> Result<Report> {
-        let mut report = self.run_over(&Recorded::read(self)?);
+        self.run_with_progress(&mut |_| {})
+    }
+
+    /// Runs the suite on the recordings, and calls `on_step` before each step.
+    ///
+    /// ```
+    /// use conformance::{Check, Suite};
+    ///
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").check(Check::Values);
+    /// let mut operators = Vec::new();
+    /// suite.run_with_progress(&mut |progress| operators.push(progress.operator.to_owned()))?;
+    /// assert!(operators.iter().all(|operator| operator == "aten::relu"));
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the recordings cannot be read, as [`run`](Self::run) does.
+    pub fn run_with_progress(&self, on_step: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let mut report = self.run_steps(&Recordings::read(self)?, on_step);
         report.sort();
         Ok(report)
     }
@@ -201,7 +254,7 @@ impl Suite {
     ///
     /// Returns an error if the recordings cannot be read, as [`run`](Self::run) does.
     pub fn run_on(&self, devices: &[Device]) -> Result<Report> {
-        let (recorded, next, count) = (Recorded::read(self)?, AtomicUsize::new(0), PARTS * devices.len());
+        let (recorded, next, count) = (Recordings::read(self)?, AtomicUsize::new(0), PARTS_PER_THREAD * devices.len());
         let (own, parts) = self.part;
         let run = |device: Device| {
             let mut report = Report::new(device);
@@ -211,7 +264,7 @@ impl Suite {
                     return report;
                 }
                 let suite = Self { device, ..self.clone() }.part(own + parts * part, parts * count);
-                report.append(suite.run_over(&recorded));
+                report.append(suite.run_steps(&recorded, &mut |_| {}));
             }
         };
         let mut report = Report::new(self.device);
@@ -225,24 +278,31 @@ impl Suite {
         Ok(report)
     }
 
-    fn run_over(&self, recorded: &Recorded) -> Report {
-        let Recorded { calls, others, made, numbers } = recorded;
-        let mut report = self.run_calls(calls);
-        for name in others {
-            self.run_unrecorded(name, calls, &mut report);
-            self.run_random(name, &mut report);
-        }
-        for call in made.iter().filter(|call| self.wants(call)) {
-            self.run_made(call, &mut report);
-        }
-        if self.makes(Check::Large) {
-            for operator in Operator::all() {
-                self.run_large(operator, calls, &mut report);
-            }
-        }
-        if let Some(numbers) = numbers {
-            for name in numbers.operators() {
-                self.run_numbers(name, numbers, &mut report);
+    fn run_steps(&self, recorded: &Recordings, on_step: &mut dyn FnMut(Progress<'_>)) -> Report {
+        let Recordings { calls, unrecorded: names, generated, numbers } = recorded;
+        let wanted = self.selected_calls(calls);
+        let large = if self.includes_check(Check::Large) { Operator::all() } else { Vec::new() };
+        let with_numbers =
+            numbers.iter().flat_map(|numbers| numbers.operators().into_iter().map(move |name| (name, numbers)));
+        let steps = by_operator(&wanted).map(Step::Recorded);
+        let steps = steps.chain(names.iter().map(|name| Step::Unrecorded(name)));
+        let steps = steps.chain(generated.iter().filter(|call| self.includes_call(call)).map(Step::Generated));
+        let steps = steps.chain(large.into_iter().map(Step::Large));
+        let steps = steps.chain(with_numbers.map(|(name, numbers)| Step::Numbers(name, numbers)));
+        let steps = steps.map(|step| (step.operator(), step)).filter(|(operator, _)| self.includes_operator(operator));
+        let steps: Vec<(String, Step<'_>)> = steps.collect();
+        let mut report = Report::new(self.device);
+        for (finished, (operator, step)) in steps.iter().enumerate() {
+            on_step(Progress { operator, finished, total: steps.len() });
+            match *step {
+                Step::Recorded(recorded) => self.run_recorded(recorded, &mut report),
+                Step::Unrecorded(name) => {
+                    self.run_unrecorded(name, calls, &mut report);
+                    self.run_random(name, &mut report);
+                }
+                Step::Generated(call) => self.run_generated(call, &mut report),
+                Step::Large(operator) => self.run_large(operator, calls, &mut report),
+                Step::Numbers(name, numbers) => self.run_numbers(name, numbers, &mut report),
             }
         }
         report
@@ -251,56 +311,50 @@ impl Suite {
     /// Runs the large calls of an operator, and adds their verdicts.
     fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
-        if !self.wants_operator(&name) {
-            return;
-        }
         let verdicts = large::check(operator, self.target(), calls);
         if !verdicts.is_empty() {
-            report.open(&name);
+            report.open_row(&name);
         }
         self.add_numbered(report, Check::Large, verdicts);
     }
 
     /// Runs the calls of an operator with the recorded scalars, and adds their verdicts.
-    fn run_numbers(&self, name: &str, numbers: &Numbers, report: &mut Report) {
-        if !self.wants_operator(name) {
-            return;
-        }
-        report.open(name);
+    fn run_numbers(&self, name: &str, numbers: &RecordedScalars, report: &mut Report) {
+        report.open_row(name);
         let check = |operator| numbers.check(operator, self.target());
-        self.add_numbered(report, Check::Numbers, of_found(name, check));
+        self.add_numbered(report, Check::Numbers, verdicts_of(name, check));
     }
 
     /// Compares the gradients of a call without a recording with finite differences, and adds the verdicts.
-    fn run_made(&self, call: &Call, report: &mut Report) {
-        report.open(&call.operator);
+    fn run_generated(&self, call: &Call, report: &mut Report) {
+        report.open_row(&call.operator);
         let check = |operator| {
-            let case = Case::made(operator, call, self.device);
+            let case = Case::unrecorded(operator, call, self.device);
             case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        report.add_all(call.number, Check::Numeric, of_found(&call.operator, check));
+        report.add_all(call.number, Check::Numeric, verdicts_of(&call.operator, check));
     }
 
     /// Checks a random operator within `vmap` in each randomness mode, and adds the verdicts.
     fn run_random(&self, name: &str, report: &mut Report) {
-        if !self.wants_operator(name) || !self.makes(Check::Vmap) {
+        if !self.includes_check(Check::Vmap) {
             return;
         }
         let Ok(operator) = Operator::find(name) else { return };
-        let Some(arguments) = unrecorded::random::call_of(operator, self.device) else { return };
-        report.open(name);
+        let Some(arguments) = unrecorded::random::random_arguments(operator, self.device) else { return };
+        report.open_row(name);
         let made = |arguments: Vec<_>| batches::random(operator, &arguments, self.device);
         report.add_all(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
     }
 
     /// Checks an operator without a recording against recordings of other operators, and adds the verdicts.
     fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
-        if !self.wants_operator(name) || !self.makes(Check::Twins) {
+        if !self.includes_check(Check::Siblings) {
             return;
         }
-        report.open(name);
-        let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.covers(case));
-        self.add_numbered(report, Check::Twins, of_found(name, check));
+        report.open_row(name);
+        let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.supports(case));
+        self.add_numbered(report, Check::Siblings, verdicts_of(name, check));
     }
 
     /// Adds the verdicts of calls that are numbered by their index.
@@ -323,37 +377,45 @@ impl Suite {
     /// ```
     #[must_use]
     pub fn run_calls(&self, calls: &[Call]) -> Report {
-        let mut calls: Vec<&Call> = calls.iter().filter(|call| self.wants(call)).collect();
-        calls.sort_by(|a, b| (&a.operator, a.number).cmp(&(&b.operator, b.number)));
         let mut report = Report::new(self.device);
-        for calls in calls.chunk_by(|a, b| a.operator == b.operator) {
-            report.open(&calls[0].operator);
-            match Operator::find(&calls[0].operator) {
-                Ok(operator) => self.run_operator(operator, calls, &mut report),
-                Err(error) => calls.iter().for_each(|call| {
-                    report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
-                }),
-            }
-        }
+        by_operator(&self.selected_calls(calls)).for_each(|calls| self.run_recorded(calls, &mut report));
         report
     }
 
-    fn wants(&self, call: &Call) -> bool {
-        self.wants_operator(&call.operator) && self.call.is_none_or(|number| number == call.number)
+    /// Returns the calls that the suite selects, sorted by operator and number.
+    fn selected_calls<'a>(&self, calls: &'a [Call]) -> Vec<&'a Call> {
+        let mut calls: Vec<&Call> = calls.iter().filter(|call| self.includes_call(call)).collect();
+        calls.sort_by(|a, b| (&a.operator, a.number).cmp(&(&b.operator, b.number)));
+        calls
     }
 
-    fn wants_operator(&self, name: &str) -> bool {
+    /// Runs recorded calls of one operator, and adds their verdicts.
+    fn run_recorded(&self, calls: &[&Call], report: &mut Report) {
+        report.open_row(&calls[0].operator);
+        match Operator::find(&calls[0].operator) {
+            Ok(operator) => self.run_operator(operator, calls, report),
+            Err(error) => calls.iter().for_each(|call| {
+                report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
+            }),
+        }
+    }
+
+    fn includes_call(&self, call: &Call) -> bool {
+        self.includes_operator(&call.operator) && self.call.is_none_or(|number| number == call.number)
+    }
+
+    fn includes_operator(&self, name: &str) -> bool {
         let (part, parts) = self.part;
         let is_in_part = parts < 2 || name.bytes().map(usize::from).sum::<usize>() % parts == part;
         is_in_part && (self.only.is_empty() || self.only.iter().any(|only| only == name))
     }
 
-    fn makes(&self, check: Check) -> bool {
+    fn includes_check(&self, check: Check) -> bool {
         self.checks.is_empty() || self.checks.contains(&check)
     }
 
     /// Whether the device supports all dtypes of a call.
-    fn covers(&self, case: &Case) -> bool {
+    fn supports(&self, case: &Case) -> bool {
         let base = case.operator.name().base;
         let is_missing = |dtype| self.without_calls.iter().any(|(name, of)| name == base && *of == dtype);
         case.dtypes().all(|dtype| !self.without.contains(&dtype) && !is_missing(dtype))
@@ -374,11 +436,11 @@ impl Suite {
                     continue;
                 }
             };
-            if !self.covers(&case) {
+            if !self.supports(&case) {
                 continue;
             }
             for check in Check::ALL {
-                if self.makes(check) {
+                if self.includes_check(check) {
                     report.add_all(call.number, check, verdicts(check, &case, call.number, forms));
                 }
             }
@@ -386,48 +448,54 @@ impl Suite {
     }
 }
 
-/// The recordings that a run needs.
-struct Recorded {
-    calls: Vec<Call>,
-    /// Operators without a recorded call.
-    others: Vec<String>,
-    /// Calls without a recording, whose gradients are compared with finite differences.
-    made: Vec<Call>,
-    numbers: Option<Numbers>,
+/// Divides sorted calls by operator.
+fn by_operator<'a>(calls: &'a [&'a Call]) -> impl Iterator<Item = &'a [&'a Call]> {
+    calls.chunk_by(|a, b| a.operator == b.operator)
 }
 
-impl Recorded {
+/// The recordings that a run needs.
+struct Recordings {
+    calls: Vec<Call>,
+    /// Operators without a recorded call.
+    unrecorded: Vec<String>,
+    /// Calls without a recording, whose gradients are compared with finite differences.
+    generated: Vec<Call>,
+    numbers: Option<RecordedScalars>,
+}
+
+impl Recordings {
     fn read(suite: &Suite) -> Result<Self> {
         let calls = recorded_calls()?.unwrap_or_default();
         let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
-        let names = core.chain(unrecorded::others().map(str::to_owned));
-        let others = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
-        let made = if suite.makes(Check::Numeric) { gradients::made_calls::calls()? } else { Vec::new() };
-        let numbers = suite.makes(Check::Numbers).then(Numbers::recorded).transpose()?;
-        Ok(Self { calls, others, made, numbers })
+        let names = core.chain(unrecorded::operator_names().map(str::to_owned));
+        let unrecorded = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
+        let generated =
+            if suite.includes_check(Check::Numeric) { gradients::generated_calls::calls()? } else { Vec::new() };
+        let numbers = suite.includes_check(Check::Numbers).then(RecordedScalars::recorded).transpose()?;
+        Ok(Self { calls, unrecorded, generated, numbers })
     }
 }
 
 /// Returns the verdicts of a check of the operator of this name, or that the operator is not implemented.
-fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
+fn verdicts_of(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
 fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     match check {
-        Check::Values => vec![case.values()],
+        Check::Values => vec![case.check_values()],
         Check::Meta => vec![meta::check(case)],
-        Check::InPlace => forms.in_place.map_or_else(Vec::new, |form| derive::in_place(case, form)),
-        Check::Out => forms.out.map_or_else(Vec::new, |form| derive::out(case, form)),
+        Check::InPlace => forms.in_place.map_or_else(Vec::new, |form| derived_calls::in_place(case, form)),
+        Check::Out => forms.out.map_or_else(Vec::new, |form| derived_calls::out(case, form)),
         Check::Gradients => gradients::recorded(case).into_iter().collect(),
         Check::InPlaceGradients => forms.in_place.map_or_else(Vec::new, |form| gradients::in_place(case, form)),
         Check::Numeric => gradients::numeric(case),
-        Check::Layouts => derive::layouts(case),
-        Check::Mistakes => derive::mistakes(case),
+        Check::Layouts => derived_calls::layouts(case),
+        Check::Mistakes => derived_calls::mistakes(case),
         Check::Vmap => batches::check(case, number, forms),
-        Check::BatchRules => batches::rules(case, number),
+        Check::BatchRules => batches::check_rules(case, number),
         Check::Trace => trace::check(case),
         // These checks are not about recorded calls.
-        Check::Twins | Check::Large | Check::Numbers => Vec::new(),
+        Check::Siblings | Check::Large | Check::Numbers => Vec::new(),
     }
 }

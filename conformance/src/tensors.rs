@@ -4,7 +4,7 @@ use dispatch_runtime::{
     AccessError, Bool, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16, f16,
 };
 
-use crate::array::{Array, places};
+use crate::array::{Array, storage_indices};
 use crate::error::{Error, Result};
 
 /// The device whose memory the suite reads and writes directly. Expected results are computed there.
@@ -16,7 +16,7 @@ pub(crate) const GAP: Scalar = Scalar::Int(77);
 /// Creates a tensor on `device` with the elements and the geometry of an array.
 pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
     if device == Device::META {
-        return meta(array);
+        return meta_tensor(array);
     }
     to_device(to_host(array)?, device)
 }
@@ -24,7 +24,7 @@ pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
 /// Reads a tensor's dtype, geometry and elements to the host.
 pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
     let host = from_device(tensor)?;
-    let elements = if host.geometry().count() == 0 { Vec::new() } else { read(&host)? };
+    let elements = if host.geometry().count() == 0 { Vec::new() } else { read_elements(&host)? };
     Ok(Array {
         dtype: host.dtype(),
         sizes: tensor.sizes().to_vec(),
@@ -35,15 +35,15 @@ pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
 }
 
 /// Returns a tensor's dtype and geometry as an array without elements.
-pub(crate) fn outline(tensor: &Tensor) -> Array {
+pub(crate) fn without_elements(tensor: &Tensor) -> Array {
     let geometry = tensor.geometry();
     let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
     Array { dtype: tensor.dtype(), sizes, strides, offset: geometry.offset(), elements: Vec::new() }
 }
 
 /// Returns a tensor with another geometry on the storage of `tensor`.
-pub(crate) fn window(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
-    let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::NotAGeometry)?;
+pub(crate) fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+    let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::InvalidGeometry)?;
     Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
 }
 
@@ -58,7 +58,7 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
         memory.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
         Ok(storage)
     };
-    let storage = copy().map_err(|source| Error::NoCopy { device, source })?;
+    let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
     Ok(Tensor::new(storage, host.dtype(), host.geometry().clone())?)
 }
 
@@ -74,7 +74,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
         device.memory_backend()?.copy_out(tensor.storage(), &mut bytes(&host)?.write::<u8>()?)?;
         Ok(host)
     };
-    let storage = copy().map_err(|source| Error::NoCopy { device, source })?;
+    let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
@@ -84,21 +84,21 @@ fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-fn meta(array: &Array) -> Result<Tensor> {
-    let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::NotAGeometry)?;
+fn meta_tensor(array: &Array) -> Result<Tensor> {
+    let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::InvalidGeometry)?;
     Ok(Tensor::new(Storage::meta(0), array.dtype, geometry)?)
 }
 
 /// An element type that can be converted from and to [`Scalar`].
-trait Stored: Element {
+trait StoredElement: Element {
     fn from_scalar(scalar: Scalar) -> Self;
     fn to_scalar(self) -> Scalar;
 }
 
-macro_rules! stored {
+macro_rules! stored_elements {
     ($($ty:ty, |$in:ident| $from:expr, |$out:ident| $to:expr;)*) => {
-        $(impl Stored for $ty {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number takes the dtype that was asked for")]
+        $(impl StoredElement for $ty {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a scalar is converted to the requested dtype")]
             fn from_scalar($in: Scalar) -> Self {
                 $from
             }
@@ -111,11 +111,11 @@ macro_rules! stored {
 
         fn to_host(array: &Array) -> Result<Tensor> {
             match array.dtype {
-                $(<$ty as Element>::DTYPE => write::<$ty>(array),)*
+                $(<$ty as Element>::DTYPE => write_array::<$ty>(array),)*
             }
         }
 
-        fn read(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+        fn read_elements(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
             match tensor.dtype() {
                 $(<$ty as Element>::DTYPE => read_as::<$ty>(tensor),)*
             }
@@ -123,57 +123,60 @@ macro_rules! stored {
     };
 }
 
-stored! {
-    u8, |x| whole(x) as Self, |x| Scalar::Int(x.into());
-    i8, |x| whole(x) as Self, |x| Scalar::Int(x.into());
-    i16, |x| whole(x) as Self, |x| Scalar::Int(x.into());
-    i32, |x| whole(x) as Self, |x| Scalar::Int(x.into());
-    i64, |x| whole(x), |x| Scalar::Int(x);
-    f16, |x| Self::from_f64(real(x)), |x| Scalar::Float(x.to_f64());
-    bf16, |x| Self::from_f64(real(x)), |x| Scalar::Float(x.to_f64());
-    f32, |x| real(x) as Self, |x| Scalar::Float(x.into());
-    f64, |x| real(x), |x| Scalar::Float(x);
-    Complex32, |x| Self::new(complex(x).re as f32, complex(x).im as f32), |x| Scalar::Complex(Complex64::new(x.re.into(), x.im.into()));
-    Complex64, |x| complex(x), |x| Scalar::Complex(x);
-    Bool, |x| Self::from(complex(x) != Complex64::default()), |x| Scalar::Bool(x.into());
+stored_elements! {
+    u8, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
+    i8, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
+    i16, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
+    i32, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
+    i64, |x| to_integer(x), |x| Scalar::Int(x);
+    f16, |x| Self::from_f64(to_real(x)), |x| Scalar::Float(x.to_f64());
+    bf16, |x| Self::from_f64(to_real(x)), |x| Scalar::Float(x.to_f64());
+    f32, |x| to_real(x) as Self, |x| Scalar::Float(x.into());
+    f64, |x| to_real(x), |x| Scalar::Float(x);
+    Complex32, |x| Self::new(to_complex(x).re as f32, to_complex(x).im as f32), |x| Scalar::Complex(Complex64::new(x.re.into(), x.im.into()));
+    Complex64, |x| to_complex(x), |x| Scalar::Complex(x);
+    Bool, |x| Self::from(to_complex(x) != Complex64::default()), |x| Scalar::Bool(x.into());
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "as tensors are converted everywhere")]
-pub(crate) fn whole(scalar: Scalar) -> i64 {
-    if let Scalar::Int(value) = scalar { value } else { real(scalar) as i64 }
+#[expect(clippy::cast_possible_truncation, reason = "a float is truncated, as by a cast of a tensor")]
+pub(crate) fn to_integer(scalar: Scalar) -> i64 {
+    if let Scalar::Int(value) = scalar { value } else { to_real(scalar) as i64 }
 }
 
-pub(crate) fn real(scalar: Scalar) -> f64 {
-    complex(scalar).re
+pub(crate) fn to_real(scalar: Scalar) -> f64 {
+    to_complex(scalar).re
 }
 
-pub(crate) fn complex(scalar: Scalar) -> Complex64 {
+pub(crate) fn to_complex(scalar: Scalar) -> Complex64 {
     if let Scalar::Complex(value) = scalar { value } else { scalar.to_f64().unwrap_or(f64::NAN).into() }
 }
 
-fn write<T: Stored>(array: &Array) -> Result<Tensor> {
-    let mut memory = vec![T::from_scalar(GAP); array.extent()];
-    for (place, &element) in array.places().into_iter().zip(&array.elements) {
+fn write_array<T: StoredElement>(array: &Array) -> Result<Tensor> {
+    let mut memory = vec![T::from_scalar(GAP); array.required_elements()];
+    for (place, &element) in array.storage_indices().into_iter().zip(&array.elements) {
         if let Some(slot) = memory.get_mut(place) {
             *slot = T::from_scalar(element);
         }
     }
-    window(&Tensor::from_slice(&memory), &array.sizes, &array.strides, array.offset)
+    strided_view(&Tensor::from_slice(&memory), &array.sizes, &array.strides, array.offset)
 }
 
-fn read_as<T: Stored>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+fn read_as<T: StoredElement>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
     let whole = i64::try_from(tensor.storage().size() / tensor.dtype().size()).unwrap_or(i64::MAX);
     let flat = Tensor::new(tensor.storage().clone(), tensor.dtype(), Geometry::contiguous(&[whole]));
     let Ok(flat) = flat else { return Ok(Vec::new()) };
     let memory = flat.read::<T>()?;
-    let places = places(tensor.sizes(), tensor.strides(), tensor.geometry().offset());
+    let places = storage_indices(tensor.sizes(), tensor.strides(), tensor.geometry().offset());
     Ok(places.into_iter().filter_map(|place| memory.get(place)).map(|&element| element.to_scalar()).collect())
 }
 
 /// Returns the array with its elements rounded to its dtype.
-pub(crate) fn rounded(array: &Array) -> Result<Array> {
+pub(crate) fn round_to_dtype(array: &Array) -> Result<Array> {
     let stored = to_host(array)?;
-    Ok(Array { elements: if array.elements.is_empty() { Vec::new() } else { read(&stored)? }, ..array.clone() })
+    Ok(Array {
+        elements: if array.elements.is_empty() { Vec::new() } else { read_elements(&stored)? },
+        ..array.clone()
+    })
 }
 
 #[cfg(test)]
@@ -183,11 +186,12 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn what_is_written_at_any_strides_is_read_back() {
+    fn elements_at_any_strides_are_read_back() {
         for dtype in DType::ALL {
             let elements: Vec<Scalar> = (0..6).map(Scalar::from).collect();
             let array =
-                rounded(&Array { strides: vec![2, 5], offset: 3, ..Array::new(dtype, &[2, 3], elements) }).unwrap();
+                round_to_dtype(&Array { strides: vec![2, 5], offset: 3, ..Array::new(dtype, &[2, 3], elements) })
+                    .unwrap();
             assert_eq!(to_array(&to_tensor(&array, Device::CPU).unwrap()).unwrap(), array, "{dtype}");
         }
     }
@@ -195,9 +199,9 @@ mod tests {
     #[dispatch_key(backend)]
     static TPU: Key;
 
-    struct Bytes(Mutex<Vec<u8>>);
+    struct HostBuffer(Mutex<Vec<u8>>);
 
-    impl Buffer for Bytes {
+    impl Buffer for HostBuffer {
         fn device(&self) -> Device {
             Device::new(TPU).unwrap()
         }
@@ -207,28 +211,28 @@ mod tests {
         }
     }
 
-    struct Simulated;
+    struct SimulatedBackend;
 
-    impl Backend for Simulated {
+    impl Backend for SimulatedBackend {
         fn allocate(&self, _: Device, size: usize) -> dispatch_runtime::Result<Storage> {
-            Ok(Storage::new(Bytes(vec![0; size].into())))
+            Ok(Storage::new(HostBuffer(vec![0; size].into())))
         }
 
         fn copy_in(&self, from: &[u8], to: &Storage) -> dispatch_runtime::Result<()> {
-            to.buffer::<Bytes>().unwrap().0.lock().unwrap().copy_from_slice(from);
+            to.buffer::<HostBuffer>().unwrap().0.lock().unwrap().copy_from_slice(from);
             Ok(())
         }
 
         fn copy_out(&self, from: &Storage, to: &mut [u8]) -> dispatch_runtime::Result<()> {
-            to.copy_from_slice(&from.buffer::<Bytes>().unwrap().0.lock().unwrap());
+            to.copy_from_slice(&from.buffer::<HostBuffer>().unwrap().0.lock().unwrap());
             Ok(())
         }
     }
 
-    backend!(TPU, Simulated);
+    backend!(TPU, SimulatedBackend);
 
     #[test]
-    fn tensors_travel_to_devices_and_back() {
+    fn tensors_are_copied_to_devices_and_back() {
         let elements = [1, 2, 3].map(Scalar::from).to_vec();
         let array = Array { strides: vec![2], offset: 1, ..Array::new(DType::I32, &[3], elements) };
         let device = Device::new(TPU).unwrap();
@@ -245,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn a_meta_tensor_has_the_geometry_and_nothing_else() {
+    fn a_meta_tensor_has_a_geometry_and_no_elements() {
         let array = Array { strides: vec![1, 2], ..Array::new(DType::F32, &[2, 2], vec![Scalar::Float(0.0); 4]) };
         let tensor = to_tensor(&array, Device::META).unwrap();
         assert_eq!((tensor.device(), tensor.strides()), (Device::META, &[1, 2][..]));
-        assert!(matches!(to_array(&tensor), Err(Error::NoCopy { .. })));
+        assert!(matches!(to_array(&tensor), Err(Error::CopyFailed { .. })));
     }
 }

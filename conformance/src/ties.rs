@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{Name, Scalar, Value};
 
-use crate::array::{Array, places};
+use crate::array::{Array, storage_indices};
 use crate::compare::Tolerance;
 use crate::datum::Datum;
 
 /// Returns the index of the result whose indices are not unique, if the call has one.
-pub(crate) fn free_indices(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
+pub(crate) fn index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
     let stable = schema.argument("stable").and_then(|(i, _)| arguments.get(i));
     if matches!(stable, Some(Datum::Plain(Value::Bool(true)))) {
         return None;
@@ -41,7 +41,8 @@ pub(crate) fn select_equal(
     if actual.dtype != recorded.dtype || actual.sizes != recorded.sizes || actual.strides != recorded.strides {
         return false;
     }
-    let (Some(ours), Some(theirs)) = (selected(source, dim, actual), selected(source, dim, recorded)) else {
+    let (Some(ours), Some(theirs)) = (selected_elements(source, dim, actual), selected_elements(source, dim, recorded))
+    else {
         return false;
     };
     let exact = Tolerance { relative: 0.0, absolute: 0.0 };
@@ -55,7 +56,7 @@ pub(crate) fn select_equal(
 }
 
 /// Returns the logical index in `source` of the element that each index selects along `dim`. Returns `None` if an index is out of range.
-fn selected(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
+fn selected_elements(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
     let rank = source.sizes.len();
     let logical = Array::new(source.dtype, &source.sizes, Vec::new()).strides;
     if rank == 0 {
@@ -69,7 +70,7 @@ fn selected(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
     }
     let mut strides = logical;
     strides[dim] = 0;
-    let starts = places(&sizes, &strides, 0);
+    let starts = storage_indices(&sizes, &strides, 0);
     let along = starts.into_iter().zip(&indices.elements).map(|(start, &index)| {
         let Scalar::Int(index) = index else { return None };
         let within = usize::try_from(index.checked_mul(step)?).ok()?;
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_equal_value_will_do_and_no_other() {
+    fn any_index_of_an_equal_value_is_accepted() {
         assert!(equal("aten::mode", &[1], &[0]));
         assert!(!equal("aten::mode", &[2], &[0]));
         assert!(!equal("aten::mode", &[3], &[0]));
@@ -104,15 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn an_order_has_every_element_once() {
+    fn a_sort_selects_each_element_once() {
         assert!(equal("aten::sort", &[1, 0, 2], &[0, 1, 2]));
         assert!(!equal("aten::sort", &[1, 1, 2], &[0, 1, 2]));
     }
 
     #[test]
-    fn an_inner_dimension_is_walked_by_its_own_step() {
+    fn indices_along_an_inner_dimension_use_its_stride() {
         let source = ints(&[2, 3], &[0, 1, 2, 3, 4, 5]);
-        assert_eq!(selected(&source, 1, &ints(&[2], &[2, 0])), Some(vec![2, 3]));
-        assert_eq!(selected(&source, 0, &ints(&[1, 3], &[1, 0, 1])), Some(vec![3, 1, 5]));
+        assert_eq!(selected_elements(&source, 1, &ints(&[2], &[2, 0])), Some(vec![2, 3]));
+        assert_eq!(selected_elements(&source, 0, &ints(&[1, 3], &[1, 0, 1])), Some(vec![3, 1, 5]));
     }
 }

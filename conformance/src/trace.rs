@@ -3,46 +3,46 @@
 //! The kernels are the same, so results, aliasing, written arguments and seeded random numbers must agree bit by bit. This also holds for
 //! the cleaned graph, for the printed and parsed graph, and for a graph that runs under a layer.
 
-mod under;
+mod layer;
 
 use dispatch_runtime::{Result as Outcome, Scalar, Tensor, Value};
 use dispatch_trace::{Graph, TraceError};
 
 use crate::array::Array;
-use crate::case::{Case, is_unset};
-use crate::compare::{Difference, Extent, Tolerance, compare_to, differing};
+use crate::case::{Case, returns_uninitialized};
+use crate::compare::{ComparedProperties, Difference, Tolerance, compare_properties, first_difference};
 use crate::datum::{Datum, to_values};
 use crate::meta::depends_on_data;
 use crate::tensors::to_array;
-use crate::verdict::{Failure, Stop, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, attempt};
 
-use under::{Function, Made, Under};
+use layer::{Function, Layer, RunOutcome};
 
 /// Operators that may add uninitialized elements to a tensor.
 const RESIZE: [&str; 2] = ["resize", "_resize_output"];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
-    Trial { case }.verdicts().unwrap_or_else(|stop| vec![stop.into()])
+    TraceCheck { case }.verdicts().unwrap_or_else(|error| vec![error.into()])
 }
 
-struct Trial<'a> {
+struct TraceCheck<'a> {
     case: &'a Case,
 }
 
-impl Trial<'_> {
-    fn verdicts(&self) -> Result<Vec<Verdict>, Stop> {
+impl TraceCheck<'_> {
+    fn verdicts(&self) -> Result<Vec<Verdict>, CallError> {
         let (values, _) = self.arguments(Array::clone)?;
         let call = |inputs: &[Tensor]| self.call(&values, inputs);
-        let expected = self.under(Under::Nothing, &call, Array::clone)?;
-        let graph = match self.traced() {
+        let expected = self.run_under(Layer::None, &call, Array::clone)?;
+        let graph = match self.trace_call() {
             Ok(graph) => graph,
-            Err(stop) if is_data_dependent(&stop) && depends_on_data(self.case.operator, &self.case.arguments) => {
+            Err(error) if is_data_dependent(&error) && depends_on_data(self.case.operator, &self.case.arguments) => {
                 return Ok(vec![Verdict::Passed]);
             }
-            Err(stop) => return Err(stop),
+            Err(error) => return Err(error),
         };
         if graph.nodes().is_empty() {
-            return Ok(vec![Verdict::LeftOut("it gives no tensor, so there is nothing to record")]);
+            return Ok(vec![Verdict::NotApplicable("it returns no tensor, so there is nothing to record")]);
         }
         let reread = |graph: &Graph| attempt(|| Graph::parse(&graph.to_string(), graph.constants()));
         let clean = graph.clean();
@@ -52,50 +52,57 @@ impl Trial<'_> {
             ("printed and parsed", reread(&graph)),
             ("cleaned, printed and parsed", reread(&clean)),
         ];
-        let verdict = |(variant, graph): (&str, Result<Graph, Stop>)| {
-            let replayed = |graph: Graph| self.under(Under::Nothing, &|inputs| graph.run(inputs), Array::clone);
+        let verdict = |(variant, graph): (&str, Result<Graph, CallError>)| {
+            let replayed = |graph: Graph| self.run_under(Layer::None, &|inputs| graph.run(inputs), Array::clone);
             let compared = graph.and_then(|graph| self.compare(&replayed(graph)?, &expected));
-            Verdict::from(compared).of(variant)
+            Verdict::from(compared).with_context(variant)
         };
         let mut verdicts: Vec<Verdict> = variants.into_iter().map(verdict).collect();
-        for (layer, name) in Under::LAYERS {
-            let compared = self.agree_under(layer, &call, &|inputs| clean.run(inputs));
-            verdicts.push(Verdict::from(compared).of(name));
+        for (layer, name) in Layer::LAYERS {
+            let compared = self.compare_under(layer, &call, &|inputs| clean.run(inputs));
+            verdicts.push(Verdict::from(compared).with_context(name));
         }
         Ok(verdicts)
     }
 
     /// Checks that a graph and the call agree under a layer, or are refused with the same error.
-    fn agree_under(&self, layer: Under, call: &Function<'_>, graph: &Function<'_>) -> Result<(), Stop> {
-        let (expected, change): (_, fn(&Array) -> Array) = match self.under(layer, call, others) {
-            Ok(made) => (Ok(made), others),
-            Err(_) => (self.under(layer, call, Array::clone), Array::clone),
+    fn compare_under(&self, layer: Layer, call: &Function<'_>, graph: &Function<'_>) -> Result<(), CallError> {
+        let (expected, change): (_, fn(&Array) -> Array) = match self.run_under(layer, call, with_other_elements) {
+            Ok(made) => (Ok(made), with_other_elements),
+            Err(_) => (self.run_under(layer, call, Array::clone), Array::clone),
         };
-        match (expected, self.under(layer, graph, change)) {
+        match (expected, self.run_under(layer, graph, change)) {
             (Ok(expected), Ok(actual)) => self.compare(&actual, &expected),
-            (Ok(_), Err(stop)) | (Err(Stop::NotImplemented(_)), Err(stop @ Stop::NotImplemented(_))) => Err(stop),
-            (Err(expected), Err(found)) => as_refused(&expected, &found),
+            (Ok(_), Err(error)) | (Err(CallError::NotImplemented(_)), Err(error @ CallError::NotImplemented(_))) => {
+                Err(error)
+            }
+            (Err(expected), Err(found)) => compare_errors(&expected, &found),
             (Err(_), Ok(_)) => {
-                Err(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }.into())
+                Err(Failure::NotRefused { mistake: "arguments that the call itself refuses".to_owned() }.into())
             }
         }
     }
 
     /// Runs a function on the recorded tensors under a layer. Vmap gets a batch of the recorded tensors and of changed ones.
-    fn under(&self, layer: Under, f: &Function<'_>, change: impl Fn(&Array) -> Array) -> Result<Made, Stop> {
+    fn run_under(
+        &self,
+        layer: Layer,
+        f: &Function<'_>,
+        change: impl Fn(&Array) -> Array,
+    ) -> Result<RunOutcome, CallError> {
         let ((_, given), (_, others)) = (self.arguments(Array::clone)?, self.arguments(change)?);
-        let written = self.written()?;
-        self.settled(layer.run(f, given, &others, |at| written[at]))
+        let written = self.are_written()?;
+        self.synchronized(layer.run(f, given, &others, |at| written[at]))
     }
 
     /// Returns an outcome after synchronization: a device may report errors late.
-    fn settled<T>(&self, outcome: Result<T, Stop>) -> Result<T, Stop> {
+    fn synchronized<T>(&self, outcome: Result<T, CallError>) -> Result<T, CallError> {
         let late = attempt(|| self.case.device.synchronize());
         outcome.and_then(|made| late.map(|()| made))
     }
 
     /// Returns, for each tensor of the call, whether the schema says that it is written.
-    fn written(&self) -> Result<Vec<bool>, Stop> {
+    fn are_written(&self) -> Result<Vec<bool>, CallError> {
         let (values, _) = self.arguments(Array::clone)?;
         let arguments = values.iter().zip(&self.case.operator.schema().arguments);
         let each = arguments.flat_map(|(value, argument)| {
@@ -113,22 +120,24 @@ impl Trial<'_> {
     }
 
     /// Traces the call with other elements, or with the recorded ones if the operator does not accept the others.
-    fn traced(&self) -> Result<Graph, Stop> {
-        let floats = |array: &Array| if array.dtype.is_floating() { others(array) } else { array.clone() };
-        self.traced_with(others).or_else(|_| self.traced_with(floats)).or_else(|_| self.traced_with(Array::clone))
+    fn trace_call(&self) -> Result<Graph, CallError> {
+        let floats = |array: &Array| if array.dtype.is_floating() { with_other_elements(array) } else { array.clone() };
+        self.trace_call_with(with_other_elements)
+            .or_else(|_| self.trace_call_with(floats))
+            .or_else(|_| self.trace_call_with(Array::clone))
     }
 
-    fn traced_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, Stop> {
+    fn trace_call_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, CallError> {
         let (values, given) = self.arguments(change)?;
-        self.settled(attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given)))
+        self.synchronized(attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given)))
     }
 
     /// Returns the call's arguments with changed elements, and the tensors among them. A recorded scalar stays a scalar.
-    fn arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), Stop> {
+    fn arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), CallError> {
         let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map(&change)).collect();
         let mut values = to_values(&changed, self.case.device)?;
         for (i, datum) in self.case.arguments.iter().enumerate() {
-            if let (true, Some(array)) = (self.case.numbers.get(i) == Some(&true), datum.as_array())
+            if let (true, Some(array)) = (self.case.scalar_arguments.get(i) == Some(&true), datum.as_array())
                 && let [number] = array.elements[..]
             {
                 values[i] = Tensor::number(number).into();
@@ -138,32 +147,36 @@ impl Trial<'_> {
         Ok((values, given))
     }
 
-    fn compare(&self, actual: &Made, expected: &Made) -> Result<(), Stop> {
+    fn compare(&self, actual: &RunOutcome, expected: &RunOutcome) -> Result<(), CallError> {
         let base = self.case.operator.name().base.trim_end_matches('_');
-        let extent = if is_unset(base) || RESIZE.contains(&base) { Extent::Geometry } else { Extent::All };
+        let properties = if returns_uninitialized(base) || RESIZE.contains(&base) {
+            ComparedProperties::AllButElements
+        } else {
+            ComparedProperties::All
+        };
         let (found, wanted) = (actual.results.len(), expected.results.len());
         if found != wanted {
-            return Err(Stop::Failed(Failure::Results { actual: found, expected: wanted }));
+            return Err(CallError::Failed(Failure::ResultCount { actual: found, expected: wanted }));
         }
         for (index, (one, other)) in actual.results.iter().zip(&expected.results).enumerate() {
-            same(extent, one, other, |difference| Failure::Result { index, difference })?;
-            let shares = |made: &Made, result: &Tensor| -> Vec<bool> {
+            compare_exactly(properties, one, other, |difference| Failure::Result { index, difference })?;
+            let shares = |made: &RunOutcome, result: &Tensor| -> Vec<bool> {
                 made.given.iter().map(|given| given.storage().same(result.storage())).collect()
             };
             let (found, wanted) = (shares(actual, one), shares(expected, other));
             if let Some(at) = (0..found.len()).find(|&at| found[at] != wanted[at]) {
                 let argument = format!("tensor {at}");
                 let failure = if wanted[at] {
-                    Failure::NotShared { index, argument }
+                    Failure::MissingSharing { index, argument }
                 } else {
-                    Failure::Shared { index, argument }
+                    Failure::UnexpectedSharing { index, argument }
                 };
                 return Err(failure.into());
             }
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
             let argument = format!("tensor {at}");
-            same(extent, one, other, |difference| Failure::Argument { argument, difference })?;
+            compare_exactly(properties, one, other, |difference| Failure::Argument { argument, difference })?;
         }
         Ok(())
     }
@@ -171,7 +184,7 @@ impl Trial<'_> {
 
 /// Returns an array with its elements reversed, and floating-point and complex elements scaled by 0.75. Elements stay in the range of the
 /// recorded ones.
-fn others(array: &Array) -> Array {
+fn with_other_elements(array: &Array) -> Array {
     let smaller = |element: &Scalar| match *element {
         Scalar::Float(x) => Scalar::Float(x * 0.75),
         Scalar::Complex(x) => Scalar::Complex(x * 0.75),
@@ -181,24 +194,25 @@ fn others(array: &Array) -> Array {
 }
 
 /// Checks that two tensors have the same geometry and bits. All NaNs count as equal.
-fn same(
-    extent: Extent,
+fn compare_exactly(
+    properties: ComparedProperties,
     actual: &Tensor,
     expected: &Tensor,
     failure: impl FnOnce(Difference) -> Failure,
-) -> Result<(), Stop> {
+) -> Result<(), CallError> {
     let (actual, expected) = (to_array(actual)?, to_array(expected)?);
     let exactly = Tolerance { relative: 0.0, absolute: 0.0 };
-    let signs = |array: &Array| array.elements.iter().map(sign).collect::<Vec<_>>();
-    let mut elements = differing(exactly, &actual.elements, &expected.elements)
-        .or_else(|| differing(exactly, &signs(&actual), &signs(&expected)));
-    elements = elements.filter(|_| extent == Extent::All);
-    let geometry = compare_to(Extent::Geometry, &Datum::Array(actual), &Datum::Array(expected));
-    geometry.and_then(|()| elements.map_or(Ok(()), Err)).map_err(|difference| Stop::Failed(failure(difference)))
+    let signs = |array: &Array| array.elements.iter().map(zero_to_sign).collect::<Vec<_>>();
+    let mut elements = first_difference(exactly, &actual.elements, &expected.elements)
+        .or_else(|| first_difference(exactly, &signs(&actual), &signs(&expected)));
+    elements = elements.filter(|_| properties == ComparedProperties::All);
+    let geometry =
+        compare_properties(ComparedProperties::AllButElements, &Datum::Array(actual), &Datum::Array(expected));
+    geometry.and_then(|()| elements.map_or(Ok(()), Err)).map_err(|difference| CallError::Failed(failure(difference)))
 }
 
 /// Replaces a floating-point zero by 1 with its sign, so that signed zeros compare as different.
-fn sign(element: &Scalar) -> Scalar {
+fn zero_to_sign(element: &Scalar) -> Scalar {
     match *element {
         Scalar::Float(zero) if zero == 0.0 => Scalar::Float(1.0_f64.copysign(zero)),
         other => other,
@@ -206,23 +220,23 @@ fn sign(element: &Scalar) -> Scalar {
 }
 
 /// Checks that the graph was refused with the same message as the call: it makes the same calls.
-fn as_refused(expected: &Stop, found: &Stop) -> Result<(), Stop> {
-    let message = |stop: &Stop| match stop {
-        Stop::NotImplemented(message) => message.clone(),
-        Stop::Failed(failure) => failure.to_string(),
+fn compare_errors(expected: &CallError, found: &CallError) -> Result<(), CallError> {
+    let message = |error: &CallError| match error {
+        CallError::NotImplemented(message) => message.clone(),
+        CallError::Failed(failure) => failure.to_string(),
     };
     match (expected, found) {
-        (Stop::Failed(Failure::Refused(one)), Stop::Failed(Failure::Refused(other)))
+        (CallError::Failed(Failure::Refused(one)), CallError::Failed(Failure::Refused(other)))
             if one.to_string() == other.to_string() =>
         {
             Ok(())
         }
-        _ => Err(Stop::Failed(Failure::Otherwise { expected: message(expected), found: message(found) })),
+        _ => Err(CallError::Failed(Failure::OtherError { expected: message(expected), found: message(found) })),
     }
 }
 
-fn is_data_dependent(stop: &Stop) -> bool {
-    let Stop::Failed(Failure::Refused(error)) = stop else { return false };
+fn is_data_dependent(error: &CallError) -> bool {
+    let CallError::Failed(Failure::Refused(error)) = error else { return false };
     let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(cause, Some(TraceError::DataDependent { .. }))
 }

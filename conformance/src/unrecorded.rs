@@ -11,7 +11,7 @@ use dispatch_runtime::{Device, Operator, Value};
 
 use crate::array::Array;
 use crate::case::Case;
-use crate::compare::Extent;
+use crate::compare::ComparedProperties;
 use crate::datum::Datum;
 use crate::decode;
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::recording::Call;
 use crate::verdict::Verdict;
 
 /// A call of an operator without a recording: its named arguments, and the expected results.
-pub(super) struct Twin {
+pub(super) struct DerivedCall {
     given: Vec<(&'static str, Datum)>,
     expected: Expected,
 }
@@ -51,16 +51,16 @@ impl Sibling<'_> {
         }
     }
 
-    fn get(&self, name: &str) -> Option<Datum> {
+    fn argument(&self, name: &str) -> Option<Datum> {
         self.schema.argument(name).map(|(i, _)| self.arguments[i].clone())
     }
 
-    fn array(&self, name: &str) -> Option<Array> {
-        self.get(name)?.as_array().cloned()
+    fn array_argument(&self, name: &str) -> Option<Array> {
+        self.argument(name)?.as_array().cloned()
     }
 
     /// Returns the arguments with the named one replaced.
-    fn with(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
+    fn with_argument(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
         let mut arguments = self.arguments.clone();
         arguments[self.schema.argument(name)?.0] = datum;
         Some(arguments)
@@ -68,7 +68,7 @@ impl Sibling<'_> {
 }
 
 /// Returns the checked operators that are not in the core set.
-pub(crate) fn others() -> impl Iterator<Item = &'static str> {
+pub(crate) fn operator_names() -> impl Iterator<Item = &'static str> {
     random::OPERATORS.into_iter().chain(siblings::OPERATORS)
 }
 
@@ -83,17 +83,17 @@ pub(crate) fn check(
     if let Some(verdict) = random::check(operator, device) {
         return vec![verdict];
     }
-    let Some(sibling_name) = siblings::of(&name) else { return Vec::new() };
+    let Some(sibling_name) = siblings::sibling_of(&name) else { return Vec::new() };
     let Ok(sibling) = Operator::find(sibling_name) else {
-        return vec![Verdict::LeftOut("its sibling is not implemented")];
+        return vec![Verdict::NotApplicable("its sibling is not implemented")];
     };
     let mut verdicts = Vec::new();
     for call in calls.iter().filter(|call| call.operator == sibling_name) {
         match Case::new(sibling, call, device) {
             Ok(case) if covers(&case) => {
-                if let Some(twin) = siblings::twin(&name, &Sibling::of(&case, call)) {
-                    let verdict = verdict(operator, &case, twin).unwrap_or_else(Verdict::from);
-                    verdicts.push(verdict.of(format!("by {sibling_name}, call {}", call.number)));
+                if let Some(derived) = siblings::derive_call(&name, &Sibling::of(&case, call)) {
+                    let verdict = verdict(operator, &case, derived).unwrap_or_else(Verdict::from);
+                    verdicts.push(verdict.with_context(format!("by {sibling_name}, call {}", call.number)));
                 }
             }
             Ok(_) => {}
@@ -103,18 +103,18 @@ pub(crate) fn check(
     verdicts
 }
 
-fn verdict(operator: &'static Operator, sibling: &Case, twin: Twin) -> Result<Verdict> {
-    let given = |name: &str| twin.given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone());
-    let arguments = decode::by_name(operator.schema(), given)?;
-    let (expected, extent) = match twin.expected {
-        Expected::Results(results) => (results, Extent::Values),
-        Expected::Outline(array) => (vec![Datum::Array(array)], Extent::Geometry),
+fn verdict(operator: &'static Operator, sibling: &Case, derived: DerivedCall) -> Result<Verdict> {
+    let given = |name: &str| derived.given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone());
+    let arguments = decode::arguments_by_name(operator.schema(), given)?;
+    let (expected, properties) = match derived.expected {
+        Expected::Results(results) => (results, ComparedProperties::AllButStrides),
+        Expected::Outline(array) => (vec![Datum::Array(array)], ComparedProperties::AllButElements),
         Expected::Sibling(arguments) => {
-            let Ok(outcome) = sibling.call(&arguments) else { return Ok(Verdict::LeftOut("its sibling fails")) };
-            (outcome.results.iter().map(Datum::read).collect::<Result<_>>()?, Extent::Values)
+            let Ok(outcome) = sibling.call(&arguments) else { return Ok(Verdict::NotApplicable("its sibling fails")) };
+            (outcome.results.iter().map(Datum::from_value).collect::<Result<_>>()?, ComparedProperties::AllButStrides)
         }
     };
-    Ok(sibling.derived(operator, arguments, expected).verdict(extent))
+    Ok(sibling.derived_call(operator, arguments, expected).check(properties))
 }
 
 /// Creates an argument from a value without tensors.
@@ -123,7 +123,7 @@ pub(super) fn plain(value: impl Into<Value>) -> Datum {
 }
 
 #[cfg(test)]
-#[allow(missing_docs, reason = "the operators are for these tests alone")]
+#[allow(missing_docs, reason = "only these tests use the operators")]
 mod tests {
     use super::*;
     use crate::verdict::Failure;
@@ -161,31 +161,34 @@ mod tests {
         (Case::new(operator, &call, Device::CPU).unwrap(), call)
     }
 
-    fn derived(case: &Case, call: &Call, name: &str) -> Option<Twin> {
-        siblings::twin(name, &Sibling::of(case, call))
+    fn derive(case: &Case, call: &Call, name: &str) -> Option<DerivedCall> {
+        siblings::derive_call(name, &Sibling::of(case, call))
     }
 
     const MATRIX: &str =
         r#"{"tensor": {"dtype": "f32", "shape": [1, 1, 2], "strides": [2, 2, 1], "data": [1.0, 2.0]}}"#;
 
     #[test]
-    fn what_a_tensor_says_about_itself_is_checked() {
+    fn operators_that_return_a_geometry_are_checked() {
         let line = format!(r#"{{"op": "suite::copied", "args": [{MATRIX}], "kwargs": {{}}, "out": {MATRIX}}}"#);
         let (case, call) = case(&line);
-        let twin = || derived(&case, &call, "aten::sym_numel").unwrap();
-        assert!(matches!(verdict(numel::operator(), &case, twin()), Ok(Verdict::Passed)));
-        assert!(matches!(verdict(not_numel::operator(), &case, twin()), Ok(Verdict::Failed(Failure::Result { .. }))));
+        let derived = || derive(&case, &call, "aten::sym_numel").unwrap();
+        assert!(matches!(verdict(numel::operator(), &case, derived()), Ok(Verdict::Passed)));
+        assert!(matches!(
+            verdict(not_numel::operator(), &case, derived()),
+            Ok(Verdict::Failed(Failure::Result { .. }))
+        ));
     }
 
     #[test]
-    fn a_backward_operator_gives_the_recorded_gradient() {
+    fn a_backward_operator_returns_the_recorded_gradient() {
         let gradient = |second: f64| {
             let numbers = [1.0_f64.cos(), second];
             let line = format!(
                 r#"{{"op": "suite::im2col", "args": [{MATRIX}, {{"int": 1}}], "kwargs": {{}}, "out": {MATRIX}, "grad_f64": [{numbers:?}]}}"#
             );
             let (case, call) = case(&line);
-            verdict(col2im::operator(), &case, derived(&case, &call, "aten::col2im").unwrap()).unwrap()
+            verdict(col2im::operator(), &case, derive(&case, &call, "aten::col2im").unwrap()).unwrap()
         };
         assert!(matches!(gradient(2.0_f64.cos()), Verdict::Passed));
         assert!(matches!(gradient(0.5), Verdict::Failed(Failure::Result { .. })));

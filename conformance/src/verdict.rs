@@ -13,7 +13,7 @@ use crate::error::Error;
 ///
 /// ```
 /// use conformance::Verdict;
-/// assert!(matches!(Verdict::LeftOut("its result depends on data"), Verdict::LeftOut(_)));
+/// assert!(matches!(Verdict::NotApplicable("its result depends on data"), Verdict::NotApplicable(_)));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub enum Verdict {
     /// The operator, or one that it calls, has no kernel or no derivative.
     NotImplemented(String),
     /// The check does not apply to the call, for this reason.
-    LeftOut(&'static str),
+    NotApplicable(&'static str),
 }
 
 /// The reason of a failed check.
@@ -38,7 +38,7 @@ pub enum Verdict {
 #[non_exhaustive]
 pub enum Failure {
     /// The suite cannot make the call or read its results.
-    Suite(Error),
+    NotCheckable(Error),
     /// The call returned an error.
     Refused(dispatch_runtime::Error),
     /// A kernel panicked.
@@ -47,7 +47,7 @@ pub enum Failure {
         message: String,
     },
     /// The number of results differs from the schema's.
-    Results {
+    ResultCount {
         /// The actual number of results.
         actual: usize,
         /// The expected number of results.
@@ -61,7 +61,7 @@ pub enum Failure {
         difference: Difference,
     },
     /// A result of indices has an index that is out of range or occurs twice.
-    Positions {
+    InvalidIndices {
         /// The index of the result.
         index: usize,
     },
@@ -75,31 +75,31 @@ pub enum Failure {
     /// A gradient differs from the expected one.
     Gradient {
         /// The tensor with respect to which the gradient was computed.
-        of: String,
+        argument: String,
         /// The first difference.
         difference: Difference,
     },
     /// A gradient disagrees with finite differences.
-    Slope {
+    DirectionalDerivative {
         /// The directional derivative by the gradient.
         actual: f64,
         /// The directional derivative by finite differences.
         expected: f64,
     },
     /// An argument was written although the schema says that it is only read.
-    Touched {
+    UnexpectedWrite {
         /// The name of the argument.
         argument: String,
     },
     /// A result does not share memory with an argument although the schema says so.
-    NotShared {
+    MissingSharing {
         /// The index of the result.
         index: usize,
         /// The name of the argument.
         argument: String,
     },
     /// A result shares memory with an argument although the schema does not say so.
-    Shared {
+    UnexpectedSharing {
         /// The index of the result.
         index: usize,
         /// The name of the argument.
@@ -111,18 +111,18 @@ pub enum Failure {
         mistake: String,
     },
     /// A graph is refused with another error than the call that it replaces.
-    Otherwise {
+    OtherError {
         /// The error of the call.
         expected: String,
         /// The error of the graph.
         found: String,
     },
     /// A wrong call was refused with an error that does not name the operator or the argument.
-    Unnamed {
+    ErrorWithoutName {
         /// The description of the mistake.
         mistake: String,
         /// The item that the error does not name.
-        lacks: &'static str,
+        missing_name: &'static str,
         /// The message of the error.
         message: String,
     },
@@ -138,30 +138,37 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Suite(error) => write!(f, "cannot be checked: {error}"),
+            Self::NotCheckable(error) => write!(f, "cannot be checked: {error}"),
             Self::Refused(error) => write!(f, "failed: {error}"),
             Self::Panicked { message } => write!(f, "panicked: {message}"),
-            Self::Results { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
+            Self::ResultCount { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
             Self::Result { index, difference } => write!(f, "result {index} {difference}"),
-            Self::Positions { index } => write!(f, "result {index} tells a position that does not exist, or one twice"),
-            Self::Argument { argument, difference } => write!(f, "afterwards `{argument}` {difference}"),
-            Self::Gradient { of, difference } => write!(f, "the gradient of `{of}` {difference}"),
-            Self::Slope { actual, expected } => {
-                write!(f, "the gradient gives a slope of {actual} along some direction, differences give {expected}")
+            Self::InvalidIndices { index } => {
+                write!(f, "result {index} has an index that is out of range or occurs twice")
             }
-            Self::Touched { argument } => write!(f, "wrote to `{argument}`, which its schema only reads"),
-            Self::NotShared { index, argument } => {
+            Self::Argument { argument, difference } => write!(f, "after the call, `{argument}` {difference}"),
+            Self::Gradient { argument, difference } => write!(f, "the gradient of `{argument}` {difference}"),
+            Self::DirectionalDerivative { actual, expected } => {
+                write!(
+                    f,
+                    "the directional derivative is {actual} by the gradient, and {expected} by finite differences"
+                )
+            }
+            Self::UnexpectedWrite { argument } => {
+                write!(f, "wrote to `{argument}`, which its schema declares as read-only")
+            }
+            Self::MissingSharing { index, argument } => {
                 write!(f, "result {index} does not share the memory of `{argument}`")
             }
-            Self::Shared { index, argument } => {
-                write!(f, "result {index} shares the memory of `{argument}`, of which its schema says nothing")
+            Self::UnexpectedSharing { index, argument } => {
+                write!(f, "result {index} shares the memory of `{argument}`, which its schema does not declare")
             }
             Self::NotRefused { mistake } => write!(f, "accepted {mistake}"),
-            Self::Otherwise { expected, found } => {
+            Self::OtherError { expected, found } => {
                 write!(f, "is refused with another error than the call\n  the call: {expected}\n  this: {found}")
             }
-            Self::Unnamed { mistake, lacks, message } => {
-                write!(f, "refused {mistake} with an error that does not name the {lacks}: {message}")
+            Self::ErrorWithoutName { mistake, missing_name, message } => {
+                write!(f, "refused {mistake} with an error that does not name the {missing_name}: {message}")
             }
             Self::Derived { variant, failure } => write!(f, "{variant}: {failure}"),
         }
@@ -170,35 +177,35 @@ impl fmt::Display for Failure {
 
 /// The reason why a call has no results to compare.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum CallError {
     NotImplemented(String),
     Failed(Failure),
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Suite(error)
+        Self::NotCheckable(error)
     }
 }
 
-impl<F: Into<Failure>> From<F> for Stop {
+impl<F: Into<Failure>> From<F> for CallError {
     fn from(failure: F) -> Self {
         Self::Failed(failure.into())
     }
 }
 
-impl<S: Into<Stop>> From<S> for Verdict {
-    fn from(stop: S) -> Self {
-        match stop.into() {
-            Stop::NotImplemented(message) => Self::NotImplemented(message),
-            Stop::Failed(failure) => Self::Failed(failure),
+impl<S: Into<CallError>> From<S> for Verdict {
+    fn from(error: S) -> Self {
+        match error.into() {
+            CallError::NotImplemented(message) => Self::NotImplemented(message),
+            CallError::Failed(failure) => Self::Failed(failure),
         }
     }
 }
 
 impl Verdict {
     /// Adds the description of the derived call to a failure.
-    pub(crate) fn of(self, variant: impl Into<String>) -> Self {
+    pub(crate) fn with_context(self, variant: impl Into<String>) -> Self {
         match self {
             Self::Failed(failure) => {
                 Self::Failed(Failure::Derived { variant: variant.into(), failure: Box::new(failure) })
@@ -208,40 +215,40 @@ impl Verdict {
     }
 }
 
-impl<E: Into<Stop>> From<Result<(), E>> for Verdict {
+impl<E: Into<CallError>> From<Result<(), E>> for Verdict {
     fn from(result: Result<(), E>) -> Self {
         result.map_or_else(|error| error.into().into(), |()| Self::Passed)
     }
 }
 
 /// Calls an operator, and converts a panic to a failure.
-pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
+pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, CallError> {
     let results = attempt(|| operator.call(arguments))?;
     let expected = operator.schema().returns.len();
     if results.len() != expected {
-        return Err(Failure::Results { actual: results.len(), expected }.into());
+        return Err(Failure::ResultCount { actual: results.len(), expected }.into());
     }
     Ok(results)
 }
 
-/// Runs a function. Converts an error or a panic to a [`Stop`].
-pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, Stop> {
+/// Runs a function, and converts an error or a panic to a [`CallError`].
+pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, CallError> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) if is_missing(&error) => Err(Stop::NotImplemented(error.to_string())),
-        Ok(Err(error)) => Err(Stop::Failed(Failure::Refused(error))),
-        Err(panic) => Err(Stop::Failed(Failure::Panicked { message: said(&*panic) })),
+        Ok(Err(error)) if is_not_implemented(&error) => Err(CallError::NotImplemented(error.to_string())),
+        Ok(Err(error)) => Err(CallError::Failed(Failure::Refused(error))),
+        Err(panic) => Err(CallError::Failed(Failure::Panicked { message: panic_message(&*panic) })),
     }
 }
 
 /// Whether an error means that a kernel or a derivative is missing.
-fn is_missing(error: &dispatch_runtime::Error) -> bool {
+fn is_not_implemented(error: &dispatch_runtime::Error) -> bool {
     let cause = error.source().and_then(|source| source.downcast_ref());
     matches!(error.kind(), ErrorKind::NoKernel(_)) || matches!(cause, Some(GradientError::NoDerivative { .. }))
 }
 
 /// Returns the message of a panic.
-pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "(no message)".to_owned())
 }

@@ -9,12 +9,12 @@ use dispatch_runtime::{Key, Operator, Provenance, ShapeWord};
 // Links the backends under test.
 use {kernels_cpu as _, kernels_cuda as _};
 
-fn sources(folder: &str) -> Vec<(PathBuf, String)> {
-    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+fn rust_files(folder: &str) -> Vec<(PathBuf, String)> {
+    fn collect_files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                walk(&path, found);
+                collect_files(&path, found);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 found.push((path, text));
@@ -22,12 +22,12 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
         }
     }
     let mut found = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut found);
+    collect_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut found);
     assert!(found.len() > 20, "{folder} has {} files", found.len());
     found
 }
 
-fn word(text: &str) -> &str {
+fn leading_identifier(text: &str) -> &str {
     &text[..text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())]
 }
 
@@ -42,32 +42,35 @@ fn names_of_aten(text: &str) -> BTreeSet<String> {
         let rest = &code[at + "aten::".len()..];
         let list = rest.strip_prefix('{').map(|list| &list[..list.find('}').unwrap_or(list.len())]);
         let each: Vec<&str> = list.map_or_else(|| vec![rest], |list| list.split(',').collect());
-        let each = each.iter().map(|name| word(name.trim()).to_owned());
+        let each = each.iter().map(|name| leading_identifier(name.trim()).to_owned());
         names.extend(each.filter(|name| is_whole && !name.is_empty()));
     }
     names
 }
 
 /// Returns the names of the types that plans pass to kernels, and of the types of their public fields.
-fn types_of_plans() -> BTreeSet<String> {
-    let sources = sources("aten/src");
+fn plan_types() -> BTreeSet<String> {
+    let files = rust_files("aten/src");
     let mut types = BTreeSet::new();
-    for (_, text) in &sources {
+    for (_, text) in &files {
         for (at, _) in text.match_indices("Plan").chain(text.match_indices("PlanList")) {
             let inside = text[at..].trim_start_matches("PlanList").trim_start_matches("Plan");
             if let Some(value) = inside.strip_prefix('<') {
                 let value = &value[..value.find(['>', ',']).unwrap_or(value.len())];
-                types.insert(word(value.trim_start_matches("Option<").trim_start_matches('(')).to_owned());
+                types
+                    .insert(leading_identifier(value.trim_start_matches("Option<").trim_start_matches('(')).to_owned());
             }
         }
     }
     let mut fields = BTreeSet::new();
-    for (_, text) in &sources {
-        for declaration in text.split("pub struct ").skip(1).filter(|declaration| types.contains(word(declaration))) {
+    for (_, text) in &files {
+        for declaration in
+            text.split("pub struct ").skip(1).filter(|declaration| types.contains(leading_identifier(declaration)))
+        {
             let body =
                 declaration.split_once('{').and_then(|(_, body)| body.split_once("\n}")).map_or("", |(body, _)| body);
             let public = body.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
-            fields.extend(public.map(|(_, ty)| word(ty.trim_start_matches(['[', '('])).to_owned()));
+            fields.extend(public.map(|(_, ty)| leading_identifier(ty.trim_start_matches(['[', '('])).to_owned()));
         }
     }
     types.extend(fields);
@@ -75,30 +78,30 @@ fn types_of_plans() -> BTreeSet<String> {
 }
 
 #[test]
-fn kernels_name_operators_and_the_types_of_plans() {
-    let (operators, plans) = (Operator::all(), types_of_plans());
+fn kernels_use_only_operators_and_plan_types_of_aten() {
+    let (operators, plans) = (Operator::all(), plan_types());
     let is_operator = |name: &str| {
         operators.iter().any(|operator| operator.schema().name.rust_name() == name || operator.name().base == name)
     };
-    let mut strange = BTreeSet::new();
+    let mut unknown = BTreeSet::new();
     for folder in ["kernels-cpu", "kernels-cuda/src"] {
         let is_test = |path: &PathBuf| path.iter().any(|part| part == "tests" || part == "tests.rs");
-        for (path, text) in sources(folder).into_iter().filter(|(path, _)| !is_test(path)) {
+        for (path, text) in rust_files(folder).into_iter().filter(|(path, _)| !is_test(path)) {
             for name in names_of_aten(&text) {
                 if !plans.contains(&name) && !is_operator(&name) {
-                    strange.insert((name, path.file_name().map(std::ffi::OsStr::to_os_string)));
+                    unknown.insert((name, path.file_name().map(std::ffi::OsStr::to_os_string)));
                 }
             }
         }
     }
     assert!(
-        strange.is_empty(),
-        "these are no operators and no types of plans; a contract belongs into a plan: {strange:?}"
+        unknown.is_empty(),
+        "kernels use these names of `aten`, which are neither operators nor types of plans; move a contract into a plan: {unknown:?}"
     );
 }
 
 #[test]
-fn every_row_of_the_table_of_elementwise_operators_has_a_line_on_each_backend() {
+fn every_elementwise_operator_has_a_kernel_on_each_backend() {
     let mut rows = 0;
     for operator in Operator::all() {
         let is_row = matches!(operator.shape(), Some(ShapeWord::Pointwise { dtypes, .. }) if !dtypes.is_empty());
@@ -107,7 +110,7 @@ fn every_row_of_the_table_of_elementwise_operators_has_a_line_on_each_backend() 
         }
         rows += 1;
         for backend in [CPU, CUDA] {
-            assert!(has_kernel(operator, backend), "`{operator}` has no line on {backend}");
+            assert!(has_kernel(operator, backend), "`{operator}` has no kernel for {backend}");
         }
     }
     assert!(rows > 140, "{rows} rows");

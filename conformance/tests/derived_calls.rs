@@ -1,5 +1,5 @@
 //! Tests of the derived checks (in place, `out`, layouts, mistakes, Meta): operators with a switchable fault must fail them.
-#![allow(missing_docs, reason = "the operators are for these tests alone")]
+#![allow(missing_docs, reason = "only these tests use the operators")]
 
 use std::cell::Cell;
 
@@ -9,25 +9,25 @@ use dispatch_runtime::{BadArgument, Geometry, Spec, Value};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
-    Nothing,
+    None,
     WritesNothing,
-    WritesElsewhere,
+    ReplacesTheTensor,
     AcceptsOverlap,
     AcceptsAnyShape,
     AcceptsAnyDType,
-    NamesNothing,
-    WritesSideBySide,
-    ReadsSideBySide,
+    ErrorsWithoutName,
+    WritesIgnoringStrides,
+    ReadsIgnoringStrides,
     PlansOtherStrides,
     PlansOtherDType,
 }
 
 thread_local! {
     /// The fault of all operators of this test. It is per thread, because the suite makes its calls on the calling thread.
-    static FAULT: Cell<Fault> = const { Cell::new(Fault::Nothing) };
+    static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
 }
 
-fn fault(fault: Fault) -> bool {
+fn has_fault(fault: Fault) -> bool {
     FAULT.get() == fault
 }
 
@@ -44,17 +44,17 @@ pub fn add_out(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()>;
 pub fn flip(this: &Tensor, dim: i64) -> Result<Tensor>;
 
 fn refuse<T>(why: &str, argument: &'static str) -> Result<T> {
-    if fault(Fault::NamesNothing) {
+    if has_fault(Fault::ErrorsWithoutName) {
         return Err(Error::kernel(format!("bad `{argument}`")));
     }
     Err(BadArgument::value(argument, why, "another").into())
 }
 
-fn array(tensor: &Tensor) -> Array {
-    let Datum::Array(mut array) = Datum::read(&Value::from(tensor.clone())).unwrap() else { unreachable!() };
-    if fault(Fault::ReadsSideBySide) {
-        let memory = Tensor::new(tensor.storage().clone(), tensor.dtype(), whole(tensor)).unwrap();
-        let Datum::Array(memory) = Datum::read(&Value::from(memory)).unwrap() else { unreachable!() };
+fn to_array(tensor: &Tensor) -> Array {
+    let Datum::Array(mut array) = Datum::from_value(&Value::from(tensor.clone())).unwrap() else { unreachable!() };
+    if has_fault(Fault::ReadsIgnoringStrides) {
+        let memory = Tensor::new(tensor.storage().clone(), tensor.dtype(), storage_geometry(tensor)).unwrap();
+        let Datum::Array(memory) = Datum::from_value(&Value::from(memory)).unwrap() else { unreachable!() };
         for (element, raw) in array.elements.iter_mut().zip(memory.elements) {
             *element = raw;
         }
@@ -62,48 +62,48 @@ fn array(tensor: &Tensor) -> Array {
     array
 }
 
-fn whole(tensor: &Tensor) -> Geometry {
+fn storage_geometry(tensor: &Tensor) -> Geometry {
     Geometry::contiguous(&[i64::try_from(tensor.storage().size() / tensor.dtype().size()).unwrap()])
 }
 
-fn tensor(array: Array) -> Tensor {
+fn to_tensor(array: Array) -> Tensor {
     let Value::Tensor(tensor) = Datum::Array(array).to_value(Device::CPU).unwrap() else { unreachable!() };
     tensor
 }
 
 /// Returns the broadcast sizes of two tensors.
-fn common(a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
+fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
     let rank = a.len().max(b.len());
     let at = |sizes: &[i64], i: usize| (i + sizes.len()).checked_sub(rank).map_or(1, |i| sizes[i]);
     let sizes = (0..rank).map(|i| match (at(a, i), at(b, i)) {
         (1, size) | (size, 1) => Ok(size),
-        (a, b) if a == b || fault(Fault::AcceptsAnyShape) => Ok(a.min(b)),
-        _ => refuse("the sizes do not go together", "other"),
+        (a, b) if a == b || has_fault(Fault::AcceptsAnyShape) => Ok(a.min(b)),
+        _ => refuse("the sizes do not broadcast", "other"),
     });
     sizes.collect()
 }
 
-fn spread(array: &Array, sizes: &[i64]) -> Vec<f64> {
+fn broadcast_elements(array: &Array, sizes: &[i64]) -> Vec<f64> {
     let contiguous = array.contiguous();
     let missing = sizes.len() - array.sizes.len();
     let strides = (0..sizes.len())
         .map(|i| if i < missing || array.sizes[i - missing] == 1 { 0 } else { contiguous.strides[i - missing] });
     let walk = Array { sizes: sizes.to_vec(), strides: strides.collect(), ..contiguous };
-    walk.places().into_iter().map(|place| walk.elements[place].to_f64().unwrap()).collect()
+    walk.storage_indices().into_iter().map(|place| walk.elements[place].to_f64().unwrap()).collect()
 }
 
-fn sum(this: &Tensor, other: &Tensor) -> Result<Array> {
-    let sizes = common(this.sizes(), other.sizes())?;
-    let (a, b) = (spread(&array(this), &sizes), spread(&array(other), &sizes));
+fn add_arrays(this: &Tensor, other: &Tensor) -> Result<Array> {
+    let sizes = broadcast_sizes(this.sizes(), other.sizes())?;
+    let (a, b) = (broadcast_elements(&to_array(this), &sizes), broadcast_elements(&to_array(other), &sizes));
     Ok(Array::new(this.dtype(), &sizes, a.iter().zip(b).map(|(a, b)| Scalar::Float(a + b)).collect()))
 }
 
-fn store(target: &Tensor, result: &Array) -> Result<()> {
-    if fault(Fault::WritesNothing) {
+fn write_result(target: &Tensor, result: &Array) -> Result<()> {
+    if has_fault(Fault::WritesNothing) {
         return Ok(());
     }
     if target.dtype() != DType::F32 {
-        if fault(Fault::AcceptsAnyDType) {
+        if has_fault(Fault::AcceptsAnyDType) {
             return Ok(());
         }
         return refuse("the dtype is another", "out");
@@ -114,8 +114,12 @@ fn store(target: &Tensor, result: &Array) -> Result<()> {
         offset: target.geometry().offset(),
         ..result.clone()
     };
-    let places = if fault(Fault::WritesSideBySide) { place.contiguous().places() } else { place.places() };
-    let mut memory = Tensor::new(target.storage().clone(), DType::F32, whole(target))?;
+    let places = if has_fault(Fault::WritesIgnoringStrides) {
+        place.contiguous().storage_indices()
+    } else {
+        place.storage_indices()
+    };
+    let mut memory = Tensor::new(target.storage().clone(), DType::F32, storage_geometry(target))?;
     let mut memory = memory.write::<f32>()?;
     for (place, element) in places.into_iter().zip(&result.elements) {
         #[allow(clippy::cast_possible_truncation)]
@@ -127,48 +131,48 @@ fn store(target: &Tensor, result: &Array) -> Result<()> {
 
 fn refuse_overlap(written: &Tensor, read: &Tensor, name: &'static str) -> Result<()> {
     let is_part = written.storage().same(read.storage()) && written.geometry() != read.geometry();
-    if is_part && !fault(Fault::AcceptsOverlap) { refuse("the memory overlaps in part", name) } else { Ok(()) }
+    if is_part && !has_fault(Fault::AcceptsOverlap) { refuse("the memory overlaps in part", name) } else { Ok(()) }
 }
 
 #[op_impl(add, CPU)]
 fn add_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    sum(this, other).map(tensor)
+    add_arrays(this, other).map(to_tensor)
 }
 
 #[op_impl(add_, CPU)]
 fn add_in_place(this: &mut Tensor, other: &Tensor) -> Result<()> {
     refuse_overlap(this, other, "other")?;
-    let result = sum(this, other)?;
-    if fault(Fault::WritesElsewhere) {
-        *this = tensor(result);
+    let result = add_arrays(this, other)?;
+    if has_fault(Fault::ReplacesTheTensor) {
+        *this = to_tensor(result);
         return Ok(());
     }
-    if result.sizes != this.sizes() && !fault(Fault::AcceptsAnyShape) {
+    if result.sizes != this.sizes() && !has_fault(Fault::AcceptsAnyShape) {
         return refuse("the result has another shape", "self");
     }
-    store(this, &result)
+    write_result(this, &result)
 }
 
 #[op_impl(add_out, CPU)]
 fn add_into(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
     refuse_overlap(out, this, "self")?;
     refuse_overlap(out, other, "other")?;
-    let result = sum(this, other)?;
-    if fault(Fault::WritesElsewhere) || out.geometry().count() == 0 {
-        *out = tensor(result);
+    let result = add_arrays(this, other)?;
+    if has_fault(Fault::ReplacesTheTensor) || out.geometry().count() == 0 {
+        *out = to_tensor(result);
         return Ok(());
     }
-    if result.sizes != out.sizes() && !fault(Fault::AcceptsAnyShape) {
+    if result.sizes != out.sizes() && !has_fault(Fault::AcceptsAnyShape) {
         return refuse("the result has another shape", "out");
     }
-    store(out, &result)
+    write_result(out, &result)
 }
 
 #[op_impl(add, Meta)]
 fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let sizes = common(this.sizes(), other.sizes())?;
-    let dtype = if fault(Fault::PlansOtherDType) { DType::F64 } else { this.dtype() };
-    let columns = fault(Fault::PlansOtherStrides) && !this.geometry().is_contiguous();
+    let sizes = broadcast_sizes(this.sizes(), other.sizes())?;
+    let dtype = if has_fault(Fault::PlansOtherDType) { DType::F64 } else { this.dtype() };
+    let columns = has_fault(Fault::PlansOtherStrides) && !this.geometry().is_contiguous();
     let geometry = if columns {
         Geometry::strided(&sizes, &vec![1; sizes.len()], 0).unwrap()
     } else {
@@ -180,12 +184,12 @@ fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 #[op_impl(flip, CPU)]
 fn flip_cpu(this: &Tensor, dim: i64) -> Result<Tensor> {
     let rank = i64::try_from(this.sizes().len()).unwrap();
-    if !(-rank..rank).contains(&dim) && !fault(Fault::AcceptsAnyShape) {
+    if !(-rank..rank).contains(&dim) && !has_fault(Fault::AcceptsAnyShape) {
         return refuse("no such dimension", "dim");
     }
-    let mut result = array(this).contiguous();
+    let mut result = to_array(this).contiguous();
     result.elements.reverse();
-    Ok(tensor(result))
+    Ok(to_tensor(result))
 }
 
 fn recorded(sizes: &str, strides: &str, elements: &[f64]) -> String {
@@ -219,7 +223,7 @@ fn run(fault: Fault) -> Report {
 }
 
 /// Checks that one check finds the fault, with a failure that contains `message`.
-fn finds(fault: Fault, check: Check, message: &str) {
+fn assert_found(fault: Fault, check: Check, message: &str) {
     let report = run(fault);
     let found =
         report.failed().iter().any(|failed| failed.check == check && failed.failure.to_string().contains(message));
@@ -228,14 +232,14 @@ fn finds(fault: Fault, check: Check, message: &str) {
 }
 
 #[test]
-fn a_family_without_faults_passes_every_check() {
-    let report = run(Fault::Nothing);
+fn operators_without_faults_pass_every_check() {
+    let report = run(Fault::None);
     let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{all:#?}");
     // Other tests have the faults of these checks: detects_gradients.rs, detects_batches.rs (batch rules), detects_large.rs,
     // detects_numbers.rs.
     let others = [
-        Check::Twins,
+        Check::Siblings,
         Check::Gradients,
         Check::InPlaceGradients,
         Check::Numeric,
@@ -252,39 +256,47 @@ fn a_family_without_faults_passes_every_check() {
 }
 
 #[test]
-fn a_twin_that_writes_nothing_or_elsewhere_is_found() {
-    finds(Fault::WritesNothing, Check::InPlace, "in place: result 0 has 1.0 at 0, expected 2.0");
-    finds(Fault::WritesNothing, Check::Out, "into `out`: result 0 has 77");
-    finds(Fault::WritesElsewhere, Check::InPlace, "does not share the memory of `self`");
-    finds(Fault::WritesElsewhere, Check::Out, "does not share the memory of `out`");
-    finds(Fault::WritesSideBySide, Check::Out, "into a strided `out`: ");
+fn a_form_that_does_not_write_its_argument_is_found() {
+    assert_found(Fault::WritesNothing, Check::InPlace, "in place: result 0 has 1.0 at 0, expected 2.0");
+    assert_found(Fault::WritesNothing, Check::Out, "into `out`: result 0 has 77");
+    assert_found(Fault::ReplacesTheTensor, Check::InPlace, "does not share the memory of `self`");
+    assert_found(Fault::ReplacesTheTensor, Check::Out, "does not share the memory of `out`");
+    assert_found(Fault::WritesIgnoringStrides, Check::Out, "into a strided `out`: ");
 }
 
 #[test]
-fn a_twin_that_accepts_mistakes_is_found() {
-    finds(Fault::AcceptsOverlap, Check::InPlace, "accepted arguments that overlap in part");
-    finds(Fault::AcceptsOverlap, Check::Out, "accepted an `out` that overlaps in part");
-    finds(Fault::AcceptsAnyShape, Check::InPlace, "another shape");
-    finds(Fault::AcceptsAnyShape, Check::Out, "an `out` of another shape");
-    finds(Fault::AcceptsAnyDType, Check::Out, "accepted an `out` of a dtype");
+fn a_form_that_accepts_wrong_arguments_is_found() {
+    assert_found(Fault::AcceptsOverlap, Check::InPlace, "accepted arguments that overlap in part");
+    assert_found(Fault::AcceptsOverlap, Check::Out, "accepted an `out` that overlaps in part");
+    assert_found(Fault::AcceptsAnyShape, Check::InPlace, "another shape");
+    assert_found(Fault::AcceptsAnyShape, Check::Out, "an `out` of another shape");
+    assert_found(Fault::AcceptsAnyDType, Check::Out, "accepted an `out` of a dtype");
 }
 
 #[test]
-fn a_call_that_should_be_refused_and_is_not_is_found() {
-    finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not go together");
-    finds(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
-    finds(Fault::NamesNothing, Check::Mistakes, "does not name the argument: `suite::add.Tensor`: bad `other`");
+fn an_operator_that_accepts_wrong_arguments_is_found() {
+    assert_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not fit each other");
+    assert_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
+    assert_found(
+        Fault::ErrorsWithoutName,
+        Check::Mistakes,
+        "does not name the argument: `suite::add.Tensor`: bad `other`",
+    );
 }
 
 #[test]
-fn a_kernel_that_does_not_look_at_strides_is_found() {
-    finds(Fault::ReadsSideBySide, Check::Layouts, "with arguments in column order: result 0 has");
-    finds(Fault::ReadsSideBySide, Check::Layouts, "with arguments spread out in memory: result 0 has");
-    finds(Fault::ReadsSideBySide, Check::Layouts, "with `self` broadcast: result 0 has");
+fn a_kernel_that_ignores_strides_is_found() {
+    assert_found(Fault::ReadsIgnoringStrides, Check::Layouts, "with arguments in column-major order: result 0 has");
+    assert_found(
+        Fault::ReadsIgnoringStrides,
+        Check::Layouts,
+        "with gaps between the elements of arguments: result 0 has",
+    );
+    assert_found(Fault::ReadsIgnoringStrides, Check::Layouts, "with `self` broadcast: result 0 has");
 }
 
 #[test]
 fn a_plan_that_differs_from_the_recording_or_the_backend_is_found() {
-    finds(Fault::PlansOtherDType, Check::Meta, "is of float64, expected float32");
-    finds(Fault::PlansOtherStrides, Check::Layouts, "on Meta: result 0 has strides [1, 1]");
+    assert_found(Fault::PlansOtherDType, Check::Meta, "is of float64, expected float32");
+    assert_found(Fault::PlansOtherStrides, Check::Layouts, "on Meta: result 0 has strides [1, 1]");
 }

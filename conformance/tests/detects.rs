@@ -10,19 +10,19 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Value};
 use kernels_cpu as _;
 
-fn array(tensor: &Tensor) -> Array {
-    let Datum::Array(array) = Datum::read(&Value::from(tensor.clone())).unwrap() else { unreachable!() };
+fn to_array(tensor: &Tensor) -> Array {
+    let Datum::Array(array) = Datum::from_value(&Value::from(tensor.clone())).unwrap() else { unreachable!() };
     array
 }
 
-fn tensor(array: Array) -> Tensor {
+fn to_tensor(array: Array) -> Tensor {
     let Value::Tensor(tensor) = Datum::Array(array).to_value(Device::CPU).unwrap() else { unreachable!() };
     tensor
 }
 
 /// Returns the negated argument. Its strides are those of a dense argument, as in the recordings.
 fn negated(this: &Tensor) -> Array {
-    let mut result = array(this);
+    let mut result = to_array(this);
     for element in &mut result.elements {
         *element = match *element {
             Scalar::Int(x) => Scalar::Int(x.wrapping_neg()),
@@ -34,12 +34,12 @@ fn negated(this: &Tensor) -> Array {
     result
 }
 
-#[op_def("suite::right(Tensor self) -> Tensor")]
-pub fn right(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::correct(Tensor self) -> Tensor")]
+pub fn correct(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(right, CPU)]
-fn right_cpu(this: &Tensor) -> Result<Tensor> {
-    Ok(tensor(Array { offset: 0, ..negated(this) }))
+#[op_impl(correct, CPU)]
+fn correct_cpu(this: &Tensor) -> Result<Tensor> {
+    Ok(to_tensor(Array { offset: 0, ..negated(this) }))
 }
 
 #[op_def("suite::wrong_value(Tensor self) -> Tensor")]
@@ -48,10 +48,10 @@ pub fn wrong_value(this: &Tensor) -> Result<Tensor>;
 #[op_impl(wrong_value, CPU)]
 fn wrong_value_cpu(this: &Tensor) -> Tensor {
     // The tolerance of `F16` and `BF16` allows the smaller error.
-    wrong_by(if matches!(this.dtype(), DType::F16 | DType::BF16) { 0.1 } else { 0.01 }, this)
+    negated_with_error(if matches!(this.dtype(), DType::F16 | DType::BF16) { 0.1 } else { 0.01 }, this)
 }
 
-fn wrong_by(error: f64, this: &Tensor) -> Tensor {
+fn negated_with_error(error: f64, this: &Tensor) -> Tensor {
     let mut result = negated(this);
     for element in &mut result.elements {
         match element {
@@ -61,68 +61,68 @@ fn wrong_by(error: f64, this: &Tensor) -> Tensor {
             Scalar::Bool(_) => {}
         }
     }
-    tensor(result)
+    to_tensor(result)
 }
 
 /// Returns a correct result the first time, and a larger error at each further call.
-#[op_def("suite::tires(Tensor self) -> Tensor")]
-pub fn tires(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::drifting(Tensor self) -> Tensor")]
+pub fn drifting(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(tires, CPU)]
-fn tires_cpu(this: &Tensor) -> Tensor {
+#[op_impl(drifting, CPU)]
+fn drifting_cpu(this: &Tensor) -> Tensor {
     static CALLS: AtomicU32 = AtomicU32::new(0);
-    wrong_by(0.01 * f64::from(CALLS.fetch_add(1, Ordering::Relaxed)), this)
+    negated_with_error(0.01 * f64::from(CALLS.fetch_add(1, Ordering::Relaxed)), this)
 }
 
 /// An operator whose gradient formula changes from call to call.
-#[op_def("suite::tires_back(Tensor self) -> Tensor")]
-pub fn tires_back(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::drifting_gradient(Tensor self) -> Tensor")]
+pub fn drifting_gradient(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(tires_back, CPU)]
-fn tires_back_cpu(this: &Tensor) -> Result<Tensor> {
-    right_cpu(this)
+#[op_impl(drifting_gradient, CPU)]
+fn drifting_gradient_cpu(this: &Tensor) -> Result<Tensor> {
+    correct_cpu(this)
 }
 
-#[op_grad(tires_back)]
-fn tires_back_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(drifting_gradient)]
+fn drifting_gradient_derivative(grad: &Tensor) -> Result<Tensor> {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     aten::mul(grad, &Tensor::number(f64::from(CALLS.fetch_add(1, Ordering::Relaxed)).into()))
 }
 
 /// An operator whose gradient formula returns another error each time.
-#[op_def("suite::sulks(Tensor self) -> Tensor")]
-pub fn sulks(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::changing_error(Tensor self) -> Tensor")]
+pub fn changing_error(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(sulks, CPU)]
-fn sulks_cpu(this: &Tensor) -> Result<Tensor> {
-    right_cpu(this)
+#[op_impl(changing_error, CPU)]
+fn changing_error_cpu(this: &Tensor) -> Result<Tensor> {
+    correct_cpu(this)
 }
 
-#[op_grad(sulks)]
-fn sulks_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(changing_error)]
+fn changing_error_derivative(grad: &Tensor) -> Result<Tensor> {
     static CALLS: AtomicU32 = AtomicU32::new(0);
-    Err(Error::kernel(format!("reason {} against {:?}", CALLS.fetch_add(1, Ordering::Relaxed), grad.sizes())))
+    Err(Error::kernel(format!("error {} for sizes {:?}", CALLS.fetch_add(1, Ordering::Relaxed), grad.sizes())))
 }
 
 /// An operator whose gradient formula always returns the same error.
-#[op_def("suite::refuses(Tensor self) -> Tensor")]
-pub fn refuses(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::constant_error(Tensor self) -> Tensor")]
+pub fn constant_error(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(refuses, CPU)]
-fn refuses_cpu(this: &Tensor) -> Result<Tensor> {
-    right_cpu(this)
+#[op_impl(constant_error, CPU)]
+fn constant_error_cpu(this: &Tensor) -> Result<Tensor> {
+    correct_cpu(this)
 }
 
-#[op_grad(refuses)]
-fn refuses_derivative(grad: &Tensor) -> Result<Tensor> {
-    Err(Error::kernel(format!("never by {:?}", grad.sizes())))
+#[op_grad(constant_error)]
+fn constant_error_derivative(grad: &Tensor) -> Result<Tensor> {
+    Err(Error::kernel(format!("the same error for sizes {:?}", grad.sizes())))
 }
 
 /// A composite that reads an element on the host, without being marked as data-dependent.
-#[op_def("suite::asks(Tensor self) -> Tensor")]
-pub fn asks(this: &Tensor) -> Result<Tensor> {
+#[op_def("suite::reads_element(Tensor self) -> Tensor")]
+pub fn reads_element(this: &Tensor) -> Result<Tensor> {
     let positive = this.read::<f32>()?[0] > 0.0;
-    if positive { right(this) } else { right(&right(this)?) }
+    if positive { correct(this) } else { correct(&correct(this)?) }
 }
 
 #[op_def("suite::wrong_dtype(Tensor self) -> Tensor")]
@@ -130,7 +130,7 @@ pub fn wrong_dtype(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(wrong_dtype, CPU)]
 fn wrong_dtype_cpu(this: &Tensor) -> Result<Tensor> {
-    Ok(tensor(negated(this).cast(DType::C128)))
+    Ok(to_tensor(negated(this).cast(DType::C128)))
 }
 
 #[op_def("suite::wrong_strides(Tensor self) -> Tensor")]
@@ -138,8 +138,8 @@ pub fn wrong_strides(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(wrong_strides, CPU)]
 fn wrong_strides_cpu(this: &Tensor) -> Result<Tensor> {
-    let right = negated(this);
-    Ok(tensor(Array { strides: right.strides.iter().map(|stride| stride * 2).collect(), ..right }))
+    let negated = negated(this);
+    Ok(to_tensor(Array { strides: negated.strides.iter().map(|stride| stride * 2).collect(), ..negated }))
 }
 
 #[op_def("suite::no_kernel(Tensor self) -> Tensor")]
@@ -150,7 +150,7 @@ pub fn panics(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(panics, CPU)]
 fn panics_cpu(_: &Tensor) -> Result<Tensor> {
-    panic!("out of ideas")
+    panic!("test panic")
 }
 
 #[op_def("suite::fails(Tensor self) -> Tensor")]
@@ -158,7 +158,7 @@ pub fn fails(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(fails, CPU)]
 fn fails_cpu(_: &Tensor) -> Result<Tensor> {
-    Err(Error::kernel("not today"))
+    Err(Error::kernel("test error"))
 }
 
 #[op_def("suite::shares(Tensor self) -> Tensor")]
@@ -175,7 +175,7 @@ pub fn writes(this: &Tensor) -> Result<Tensor>;
 #[op_impl(writes, CPU)]
 fn writes_cpu(this: &Tensor) -> Result<Tensor> {
     this.storage().bump_version();
-    right_cpu(this)
+    correct_cpu(this)
 }
 
 #[op_def("suite::view(Tensor(a) self) -> Tensor(a)")]
@@ -191,7 +191,7 @@ pub fn copies(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(copies, CPU)]
 fn copies_cpu(this: &Tensor) -> Result<Tensor> {
-    Ok(tensor(array(this)))
+    Ok(to_tensor(to_array(this)))
 }
 
 #[op_def("suite::zero_(Tensor(a!) self) -> Tensor(a!)")]
@@ -205,35 +205,35 @@ fn zero_cpu(this: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-#[op_def("suite::idle_(Tensor(a!) self) -> Tensor(a!)")]
-pub fn idle_(this: &mut Tensor) -> Result<()>;
+#[op_def("suite::writes_nothing_(Tensor(a!) self) -> Tensor(a!)")]
+pub fn writes_nothing_(this: &mut Tensor) -> Result<()>;
 
-#[op_impl(idle_, CPU)]
-fn idle_cpu(_: &mut Tensor) -> Result<()> {
+#[op_impl(writes_nothing_, CPU)]
+fn writes_nothing_cpu(_: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
 /// Returns the recorded calls of `operator` as calls of `other`.
-fn recorded(operator: &str, other: &str) -> Vec<Call> {
+fn recorded_calls_as(operator: &str, other: &str) -> Vec<Call> {
     let calls = recorded_calls().unwrap().unwrap_or_default();
     let calls = calls.into_iter().filter(|call| call.operator == operator);
     calls.map(|call| Call { operator: other.to_owned(), ..call }).collect()
 }
 
-fn values(calls: &[Call]) -> Report {
+fn check_values(calls: &[Call]) -> Report {
     Suite::new(Device::CPU).check(Check::Values).run_calls(calls)
 }
 
 /// Returns the first failure of an operator, all of whose calls fail.
-fn failure(recording: &str, operator: &str) -> Failure {
-    let calls = one(recording, operator);
-    let report = values(&calls);
+fn first_failure(recording: &str, operator: &str) -> Failure {
+    let calls = call_with_result(recording, operator);
+    let report = check_values(&calls);
     assert_eq!((report.count(State::Failed), report.failed().len()), (1, calls.len()), "{operator}");
     report.into_failed().remove(0).failure
 }
 
 /// Returns a call of `operator` with the result `out`.
-fn one(out: &str, operator: &str) -> Vec<Call> {
+fn call_with_result(out: &str, operator: &str) -> Vec<Call> {
     let text =
         |data: &str| format!(r#"{{"tensor": {{"dtype": "f32", "shape": [2], "strides": [1], "data": {data}}}}}"#);
     let line = format!(
@@ -250,47 +250,47 @@ const SAME: &str = "[1.5, -2.5]";
 
 #[test]
 fn golden_a_right_kernel_passes_and_a_wrong_one_fails_in_every_dtype() {
-    let calls = recorded("aten::neg", "suite::right");
-    let report = values(&calls);
+    let calls = recorded_calls_as("aten::neg", "suite::correct");
+    let report = check_values(&calls);
     assert!(report.failed().is_empty(), "{}", report.failed()[0]);
     assert_eq!(report.tally(Check::Values).passed, calls.len());
 
-    let calls = recorded("aten::neg", "suite::wrong_value");
+    let calls = recorded_calls_as("aten::neg", "suite::wrong_value");
     let with_elements = calls.iter().filter(|call| !call.returned.to_string().contains("\"data\":[]")).count();
-    assert_eq!(values(&calls).tally(Check::Values).failed, with_elements);
+    assert_eq!(check_values(&calls).tally(Check::Values).failed, with_elements);
 }
 
 #[test]
-fn a_graph_that_does_not_do_what_the_call_does_is_found() {
-    let trace = |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&one(NEGATED, operator));
+fn a_graph_that_differs_from_its_call_is_found() {
+    let trace = |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&call_with_result(NEGATED, operator));
     let failures =
         |operator| trace(operator).failed().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
-    let tally = trace("suite::right").tally(Check::Trace);
+    let tally = trace("suite::correct").tally(Check::Trace);
     // The operator has no gradient formula.
     assert_eq!((tally.passed, tally.not_implemented), (6, 1));
-    let found = failures("suite::tires");
+    let found = failures("suite::drifting");
     assert!(found.len() == 6 && found[0].starts_with("run again: result 0 has -1.48"), "{found:#?}");
-    let found = failures("suite::tires_back");
+    let found = failures("suite::drifting_gradient");
     assert!(found.len() == 1 && found[0].starts_with("run under autograd: result 1 has"), "{found:#?}");
-    assert_eq!(trace("suite::refuses").tally(Check::Trace).passed, 7);
-    let found = failures("suite::sulks");
-    let says = |reason: &str| found[0].contains(reason);
+    assert_eq!(trace("suite::constant_error").tally(Check::Trace).passed, 7);
+    let found = failures("suite::changing_error");
+    let contains = |reason: &str| found[0].contains(reason);
     assert!(
         found.len() == 1
-            && says("run under autograd")
-            && says("call: failed: reason 1")
-            && says("this: failed: reason 2"),
+            && contains("run under autograd")
+            && contains("call: failed: error 1")
+            && contains("this: failed: error 2"),
         "{found:#?}"
     );
     // The suite does not list this operator as data-dependent.
-    let found = failures("suite::asks");
+    let found = failures("suite::reads_element");
     assert!(found.len() == 1 && found[0].contains("reads elements while a function is traced"), "{found:#?}");
 }
 
 #[test]
-fn what_is_not_there_is_not_implemented() {
+fn missing_operators_and_kernels_are_not_implemented() {
     for operator in ["suite::no_kernel", "suite::no_such_operator"] {
-        let report = values(&one(NEGATED, operator));
+        let report = check_values(&call_with_result(NEGATED, operator));
         assert_eq!((report.count(State::NotImplemented), report.failed().len()), (1, 0), "{operator}");
     }
 }
@@ -299,41 +299,52 @@ fn what_is_not_there_is_not_implemented() {
 fn wrong_results_are_found() {
     use Difference::{DType, Elements, Strides};
     assert!(matches!(
-        failure(NEGATED, "suite::wrong_value"),
+        first_failure(NEGATED, "suite::wrong_value"),
         Failure::Result { index: 0, difference: Elements { first: 0, count: 2, .. } }
     ));
-    assert!(matches!(failure(NEGATED, "suite::wrong_dtype"), Failure::Result { difference: DType { .. }, .. }));
-    assert!(matches!(failure(NEGATED, "suite::wrong_strides"), Failure::Result { difference: Strides { .. }, .. }));
+    assert!(matches!(first_failure(NEGATED, "suite::wrong_dtype"), Failure::Result { difference: DType { .. }, .. }));
+    assert!(matches!(
+        first_failure(NEGATED, "suite::wrong_strides"),
+        Failure::Result { difference: Strides { .. }, .. }
+    ));
 }
 
 #[test]
 fn panics_and_errors_are_failures_of_one_call() {
-    assert!(matches!(failure(NEGATED, "suite::panics"), Failure::Panicked { message } if message == "out of ideas"));
     assert!(
-        matches!(failure(NEGATED, "suite::fails"), Failure::Refused(error) if error.to_string().contains("not today"))
+        matches!(first_failure(NEGATED, "suite::panics"), Failure::Panicked { message } if message == "test panic")
+    );
+    assert!(
+        matches!(first_failure(NEGATED, "suite::fails"), Failure::Refused(error) if error.to_string().contains("test error"))
     );
 }
 
 #[test]
-fn memory_is_shared_as_the_schema_says_and_not_otherwise() {
-    assert!(values(&one(SAME, "suite::view")).failed().is_empty());
-    assert!(matches!(failure(SAME, "suite::copies"), Failure::NotShared { index: 0, argument } if argument == "self"));
-    assert!(matches!(failure(SAME, "suite::shares"), Failure::Shared { index: 0, argument } if argument == "self"));
-    assert!(matches!(failure(NEGATED, "suite::writes"), Failure::Touched { argument } if argument == "self"));
+fn memory_is_shared_only_as_the_schema_says() {
+    assert!(check_values(&call_with_result(SAME, "suite::view")).failed().is_empty());
+    assert!(
+        matches!(first_failure(SAME, "suite::copies"), Failure::MissingSharing { index: 0, argument } if argument == "self")
+    );
+    assert!(
+        matches!(first_failure(SAME, "suite::shares"), Failure::UnexpectedSharing { index: 0, argument } if argument == "self")
+    );
+    assert!(
+        matches!(first_failure(NEGATED, "suite::writes"), Failure::UnexpectedWrite { argument } if argument == "self")
+    );
 }
 
 #[test]
 fn written_arguments_are_compared() {
-    assert!(values(&one("[0.0, 0.0]", "suite::zero_")).failed().is_empty());
-    assert!(matches!(failure("[0.0, 0.0]", "suite::idle_"), Failure::Result { .. }));
-    assert!(values(&one(SAME, "suite::idle_")).failed().is_empty());
+    assert!(check_values(&call_with_result("[0.0, 0.0]", "suite::zero_")).failed().is_empty());
+    assert!(matches!(first_failure("[0.0, 0.0]", "suite::writes_nothing_"), Failure::Result { .. }));
+    assert!(check_values(&call_with_result(SAME, "suite::writes_nothing_")).failed().is_empty());
 }
 
 #[test]
-fn a_failure_says_how_to_run_it_again() {
-    let report = values(&one(NEGATED, "suite::panics"));
+fn a_failure_prints_the_arguments_that_repeat_it() {
+    let report = check_values(&call_with_result(NEGATED, "suite::panics"));
     let text = report.failed()[0].to_string();
-    assert!(text.contains("suite::panics, call 0, values: panicked: out of ideas"), "{text}");
+    assert!(text.contains("suite::panics, call 0, values: panicked: test panic"), "{text}");
     assert!(text.ends_with("--only suite::panics --call 0 --check values"), "{text}");
     assert!(report.to_string().contains("1 operators: 0 passed, 1 failed, 0 not implemented, 0 unchecked"), "{report}");
 }

@@ -27,20 +27,20 @@ macro_rules! doubles {
 }
 
 doubles! {
-    right "suite::right(Tensor self) -> Tensor" right_any right_batched => |_batch, this| {
-        Ok(Mapped::from_batch_first(right(&this.batch_first()?)?))
+    correct "suite::correct(Tensor self) -> Tensor" correct_any correct_batched => |_batch, this| {
+        Ok(Mapped::from_batch_first(correct(&this.batch_first()?)?))
     };
     first_slice "suite::first_slice(Tensor self) -> Tensor" first_slice_any first_slice_batched => |_batch, this| {
         Ok(Mapped::same_for_all(first_slice(&aten::select_int(&this.batch_first()?, 0, 0)?)?))
     };
-    wherever "suite::wherever(Tensor self) -> Tensor" wherever_any wherever_batched => |_batch, this| {
-        Ok(Mapped::from_batch_first(wherever(this.tensor())?))
+    ignores_batch_dim "suite::ignores_batch_dim(Tensor self) -> Tensor" ignores_batch_dim_any ignores_batch_dim_batched => |_batch, this| {
+        Ok(Mapped::from_batch_first(ignores_batch_dim(this.tensor())?))
     };
     sum_of_all "suite::sum_of_all(Tensor self) -> Tensor" sum_of_all_any sum_of_all_batched => |_batch, this| {
         let front = this.batch_first()?;
         Ok(Mapped::from_batch_first(aten::add(&front, &aten::mean_dim(&front, Some(&[0]), true, None)?, Scalar::Int(1))?))
     };
-    shared "suite::shared(Tensor self) -> Tensor" shared_any shared_batched => |_batch, this| {
+    writes_input "suite::writes_input(Tensor self) -> Tensor" writes_input_any writes_input_batched => |_batch, this| {
         let mut front = this.batch_first()?;
         aten::mul__scalar(&mut front, Scalar::Int(2))?;
         Ok(Mapped::from_batch_first(front))
@@ -48,16 +48,16 @@ doubles! {
 }
 
 /// An operator with a correct forward pass, whose gradient formula calls an operator with a wrong batch rule.
-#[op_def("suite::wrong_way(Tensor self) -> Tensor")]
-pub fn wrong_way(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::wrong_in_backward(Tensor self) -> Tensor")]
+pub fn wrong_in_backward(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(wrong_way, CompositeExplicitAutograd)]
-fn wrong_way_any(this: &Tensor) -> Result<Tensor> {
+#[op_impl(wrong_in_backward, CompositeExplicitAutograd)]
+fn wrong_in_backward_any(this: &Tensor) -> Result<Tensor> {
     aten::add(this, this, Scalar::Int(1))
 }
 
-#[op_grad(wrong_way)]
-fn wrong_way_back(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(wrong_in_backward)]
+fn wrong_in_backward_back(grad: &Tensor) -> Result<Tensor> {
     sum_of_all(grad)
 }
 
@@ -69,8 +69,8 @@ fn looped_any(this: &Tensor) -> Result<Tensor> {
     aten::add(this, this, Scalar::Int(1))
 }
 
-#[op_def("suite::in_parts(Tensor self) -> Tensor")]
-pub fn in_parts(this: &Tensor) -> Result<Tensor> {
+#[op_def("suite::composite(Tensor self) -> Tensor")]
+pub fn composite(this: &Tensor) -> Result<Tensor> {
     aten::add(this, this, Scalar::Int(1))
 }
 
@@ -91,38 +91,44 @@ fn failures(operator: &str) -> String {
 }
 
 #[test]
-fn a_right_rule_passes() {
-    for operator in ["suite::right", "suite::looped", "suite::in_parts"] {
+fn correct_batch_rules_pass() {
+    for operator in ["suite::correct", "suite::looped", "suite::composite"] {
         assert_eq!(failures(operator), "");
     }
 }
 
 #[test]
-fn a_rule_that_is_blind_to_slices_is_found() {
+fn a_rule_that_mixes_slices_is_found() {
     assert!(failures("suite::first_slice").contains("mapped over `self`: result 0 has"));
     assert!(failures("suite::sum_of_all").contains("mapped over `self`: result 0 has"));
 }
 
 #[test]
-fn a_rule_that_expects_the_batch_in_one_place_is_found() {
-    let failures = failures("suite::wherever");
-    assert!(failures.contains("mapped over `self`: failed: the batch rule of `suite::wherever` gave"), "{failures}");
+fn a_rule_that_assumes_the_batch_dimension_is_found() {
+    let failures = failures("suite::ignores_batch_dim");
+    assert!(
+        failures.contains("mapped over `self`: failed: the batch rule of `suite::ignores_batch_dim` gave"),
+        "{failures}"
+    );
 }
 
 #[test]
-fn a_rule_that_writes_what_it_should_read_is_found() {
-    assert!(failures("suite::shared").contains("wrote to `self`, which its schema only reads"));
+fn a_rule_that_writes_a_read_only_argument_is_found() {
+    assert!(failures("suite::writes_input").contains("wrote to `self`, which its schema declares as read-only"));
 }
 
 #[test]
-fn a_wrong_rule_on_the_way_back_is_found() {
-    assert!(failures("suite::wrong_way").contains("gradients: result 0 has"));
+fn a_wrong_batch_rule_in_the_backward_pass_is_found() {
+    assert!(failures("suite::wrong_in_backward").contains("gradients: result 0 has"));
 }
 
 #[test]
-fn loops_and_parts_are_no_rules() {
-    let with_rules = |operator| run(operator, Check::BatchRules).wholly(Check::BatchRules);
-    assert_eq!([with_rules("suite::right"), with_rules("suite::looped"), with_rules("suite::in_parts")], [1, 0, 0]);
+fn loops_and_composites_do_not_count_as_batch_rules() {
+    let with_rules = |operator| run(operator, Check::BatchRules).fully_passed(Check::BatchRules);
+    assert_eq!([with_rules("suite::correct"), with_rules("suite::looped"), with_rules("suite::composite")], [1, 0, 0]);
     let report = run("suite::looped", Check::BatchRules);
-    assert_eq!(report.left_out().iter().map(|(_, _, why)| *why).collect::<Vec<_>>(), ["it is a loop over slices"]);
+    assert_eq!(
+        report.not_applicable().iter().map(|(_, _, why)| *why).collect::<Vec<_>>(),
+        ["it runs as a loop over slices"]
+    );
 }

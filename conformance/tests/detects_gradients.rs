@@ -31,34 +31,34 @@ macro_rules! cubes {
 }
 
 cubes! {
-    "suite::right(Tensor self) -> Tensor" right,
-    "suite::right_(Tensor(a!) self) -> Tensor(a!)" right_, right_cpu right_in_place_cpu;
+    "suite::correct(Tensor self) -> Tensor" correct,
+    "suite::correct_(Tensor(a!) self) -> Tensor(a!)" correct_, correct_cpu correct_in_place_cpu;
     "suite::wrong(Tensor self) -> Tensor" wrong,
     "suite::wrong_(Tensor(a!) self) -> Tensor(a!)" wrong_, wrong_cpu wrong_in_place_cpu;
     "suite::wrong_by_little(Tensor self) -> Tensor" wrong_by_little,
     "suite::wrong_by_little_(Tensor(a!) self) -> Tensor(a!)" wrong_by_little_, wrong_by_little_cpu wrong_by_little_in_place_cpu;
     "suite::wrong_twice(Tensor self) -> Tensor" wrong_twice,
     "suite::wrong_twice_(Tensor(a!) self) -> Tensor(a!)" wrong_twice_, wrong_twice_cpu wrong_twice_in_place_cpu;
-    "suite::unsaid(Tensor self) -> Tensor" unsaid,
-    "suite::unsaid_(Tensor(a!) self) -> Tensor(a!)" unsaid_, unsaid_cpu unsaid_in_place_cpu;
+    "suite::undeclared(Tensor self) -> Tensor" undeclared,
+    "suite::undeclared_(Tensor(a!) self) -> Tensor(a!)" undeclared_, undeclared_cpu undeclared_in_place_cpu;
 }
 
 fn cube(x: &Tensor) -> Result<Tensor> {
     &(x * x)? * x
 }
 
-fn slope(x: &Tensor) -> Result<Tensor> {
+fn cube_derivative(x: &Tensor) -> Result<Tensor> {
     (x * x)? * 3.0
 }
 
-#[op_grad(right)]
-fn right_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    grad * slope(this)?
+#[op_grad(correct)]
+fn correct_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
+    grad * cube_derivative(this)?
 }
 
-#[op_grad(right_)]
-fn right_in_place_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    grad * slope(this)?
+#[op_grad(correct_)]
+fn correct_in_place_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
+    grad * cube_derivative(this)?
 }
 
 #[op_grad(wrong)]
@@ -68,17 +68,17 @@ fn wrong_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
 
 #[op_grad(wrong_)]
 fn wrong_in_place_derivative(grad: &Tensor, result: &Tensor) -> Result<Tensor> {
-    grad * slope(result)?
+    grad * cube_derivative(result)?
 }
 
 #[op_grad(wrong_by_little)]
 fn wrong_by_little_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    (grad * slope(this)?)? * 1.00001
+    (grad * cube_derivative(this)?)? * 1.00001
 }
 
 #[op_grad(wrong_twice)]
 fn wrong_twice_derivative(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    grad * slope(&this.detach()?)?
+    grad * cube_derivative(&this.detach()?)?
 }
 
 /// Runs a check on a call with the recorded gradients of a cube.
@@ -103,11 +103,11 @@ fn passes(check: Check, operator: &str) -> bool {
 }
 
 #[test]
-fn a_right_derivative_passes() {
+fn a_correct_derivative_passes() {
     for check in [Check::Gradients, Check::InPlaceGradients, Check::Numeric] {
-        assert!(passes(check, "suite::right"), "{check}: {}", report(check, "suite::right").failed()[0]);
+        assert!(passes(check, "suite::correct"), "{check}: {}", report(check, "suite::correct").failed()[0]);
     }
-    assert!(passes(Check::Numeric, "suite::right_"));
+    assert!(passes(Check::Numeric, "suite::correct_"));
 }
 
 #[test]
@@ -115,32 +115,32 @@ fn a_wrong_gradient_is_found_by_the_recording_and_by_differences() {
     for operator in ["suite::wrong", "suite::wrong_by_little"] {
         let [recorded, numeric] =
             [Check::Gradients, Check::Numeric].map(|check| report(check, operator).into_failed().remove(0).failure);
-        assert!(matches!(recorded, Failure::Gradient { of, .. } if of == "self"), "{operator}");
-        assert!(numeric.to_string().starts_with("first order: the gradient gives a slope of"), "{numeric}");
+        assert!(matches!(recorded, Failure::Gradient { argument, .. } if argument == "self"), "{operator}");
+        assert!(numeric.to_string().starts_with("first order: the directional derivative is"), "{numeric}");
     }
 }
 
 #[test]
-fn a_gradient_that_has_the_wrong_gradient_is_found_by_differences() {
+fn a_wrong_second_derivative_is_found_by_finite_differences() {
     assert!(passes(Check::Gradients, "suite::wrong_twice"));
     let found = report(Check::Numeric, "suite::wrong_twice");
-    let [failed] = found.failed() else { panic!("{} fail", found.failed().len()) };
+    let [failed] = found.failed() else { panic!("{} checks fail", found.failed().len()) };
     assert!(failed.to_string().contains("second order: "), "{failed}");
 }
 
 #[test]
-fn a_form_that_writes_with_another_gradient_is_found_through_a_base_and_through_a_view() {
+fn a_wrong_in_place_derivative_is_found_through_a_base_and_through_a_view() {
     let found = report(Check::InPlaceGradients, "suite::wrong");
-    let [base, view] = found.failed() else { panic!("{} fail", found.failed().len()) };
+    let [base, view] = found.failed() else { panic!("{} checks fail", found.failed().len()) };
     assert!(base.to_string().contains("through a base: ") && view.to_string().contains("through a view: "));
     assert!(!passes(Check::Numeric, "suite::wrong_"));
 }
 
 #[test]
-fn an_operator_that_nothing_is_said_of_has_no_gradients_and_is_named() {
+fn an_operator_without_a_derivative_is_reported_as_missing() {
     for check in [Check::Gradients, Check::InPlaceGradients, Check::Numeric] {
-        let report = report(check, "suite::unsaid");
+        let report = report(check, "suite::undeclared");
         assert_eq!(report.count(State::NotImplemented), 1, "{check}");
-        assert!(report.missing()[0].2.contains("suite::unsaid"), "{check}");
+        assert!(report.missing()[0].2.contains("suite::undeclared"), "{check}");
     }
 }

@@ -7,7 +7,7 @@ use kernels_cpu as _;
 
 /// Counts modulo 256, as a counter of eight bits does.
 #[op_impl(aten::count_nonzero, CPU, override)]
-fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+fn count_nonzero_modulo_256(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let dims = dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim]);
     let is_set = aten::ne_scalar(this, Scalar::Int(0))?;
     let counts = aten::sum_dim_intlist(&is_set, Some(&dims), false, Some(DType::I64))?;
@@ -16,7 +16,7 @@ fn count_nonzero_in_bytes(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
 
 /// Refuses `U8`, which PyTorch supports.
 #[op_impl(aten::amin, CPU, override)]
-fn amin_without_bytes(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+fn amin_refusing_u8(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     if this.dtype() == DType::U8 {
         return Err(BadArgument::dtype("self", this.dtype(), "anything else").into());
     }
@@ -24,7 +24,7 @@ fn amin_without_bytes(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tenso
 }
 
 #[test]
-fn a_dtype_that_is_refused_is_found_if_a_recorded_call_has_it() {
+fn a_refused_dtype_is_found_if_a_recorded_call_has_it() {
     let report = Suite::new(Device::CPU).only("aten::amin").check(Check::Large).run().unwrap();
     let found: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     let of_bytes = |text: &&String| text.contains("uint8") && text.contains("anything else");
@@ -38,7 +38,7 @@ fn failures(check: Check) -> Vec<String> {
 }
 
 #[test]
-fn a_count_in_eight_bits_is_found_by_large_calls_alone() {
+fn an_overflowing_counter_is_found_only_by_large_calls() {
     assert_eq!(failures(Check::Values), Vec::<String>::new());
     let found = failures(Check::Large);
     assert!(found.len() > 12, "{found:#?}");

@@ -7,13 +7,13 @@ use kernels_cpu as _;
 
 /// Wraps a scalar that is out of the dtype's range, instead of refusing it.
 #[op_impl(aten::fill__scalar, CPU, override)]
-fn fill_with_anything(this: &mut Tensor, value: Scalar) -> Result<()> {
+fn wrapping_fill(this: &mut Tensor, value: Scalar) -> Result<()> {
     aten::fill_(this, &Tensor::number(value))
 }
 
 /// Refuses every scalar that is out of the range of `F16`, in all dtypes.
 #[op_impl(aten::leaky_relu, CPU, override)]
-fn leaky_relu_of_few_slopes(this: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
+fn leaky_relu_refusing_large_slopes(this: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
     if negative_slope.to_f64().is_none_or(|slope| slope.abs() > 65504.0) {
         return Err(BadArgument::value("negative_slope", negative_slope, "small").into());
     }
@@ -26,7 +26,7 @@ fn failures(operator: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_number_that_wraps_is_found() {
+fn a_wrapped_scalar_is_found() {
     let found = failures("aten::fill_.Scalar");
     let of_bytes = found.iter().find(|text| text.contains("`value` of u8")).unwrap();
     assert!(of_bytes.contains(r#"accepted {"int":256}"#) && of_bytes.contains(r#"{"int":300}"#), "{of_bytes}");
@@ -34,7 +34,7 @@ fn a_number_that_wraps_is_found() {
 }
 
 #[test]
-fn a_number_that_is_refused_and_fits_is_found() {
+fn a_refused_scalar_in_range_is_found() {
     let found = failures("aten::leaky_relu");
     assert!(found.iter().any(|text| text.contains(r#"`negative_slope` of f32, first of {"int":65519}"#)), "{found:#?}");
 }

@@ -6,22 +6,22 @@ use conformance::fuzz::{Outcome, Trial};
 use kernels_cpu as _;
 
 #[test]
-fn what_the_fuzzer_found_once_is_found_no_more() {
+fn former_findings_return_results_or_typed_errors() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/found.jsonl");
     let lines = fs::read_to_string(file).unwrap();
     for line in lines.lines() {
         let trial = Trial::parse(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         // If the trial aborts the process, this is the last line of the test's output.
         println!("{line}");
-        if let Outcome::Found(what) = trial.run() {
-            panic!("{what}: {line}");
+        if let Outcome::Finding(finding) = trial.run() {
+            panic!("{finding}: {line}");
         }
     }
     assert!(lines.lines().count() > 0);
 }
 
 #[test]
-fn a_trial_is_read_from_what_it_prints() {
+fn a_printed_trial_can_be_parsed() {
     let lines = [
         r#"{"args":[{"tensor":{"data":[1,-2],"dtype":"i64","memory":0,"offset":1,"shape":[2,1],"strides":[0,7]}},{"none":true}],"op":"aten::f"}"#,
         r#"{"args":[{"tensors":[{"dtype":"f32","on":"meta","shape":[2]}]},{"optional":[null]}],"gradients":true,"op":"aten::f"}"#,

@@ -12,7 +12,7 @@ const CHECKS: [Check; 9] = [
     Check::Out,
     Check::Layouts,
     Check::Mistakes,
-    Check::Twins,
+    Check::Siblings,
     Check::Vmap,
     Check::Trace,
 ];

@@ -7,7 +7,7 @@ mod devices;
 
 #[test]
 fn golden_the_operators_of_cuda_agree_with_their_recordings() {
-    let Some(devices) = devices::found() else { return };
+    let Some(devices) = devices::available_devices() else { return };
     let suite = devices::suite(devices[0]);
     // Batches depend on the vmap layer, which the CPU tests check. Large calls have a separate test.
     let others = [Check::Vmap, Check::BatchRules, Check::Large];

@@ -7,14 +7,14 @@ use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
 /// Operators whose gradients cannot be checked by finite differences, with the reasons.
-const ELSEWHERE: [(&str, &str); 39] = [
-    ("aten::_ctc_loss", "its gradient is that of what was normalised; the recordings have it"),
-    ("aten::_dirichlet_grad", UNKNOWN),
+const NOT_CHECKABLE: [(&str, &str); 39] = [
+    ("aten::_ctc_loss", "its gradient assumes that its input is a log-softmax; the recordings have it"),
+    ("aten::_dirichlet_grad", NOT_IMPLEMENTED),
     ("aten::_pin_memory", "it needs a device that pins memory"),
     ("aten::_sample_dirichlet", RANDOM),
     ("aten::_standard_gamma", RANDOM),
-    ("aten::_standard_gamma_grad", UNKNOWN),
-    ("aten::as_strided_scatter", "its gradient is PyTorch's, and no derivative of it; the recordings have it"),
+    ("aten::_standard_gamma_grad", NOT_IMPLEMENTED),
+    ("aten::as_strided_scatter", "its gradient in PyTorch is not its derivative; the recordings have it"),
     ("aten::bernoulli", RANDOM),
     ("aten::bernoulli.Tensor", RANDOM),
     ("aten::bernoulli.p", RANDOM),
@@ -22,17 +22,20 @@ const ELSEWHERE: [(&str, &str); 39] = [
     ("aten::binomial", RANDOM),
     ("aten::cauchy", RANDOM),
     ("aten::exponential", RANDOM),
-    ("aten::fractional_max_pool2d_backward", OF_ITS_FORWARD),
-    ("aten::fractional_max_pool3d_backward", OF_ITS_FORWARD),
+    ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS),
+    ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS),
     ("aten::geometric", RANDOM),
-    ("aten::igamma", BY_ONE),
-    ("aten::igammac", BY_ONE),
+    ("aten::igamma", SECOND_ARGUMENT_ONLY),
+    ("aten::igammac", SECOND_ARGUMENT_ONLY),
     ("aten::log_normal", RANDOM),
-    ("aten::max_unpool2d", "elements that meet in one place all have its gradient; the recordings have it"),
+    (
+        "aten::max_unpool2d",
+        "several elements that are written to one place all receive its gradient; the recordings have it",
+    ),
     ("aten::max_unpool3d", "as in two dimensions"),
-    ("aten::native_batch_norm_backward", OF_ITS_FORWARD),
-    ("aten::native_group_norm_backward", OF_ITS_FORWARD),
-    ("aten::native_layer_norm_backward", OF_ITS_FORWARD),
+    ("aten::native_batch_norm_backward", FORWARD_RESULTS),
+    ("aten::native_group_norm_backward", FORWARD_RESULTS),
+    ("aten::native_layer_norm_backward", FORWARD_RESULTS),
     ("aten::normal.Tensor_Tensor", RANDOM),
     ("aten::normal.Tensor_float", RANDOM),
     ("aten::normal.float_Tensor", RANDOM),
@@ -43,48 +46,51 @@ const ELSEWHERE: [(&str, &str); 39] = [
     ("aten::random.from", RANDOM),
     ("aten::random.to", RANDOM),
     ("aten::special_entr", "its recorded arguments are below zero; the recordings have its gradient"),
-    ("aten::special_zeta", BY_ONE),
+    ("aten::special_zeta", SECOND_ARGUMENT_ONLY),
     ("aten::uniform", RANDOM),
     ("aten::view_as_complex", COMPLEX),
     ("aten::view_as_real", COMPLEX),
 ];
 
 const RANDOM: &str = "its results are random";
-const OF_ITS_FORWARD: &str = "it takes results of its forward that must fit its other arguments; the second order of the forward has its derivative";
-const UNKNOWN: &str = "nobody worked its derivative out, in PyTorch either";
-const BY_ONE: &str = "it can be differentiated by its second argument alone; the recordings have that";
-const COMPLEX: &str = "differences are taken of real numbers";
+const FORWARD_RESULTS: &str =
+    "its arguments include results of the forward operator; the second order of that operator checks its derivative";
+const NOT_IMPLEMENTED: &str = "its derivative is not implemented, in PyTorch either";
+const SECOND_ARGUMENT_ONLY: &str =
+    "it is differentiable only with respect to its second argument; the recordings have that gradient";
+const COMPLEX: &str = "finite differences are for real numbers";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
-const RAISE: [(&str, &str); 21] = [
-    ("aten::_embedding_bag", ONCE),
-    ("aten::_embedding_bag_forward_only", NEVER),
-    ("aten::_unique2", NEVER),
-    ("aten::embedding_bag", ONCE),
-    ("aten::embedding_bag.padding_idx", ONCE),
-    ("aten::embedding_renorm_", NEVER),
-    ("aten::floor_divide", NEVER),
-    ("aten::floor_divide.Scalar", NEVER),
-    ("aten::heaviside", NEVER),
-    ("aten::igamma", BY_OTHERS),
-    ("aten::igammac", BY_OTHERS),
-    ("aten::multi_margin_loss", ONCE),
-    ("aten::multi_margin_loss_backward", NEVER),
-    ("aten::multilabel_margin_loss", ONCE),
-    ("aten::multilabel_margin_loss_backward", NEVER),
-    ("aten::multilabel_margin_loss_forward", ONCE),
-    ("aten::nll_loss_forward", BY_OTHERS),
-    ("aten::segment_reduce", ONCE),
-    ("aten::special_zeta", BY_OTHERS),
-    ("aten::unique_consecutive", NEVER),
-    ("aten::unique_dim", NEVER),
+const GRADIENT_ERRORS: [(&str, &str); 21] = [
+    ("aten::_embedding_bag", NO_SECOND_GRADIENT),
+    ("aten::_embedding_bag_forward_only", NO_GRADIENT),
+    ("aten::_unique2", NO_GRADIENT),
+    ("aten::embedding_bag", NO_SECOND_GRADIENT),
+    ("aten::embedding_bag.padding_idx", NO_SECOND_GRADIENT),
+    ("aten::embedding_renorm_", NO_GRADIENT),
+    ("aten::floor_divide", NO_GRADIENT),
+    ("aten::floor_divide.Scalar", NO_GRADIENT),
+    ("aten::heaviside", NO_GRADIENT),
+    ("aten::igamma", SOME_ARGUMENTS_ONLY),
+    ("aten::igammac", SOME_ARGUMENTS_ONLY),
+    ("aten::multi_margin_loss", NO_SECOND_GRADIENT),
+    ("aten::multi_margin_loss_backward", NO_GRADIENT),
+    ("aten::multilabel_margin_loss", NO_SECOND_GRADIENT),
+    ("aten::multilabel_margin_loss_backward", NO_GRADIENT),
+    ("aten::multilabel_margin_loss_forward", NO_SECOND_GRADIENT),
+    ("aten::nll_loss_forward", SOME_ARGUMENTS_ONLY),
+    ("aten::segment_reduce", NO_SECOND_GRADIENT),
+    ("aten::special_zeta", SOME_ARGUMENTS_ONLY),
+    ("aten::unique_consecutive", NO_GRADIENT),
+    ("aten::unique_dim", NO_GRADIENT),
 ];
 
-const NEVER: &str = "PyTorch does not differentiate it";
-const ONCE: &str = "PyTorch does not differentiate its gradient";
-const BY_OTHERS: &str = "PyTorch does not differentiate it by one of its arguments: `self`, or the weight of classes";
+const NO_GRADIENT: &str = "PyTorch does not differentiate it";
+const NO_SECOND_GRADIENT: &str = "PyTorch does not differentiate its gradient";
+const SOME_ARGUMENTS_ONLY: &str =
+    "PyTorch does not differentiate it with respect to one of its arguments: `self`, or the weight of classes";
 
-fn holds(check: Check) {
+fn assert_passes(check: Check) {
     let report = Suite::new(Device::CPU).check(check).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
@@ -92,16 +98,16 @@ fn holds(check: Check) {
 
 #[test]
 fn golden_gradients_agree_with_the_recorded_ones() {
-    holds(Check::Gradients);
+    assert_passes(Check::Gradients);
 }
 
 #[test]
-fn golden_forms_that_write_have_the_gradients_of_their_twins() {
-    holds(Check::InPlaceGradients);
+fn golden_in_place_forms_have_the_gradients_of_functional_forms() {
+    assert_passes(Check::InPlaceGradients);
 }
 
 #[test]
-fn golden_every_derivative_agrees_with_differences() {
+fn golden_every_derivative_agrees_with_finite_differences() {
     let report = Suite::new(Device::CPU).check(Check::Numeric).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
@@ -117,10 +123,10 @@ fn golden_every_derivative_agrees_with_differences() {
     let all = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
     let unchecked = all.filter(|operator| has_formula(operator) && !has_passed(operator)).map(Operator::name);
     let unchecked: Vec<String> = unchecked.map(|name| name.to_string()).collect();
-    let excused: Vec<&str> = ELSEWHERE.iter().map(|(operator, _)| *operator).collect();
-    assert_eq!(unchecked, excused, "derivatives that no difference was taken for");
+    let excused: Vec<&str> = NOT_CHECKABLE.iter().map(|(operator, _)| *operator).collect();
+    assert_eq!(unchecked, excused, "derivatives that finite differences do not check");
     let raising = report.missing().iter().map(|(operator, ..)| &**operator);
     let raising: Vec<&str> = raising.filter(|operator| Operator::find(operator).is_ok()).collect();
-    let excused: Vec<&str> = RAISE.iter().map(|(operator, _)| *operator).collect();
-    assert_eq!(raising, excused, "what has no gradient, or none of its gradient");
+    let excused: Vec<&str> = GRADIENT_ERRORS.iter().map(|(operator, _)| *operator).collect();
+    assert_eq!(raising, excused, "operators without a gradient of the first or second order");
 }

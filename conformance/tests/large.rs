@@ -10,7 +10,7 @@ fn every_operator_of_the_families_has_a_large_call_or_a_reason_for_none() {
 }
 
 #[test]
-fn operators_give_for_many_elements_what_they_give_for_few() {
+fn large_calls_agree_with_combined_small_calls() {
     let report = Suite::new(Device::CPU).check(Check::Large).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));

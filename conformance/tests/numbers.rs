@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, Bool};
 use kernels_cpu as _;
 
 #[test]
-fn golden_numbers_that_a_dtype_does_not_hold_are_refused_and_others_are_converted() {
+fn golden_scalars_out_of_range_are_refused_and_others_are_converted() {
     let report = Suite::new(Device::CPU).check(Check::Numbers).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
@@ -18,14 +18,14 @@ fn golden_numbers_that_a_dtype_does_not_hold_are_refused_and_others_are_converte
 }
 
 #[test]
-fn the_error_names_argument_number_and_dtype() {
+fn the_error_names_argument_scalar_and_dtype() {
     let error = aten::full(&[1], 300.into(), Some(DType::U8), None, None, None).unwrap_err();
     let refused: &BadArgument = error.source().and_then(|source| source.downcast_ref()).unwrap();
     assert_eq!(*refused, BadArgument::overflow("fill_value", Scalar::Int(300), DType::U8));
 }
 
 #[test]
-fn a_refused_number_writes_nothing() -> Result<()> {
+fn a_refused_scalar_writes_nothing() -> Result<()> {
     let mut x = Tensor::from_slice(&[1_u8, 2]);
     let version = x.storage().version();
     assert!(aten::fill__scalar(&mut x, 300.into()).is_err());
@@ -35,7 +35,7 @@ fn a_refused_number_writes_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_tensor_that_is_cast_wraps() -> Result<()> {
+fn a_cast_of_a_tensor_wraps() -> Result<()> {
     let wrapped = aten::to_dtype(&Tensor::from_slice(&[300_i64]), DType::U8, false, false, None)?;
     assert_eq!(wrapped.read::<u8>()?[..], [44]);
     Ok(())

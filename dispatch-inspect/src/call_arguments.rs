@@ -8,7 +8,7 @@ use crate::Failure;
 
 /// The keys and the marks that an argument adds to a call.
 #[derive(Clone, Copy)]
-pub(crate) struct Carried {
+pub(crate) struct KeysAndMarks {
     pub(crate) keys: KeySet,
     pub(crate) marks: Option<Marks>,
 }
@@ -53,19 +53,19 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
     let mut last = parse("cpu", true)?;
     let (mut all, mut marks) = (Vec::new(), None);
     for (at, argument) in arguments_with_keys.iter().enumerate() {
-        let carried = match words.get(at) {
+        let added = match words.get(at) {
             Some(word) => {
-                let carried = parse(word, argument.is_tensor)?;
-                last = if argument.is_tensor { carried } else { last };
-                carried
+                let added = parse(word, argument.is_tensor)?;
+                last = if argument.is_tensor { added } else { last };
+                added
             }
             // A call without a device argument creates its tensor on the CPU.
-            None if argument.is_device => Carried { keys: KeySet::from(CPU), marks: None },
-            None if argument.may_be_absent || !argument.is_tensor => Carried { keys: KeySet::EMPTY, marks: None },
+            None if argument.is_device => KeysAndMarks { keys: KeySet::from(CPU), marks: None },
+            None if argument.may_be_absent || !argument.is_tensor => KeysAndMarks { keys: KeySet::EMPTY, marks: None },
             None => last,
         };
-        all.push(carried.keys);
-        marks = match (marks, carried.marks) {
+        all.push(added.keys);
+        marks = match (marks, added.marks) {
             (Some(a), Some(b)) => Some(a | b),
             (a, b) => a.or(b),
         };
@@ -74,8 +74,8 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
 }
 
 /// Parses one argument: a device, marks, and further keys. A dtype is accepted and adds no key.
-fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
-    let mut carried = Carried { keys: KeySet::EMPTY, marks: None };
+fn parse(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> {
+    let mut added = KeysAndMarks { keys: KeySet::EMPTY, marks: None };
     let mut is_inference = false;
     let mut device = None;
     for word in text.split(',').map(str::trim) {
@@ -92,45 +92,45 @@ fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
                 if let Ok(found) = word.parse::<Device>() {
                     device = Some(found);
                 } else {
-                    let key = word.parse::<Key>().map_err(|unknown| not_a_word(word, unknown.suggestion))?;
-                    carried.keys = carried.keys.with(key);
+                    let key = word.parse::<Key>().map_err(|unknown| unknown_word(word, unknown.suggestion))?;
+                    added.keys = added.keys.with(key);
                 }
                 continue;
             }
         };
-        carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
+        added.marks = Some(added.marks.map_or(mark, |marks| marks | mark));
     }
     // A tensor is on the CPU unless the word names a device or keys.
-    let is_there = carried.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
+    let is_there = added.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
     if let Some(device) = device.or_else(|| is_there.then_some(Device::CPU)) {
         let backend = device.key();
-        let above = if is_tensor { above(backend, is_inference) } else { KeySet::EMPTY };
-        carried.keys = carried.keys.with(backend) | above;
-        if let (true, Some(mark)) = (is_tensor, mark_of(backend)) {
-            carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
+        let above = if is_tensor { layer_keys(backend, is_inference) } else { KeySet::EMPTY };
+        added.keys = added.keys.with(backend) | above;
+        if let (true, Some(mark)) = (is_tensor, backend_mark(backend)) {
+            added.marks = Some(added.marks.map_or(mark, |marks| marks | mark));
         }
     }
-    Ok(carried)
+    Ok(added)
 }
 
 /// Returns the keys of tensors on a backend beside the backend's own key.
-pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
+pub(crate) fn layer_keys(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
 }
 
 /// Returns the mark of tensors on other backends than the CPU: the CPU does not track writes to their memory.
-pub(crate) fn mark_of(backend: Key) -> Option<Marks> {
+pub(crate) fn backend_mark(backend: Key) -> Option<Marks> {
     (backend != CPU).then_some(Marks::NOT_ON_HOST)
 }
 
-fn not_a_word(word: &str, suggestion: Option<String>) -> Failure {
+fn unknown_word(word: &str, suggestion: Option<String>) -> Failure {
     let devices: Vec<String> = Device::linked().iter().map(ToString::to_string).collect();
     let others = ["requires_grad", "view", "inference", "none"];
     let near = dispatch_runtime::schema::suggest(word, others.into_iter().chain(devices.iter().map(String::as_str)));
     let meant = match near.map(str::to_owned).or(suggestion) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("say a device ({}), a dtype, {}, or a dispatch key", devices.join(", "), others.join(", ")),
+        None => format!("name a device ({}), a dtype, {}, or a dispatch key", devices.join(", "), others.join(", ")),
     };
-    Failure::Usage(format!("`{word}` says nothing about an argument; {meant}"))
+    Failure::Usage(format!("`{word}` does not describe an argument; {meant}"))
 }

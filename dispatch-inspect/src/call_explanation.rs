@@ -17,7 +17,7 @@ use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 /// assert_eq!(explanation.key.as_deref(), Some("CUDA"));
 ///
 /// let error = dispatch_inspect::CallExplanation::of(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
-/// assert_eq!(error.to_string(), "`require_grad` says nothing about an argument; did you mean `requires_grad`?");
+/// assert_eq!(error.to_string(), "`require_grad` does not describe an argument; did you mean `requires_grad`?");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Debug, Serialize)]
@@ -69,7 +69,7 @@ impl CallExplanation {
     /// assert!(explanation.winner.is_none());
     /// ```
     pub fn of(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
-        Self::under(&Guards::default(), operator, arguments)
+        Self::with_guards(&Guards::default(), operator, arguments)
     }
 
     /// Explains a call under these guards. `arguments` are words as in [`of`](Self::of).
@@ -82,11 +82,11 @@ impl CallExplanation {
     /// use dispatch_inspect::{CallExplanation, Guards};
     /// # let lab = dispatch_runtime::Registrar::new("account_under");
     /// # let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let explanation = CallExplanation::under(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
+    /// let explanation = CallExplanation::with_guards(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
     /// assert_eq!(explanation.removed, ["AutogradCPU", "AutocastCPU"]);
     /// # Ok::<(), dispatch_inspect::Failure>(())
     /// ```
-    pub fn under(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
+    pub fn with_guards(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
         let (carried, marks) = call_arguments::arguments(operator, arguments)?;
         let entered = guards.enter();
         let mut explanation = operator.explain_keys(&carried, marks)?;
@@ -94,9 +94,9 @@ impl CallExplanation {
         // These guards were not entered in the caller's code, so their location says nothing.
         explanation.innermost_guard = None;
         let plain_text = explanation.to_string();
-        let below = way_down(operator, &explanation);
+        let below = redispatch_cells(operator, &explanation);
         let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
-        let candidate = |(site, condition)| Kernel { condition, ..Kernel::at(&site, true) };
+        let candidate = |(site, condition)| Kernel { condition, ..Kernel::from_site(&site, true) };
         Ok(Self {
             operator: operator.to_string(),
             arguments: explanation.arguments.into_iter().map(|(name, keys)| (name, names(keys))).collect(),
@@ -106,9 +106,9 @@ impl CallExplanation {
             masked: names(explanation.skipped),
             key: explanation.key.map(|key| key.to_string()),
             provenance: explanation.provenance.name(),
-            winner: explanation.winner.map(|site| Kernel::at(&site, true)),
+            winner: explanation.winner.map(|site| Kernel::from_site(&site, true)),
             candidates: explanation.candidates.into_iter().map(candidate).collect(),
-            losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::at(&site, false), why)).collect(),
+            losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::from_site(&site, false), why)).collect(),
             below,
             notes: guards.notes.clone(),
             plain_text,
@@ -120,15 +120,15 @@ impl CallExplanation {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("runs");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// assert!(!dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().runs());
+    /// assert!(!dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().runs_kernel());
     /// ```
     #[must_use]
-    pub fn runs(&self) -> bool {
+    pub fn runs_kernel(&self) -> bool {
         self.winner.is_some() || !self.candidates.is_empty()
     }
 }
 
-fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
+fn redispatch_cells(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
     let runs = explanation.winner.is_some() || !explanation.candidates.is_empty();
     let Some(key) = explanation.key.filter(|_| runs) else { return Vec::new() };
     let cells = table(operator);

@@ -67,12 +67,12 @@ impl KernelKind {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Kernel => "a kernel of the key's own, or of an alias made for such keys",
-            Self::Composite => "other operators, each of which goes its own way",
+            Self::Composite => "other operators, each of which is dispatched",
             Self::Any => "one kernel that works on every backend",
             Self::Fallback => "what the key does for all operators",
-            Self::Fallthrough => "calls pass over the key, because somebody said so",
+            Self::Fallthrough => "calls skip the key, because a fallthrough is registered",
             Self::Ambiguous => "two kernels could serve it, so a call ends in an error",
-            Self::Missing => "nothing: calls pass over a layer, and end in an error at a backend",
+            Self::Missing => "nothing: calls skip a layer, and fail at a backend",
         }
     }
 
@@ -125,14 +125,14 @@ pub struct Cell {
     /// The kernels with their locations; several if they have conditions or conflict.
     pub kernels: Vec<String>,
     /// Whether the key is of a backend that is not linked, and for which the operator has no kernel of its own.
-    pub is_elsewhere: bool,
+    pub is_unlinked: bool,
 }
 
 impl Cell {
     pub(crate) fn of(cell: &TableCell, backends: &[Key]) -> Self {
         let device = KeySet::from(cell.key).device();
         Self {
-            is_elsewhere: cell.registered_for != Some(cell.key)
+            is_unlinked: cell.registered_for != Some(cell.key)
                 && device.is_some_and(|device| !backends.contains(&device.key())),
             key: cell.key.to_string(),
             served: KernelKind::of(cell),
@@ -158,24 +158,24 @@ pub fn table(operator: &'static Operator) -> Vec<Cell> {
 /// A source location: a file and a line.
 ///
 /// ```
-/// let place = dispatch_inspect::Place::from(dispatch_runtime::Location::caller());
+/// let place = dispatch_inspect::SourceLocation::from(dispatch_runtime::Location::caller());
 /// assert!(place.to_string().ends_with(&format!(":{}", place.line)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// The path of the file, as it was passed to the compiler.
     pub file: &'static str,
     /// The line, counted from 1.
     pub line: u32,
 }
 
-impl From<Location> for Place {
+impl From<Location> for SourceLocation {
     fn from(location: Location) -> Self {
         Self { file: location.file(), line: location.line() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -198,7 +198,7 @@ pub struct Kernel {
     /// The name of its function.
     pub name: &'static str,
     /// The location of its function.
-    pub place: Place,
+    pub place: SourceLocation,
     /// `typed`, `boxed` or `fallthrough`; `None` in the explanation of a call.
     pub kind: Option<&'static str>,
     /// Whether it is one of the kernels that run for its key.
@@ -210,12 +210,12 @@ pub struct Kernel {
 impl From<RegisteredKernel> for Kernel {
     fn from(registered: RegisteredKernel) -> Self {
         let RegisteredKernel { site, kind, is_active, condition } = registered;
-        Self { kind: Some(kind), condition, ..Self::at(&site, is_active) }
+        Self { kind: Some(kind), condition, ..Self::from_site(&site, is_active) }
     }
 }
 
 impl Kernel {
-    pub(crate) fn at(site: &KernelSite, is_active: bool) -> Self {
+    pub(crate) fn from_site(site: &KernelSite, is_active: bool) -> Self {
         let (key, place) = (site.key.to_string(), site.location.into());
         Self { key, name: site.kernel, place, kind: None, is_active, condition: None }
     }

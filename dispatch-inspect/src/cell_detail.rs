@@ -7,22 +7,22 @@ use crate::operator_info::derivative;
 use crate::{Derivative, KernelKind};
 
 /// The specific names beside those of [`KernelKind`], with their meanings.
-pub(crate) const FINER: [(&str, &str); 6] = [
+pub(crate) const SPECIFIC_NAMES: [(&str, &str); 6] = [
     ("formula", "a derivative, of its own or of the operator that it is a form of"),
-    ("none", "no gradients, and somebody said so"),
+    ("none", "declared as not differentiable"),
     ("shape", "the operator's shape word"),
     ("plan", "the operator's plan"),
     ("form", "the operator that it is a form of, and a copy into the written tensor"),
-    ("data", "refused, as the sizes are in the elements"),
+    ("data", "refused, because the sizes of the result depend on elements"),
 ];
 
 /// Returns the name for a cell: a specific one, or that of the kind of its kernel.
-pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static str {
+pub(crate) fn specific_name(operator: &'static Operator, cell: &TableCell) -> &'static str {
     let served = KernelKind::of(cell);
     let is = |name: &str| cell.kernels.iter().all(|kernel| kernel.starts_with(&format!("`{name}`")));
     match served {
         KernelKind::Any if is("form_kernel") => "form",
-        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("form_meta_kernel") => meta(operator),
+        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("form_meta_kernel") => meta_kernel_name(operator),
         KernelKind::Kernel if cell.registered_for == Some(Meta) && is("planned_meta_kernel") => {
             if operator.shape().is_some() { "shape" } else { "plan" }
         }
@@ -36,7 +36,7 @@ pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static st
 }
 
 /// Returns the name for the Meta kernel that a definition generates.
-fn meta(operator: &'static Operator) -> &'static str {
+fn meta_kernel_name(operator: &'static Operator) -> &'static str {
     let functional = operator.functional().unwrap_or(operator);
     if functional.shape().is_some() {
         "shape"

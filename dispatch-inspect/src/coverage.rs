@@ -76,7 +76,7 @@ impl Coverage {
             words: wanted
                 .iter()
                 .filter_map(|&at| table.get(at))
-                .map(|cell| cell_detail::word(operator, cell))
+                .map(|cell| cell_detail::specific_name(operator, cell))
                 .collect(),
         };
         Self {

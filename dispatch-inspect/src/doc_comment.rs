@@ -55,7 +55,7 @@ mod tests {
     use super::{Line, lines};
 
     #[test]
-    fn examples_keep_their_attributes_and_lose_what_rustdoc_hides() {
+    fn examples_keep_attributes_and_lose_hidden_lines() {
         let docs = "Halves.\n\n # Examples\n\n ```\n # use hidden as _;\n #\n #[test]\n ## shown\n     f(1);\n ```\n # After\n #7 is a number";
         let expected = [
             Line::Text("Halves."),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::cell_detail::FINER;
+use crate::cell_detail::SPECIFIC_NAMES;
 use crate::doc_comment::{self, Line};
 use crate::{Coverage, KernelKind, OperatorInfo};
 
@@ -26,30 +26,30 @@ pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
     for &operator in operators {
         by_namespace.entry(operator.name().namespace).or_default().push(operator);
     }
-    let mut front = FRONT.to_owned();
+    let mut readme = README_HEADER.to_owned();
     let mut pages = BTreeMap::new();
     for (namespace, operators) in by_namespace {
-        _ = writeln!(front, "| [{namespace}]({namespace}.md) | {} |", operators.len());
-        pages.insert(format!("{namespace}.md"), page(namespace, &operators));
+        _ = writeln!(readme, "| [{namespace}]({namespace}.md) | {} |", operators.len());
+        pages.insert(format!("{namespace}.md"), namespace_page(namespace, &operators));
     }
-    pages.insert("README.md".to_owned(), front);
+    pages.insert("README.md".to_owned(), readme);
     // No namespace has such a name, as a `-` is not allowed there.
-    pages.insert("by-name.md".to_owned(), index(operators));
-    pages.insert("by-key.md".to_owned(), matrix(&Coverage::of(operators)));
+    pages.insert("by-name.md".to_owned(), by_name_page(operators));
+    pages.insert("by-key.md".to_owned(), by_key_page(&Coverage::of(operators)));
     pages
 }
 
-const FRONT: &str = "\
+const README_HEADER: &str = "\
 # Operators
 
-Every operator [by name](by-name.md), [what serves its keys](by-key.md), and all that is known of it, by namespace:
+All operators [by name](by-name.md), [their kernels by key](by-key.md), and a page for each namespace:
 
 | namespace | operators |
 |---|---|
 ";
 
 /// Returns the page of all operators by name, with the first line of their documentation.
-fn index(operators: &[&'static Operator]) -> String {
+fn by_name_page(operators: &[&'static Operator]) -> String {
     let mut page = "# Operators by name\n\n| operator | |\n|---|---|\n".to_owned();
     for operator in operators {
         let first = operator.docs().trim().lines().next().unwrap_or_default();
@@ -59,10 +59,10 @@ fn index(operators: &[&'static Operator]) -> String {
 }
 
 /// Returns the page with a row for each operator and a column for each key, and the meanings of the words.
-fn matrix(coverage: &Coverage) -> String {
-    let mut page = "# What serves the keys\n\n| word | what it means |\n|---|---|\n".to_owned();
+fn by_key_page(coverage: &Coverage) -> String {
+    let mut page = "# Kernels by key\n\n| word | meaning |\n|---|---|\n".to_owned();
     let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
-    for (word, meaning) in words.into_iter().chain(FINER) {
+    for (word, meaning) in words.into_iter().chain(SPECIFIC_NAMES) {
         _ = writeln!(page, "| {word} | {meaning} |");
     }
     let counts = coverage.keys.iter().zip(coverage.counts()).map(|(key, count)| format!(" {key} ({count}) |"));
@@ -81,7 +81,7 @@ fn link(operator: &str) -> String {
     format!("[`{operator}`]({namespace}.md#{anchor})")
 }
 
-fn page(namespace: &str, operators: &[&'static Operator]) -> String {
+fn namespace_page(namespace: &str, operators: &[&'static Operator]) -> String {
     let mut page = format!("# `{namespace}`\n");
     for operator in operators {
         _ = write_section(&mut page, &OperatorInfo::of(operator));

@@ -26,7 +26,7 @@ use crate::Failure;
 pub fn find(name: &str) -> Result<&'static Operator, Failure> {
     let all = Operator::all();
     // From the most exact form of names to the least exact. The first form that matches decides.
-    for spelling in [full, without_namespace, without_overload, base] {
+    for spelling in [full_name, without_namespace, without_overload, base_name] {
         let fitting: Vec<&'static Operator> =
             all.iter().copied().filter(|operator| spelling(operator) == name).collect();
         match fitting[..] {
@@ -38,7 +38,7 @@ pub fn find(name: &str) -> Result<&'static Operator, Failure> {
             }
         }
     }
-    let spellings = if name.contains("::") { [full, without_overload] } else { [without_namespace, base] };
+    let spellings = if name.contains("::") { [full_name, without_overload] } else { [without_namespace, base_name] };
     let names: Vec<String> = all.iter().flat_map(|operator| spellings.map(|spelling| spelling(operator))).collect();
     let suggestion = schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
     Err(Failure::NotFound { name: name.to_owned(), suggestion })
@@ -60,14 +60,14 @@ pub fn find(name: &str) -> Result<&'static Operator, Failure> {
 pub fn matching(pattern: &str) -> Vec<&'static Operator> {
     let pattern = pattern.to_lowercase();
     let fits = |operator: &&'static Operator| {
-        let name = full(operator).to_lowercase();
-        if pattern.contains('*') { is_like(&name, &pattern) } else { name.contains(&pattern) }
+        let name = full_name(operator).to_lowercase();
+        if pattern.contains('*') { matches_pattern(&name, &pattern) } else { name.contains(&pattern) }
     };
     Operator::all().into_iter().filter(fits).collect()
 }
 
 /// Returns whether the text between the stars occurs in order, the first part at the beginning and the last at the end.
-fn is_like(name: &str, pattern: &str) -> bool {
+fn matches_pattern(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
@@ -81,7 +81,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     left.ends_with(last)
 }
 
-fn full(operator: &Operator) -> String {
+fn full_name(operator: &Operator) -> String {
     operator.to_string()
 }
 
@@ -94,16 +94,16 @@ fn without_overload(operator: &Operator) -> String {
     format!("{}::{}", operator.name().namespace, operator.name().base)
 }
 
-fn base(operator: &Operator) -> String {
+fn base_name(operator: &Operator) -> String {
     operator.name().base.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_like;
+    use super::matches_pattern;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (name, pattern, fits) in [
             ("aten::add", "aten::*", true),
             ("aten::add", "*add", true),
@@ -115,7 +115,7 @@ mod tests {
             ("abcabc", "*b*b*", true),
             ("abcab", "*b*b*c", false),
         ] {
-            assert_eq!(is_like(name, pattern), fits, "{name} {pattern}");
+            assert_eq!(matches_pattern(name, pattern), fits, "{name} {pattern}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Guards, described in words: how the state of a thread changes the keys of a call.
 
+use clap::{Arg, ArgAction, ArgMatches};
 use dispatch_runtime::keys::{
     ADInplaceOrView, Autocast, Autograd, FuncTorchDynamicLayerBackMode, FuncTorchDynamicLayerFrontMode, PreDispatch,
     Tracer,
@@ -9,41 +10,56 @@ use dispatch_runtime::{Key, KeySet, guard, schema};
 use crate::Failure;
 
 /// A named state of a thread.
-pub(crate) struct Named {
+pub(crate) struct NamedGuard {
     /// Its name as a command-line option, without `--`.
     pub(crate) word: &'static str,
+    /// Its description in the help of the command line.
+    help: &'static str,
     /// The keys that it adds to every call.
     adds: &'static [Key],
     /// The keys that it stops adding.
-    drops: &'static [Key],
+    stops_adding: &'static [Key],
     /// The layers that it removes from every call.
     removes: &'static [Key],
     /// The layers that it stops removing.
-    allows: &'static [Key],
+    stops_removing: &'static [Key],
     /// An effect that the keys do not show.
     pub(crate) note: Option<&'static str>,
 }
 
-const NONE: Named = Named { word: "", adds: &[], drops: &[], removes: &[], allows: &[], note: None };
+const NONE: NamedGuard =
+    NamedGuard { word: "", help: "", adds: &[], stops_adding: &[], removes: &[], stops_removing: &[], note: None };
 
 /// All named states.
-pub(crate) const NAMED: [Named; 6] = [
-    Named { word: "inference", drops: &[ADInplaceOrView], removes: &[Autograd], ..NONE },
-    Named {
-        word: "no-grad",
-        note: Some("no_grad changes no keys: autograd has the call, and records nothing"),
+pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
+    NamedGuard {
+        word: "inference",
+        help: "In inference mode",
+        stops_adding: &[ADInplaceOrView],
+        removes: &[Autograd],
         ..NONE
     },
-    Named { word: "autocast", allows: &[Autocast], ..NONE },
-    Named { word: "vmap", adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode], ..NONE },
-    Named { word: "trace", adds: &[Tracer], ..NONE },
-    Named { word: "modes", adds: &[PreDispatch], ..NONE },
+    NamedGuard {
+        word: "no-grad",
+        help: "Without the recording of gradients",
+        note: Some("no_grad changes no keys: the autograd kernel runs, and records nothing"),
+        ..NONE
+    },
+    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..NONE },
+    NamedGuard {
+        word: "vmap",
+        help: "Within a function transform, such as vmap or grad",
+        adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode],
+        ..NONE
+    },
+    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..NONE },
+    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..NONE },
 ];
 
-impl Named {
+impl NamedGuard {
     /// Returns the keys that it adds, stops adding, removes, and stops removing.
     pub(crate) fn changes(&self) -> [KeySet; 4] {
-        [self.adds, self.drops, self.removes, self.allows].map(layers)
+        [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of)
     }
 }
 
@@ -54,7 +70,7 @@ impl Named {
 /// assert!(Guards::parse(&["autocast".to_owned(), "exclude=Autograd".to_owned()]).is_ok());
 ///
 /// let error = Guards::parse(&["autocats".to_owned()]).unwrap_err();
-/// assert_eq!(error.to_string(), "there is no option `--autocats`; did you mean `--autocast`?");
+/// assert_eq!(error.to_string(), "there is no guard `autocats`; did you mean `autocast`?");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Guards {
@@ -86,18 +102,21 @@ impl Guards {
         let mut guards = Self::default();
         for word in words {
             match word.split_once('=') {
-                Some(("include", names)) => guards.include |= keys(names)?,
-                Some(("exclude", names)) => guards.exclude |= keys(names)?.layers(),
-                _ => guards.add(NAMED.iter().find(|named| named.word == word).ok_or_else(|| unknown(word))?),
+                Some(("include", names)) => guards.include |= parse_keys(names)?,
+                Some(("exclude", names)) => guards.exclude |= parse_keys(names)?.layers(),
+                _ => {
+                    let named = NAMED_GUARDS.iter().find(|named| named.word == word);
+                    guards.add(named.ok_or_else(|| unknown_guard(word))?);
+                }
             }
         }
         Ok(guards)
     }
 
-    fn add(&mut self, named: &Named) {
-        let [adds, drops, removes, allows] = named.changes();
-        self.include = (self.include | adds) - drops;
-        self.exclude = (self.exclude | removes) - allows;
+    fn add(&mut self, named: &NamedGuard) {
+        let [adds, stops_adding, removes, stops_removing] = named.changes();
+        self.include = (self.include | adds) - stops_adding;
+        self.exclude = (self.exclude | removes) - stops_removing;
         self.notes.extend(named.note);
     }
 
@@ -107,12 +126,12 @@ impl Guards {
     }
 }
 
-fn layers(keys: &[Key]) -> KeySet {
+fn layers_of(keys: &[Key]) -> KeySet {
     keys.iter().fold(KeySet::EMPTY, |all, &key| all | KeySet::layers_of(key))
 }
 
 /// Returns the keys with these names. An alias stands for its layers.
-fn keys(names: &str) -> Result<KeySet, Failure> {
+fn parse_keys(names: &str) -> Result<KeySet, Failure> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(KeySet::EMPTY, |all, name| {
         let key: Key =
             name.parse().map_err(|unknown: dispatch_runtime::UnknownKey| Failure::Usage(unknown.to_string()))?;
@@ -120,11 +139,52 @@ fn keys(names: &str) -> Result<KeySet, Failure> {
     })
 }
 
-fn unknown(word: &str) -> Failure {
-    let words = NAMED.iter().map(|named| named.word).chain(["json", "help", "include=", "exclude="]);
+fn unknown_guard(word: &str) -> Failure {
+    let words = NAMED_GUARDS.iter().map(|named| named.word).chain(["include=", "exclude="]);
     let advice = schema::suggest(word, words.clone()).map_or_else(
-        || format!("there are {}", words.map(|word| format!("--{word}")).collect::<Vec<_>>().join(", ")),
-        |meant| format!("did you mean `--{meant}`?"),
+        || format!("there are {}", words.collect::<Vec<_>>().join(", ")),
+        |meant| format!("did you mean `{meant}`?"),
     );
-    Failure::Usage(format!("there is no option `--{word}`; {advice}"))
+    Failure::Usage(format!("there is no guard `{word}`; {advice}"))
+}
+
+/// The options that take keys, with their help.
+const KEY_OPTIONS: [(&str, &str); 2] =
+    [("include", "Adds these keys to the call"), ("exclude", "Removes the layers of these keys from the call")];
+
+/// Each guard is an option of the command line.
+impl clap::Args for Guards {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let option =
+            |name: &'static str, help| Arg::new(name).long(name).help(help).help_heading("Guards of the thread");
+        let states = NAMED_GUARDS.iter().map(|named| option(named.word, named.help).action(ArgAction::SetTrue));
+        let keys = KEY_OPTIONS.map(|(name, help)| option(name, help).value_name("KEY,..").action(ArgAction::Append));
+        command.args(states).args(keys)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Guards {
+    /// Parses the guards in the order in which the command line has them, as a later one can undo an earlier one.
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let states = NAMED_GUARDS.iter().map(|named| named.word).filter(|word| matches.get_flag(word));
+        let mut words: Vec<(Option<usize>, String)> =
+            states.map(|word| (matches.index_of(word), word.to_owned())).collect();
+        for (name, _) in KEY_OPTIONS {
+            let indices = matches.indices_of(name).into_iter().flatten();
+            let values = matches.get_many::<String>(name).into_iter().flatten();
+            words.extend(indices.zip(values).map(|(index, keys)| (Some(index), format!("{name}={keys}"))));
+        }
+        words.sort();
+        let words: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
+        Self::parse(&words).map_err(|failure| clap::Error::raw(clap::error::ErrorKind::ValueValidation, failure))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

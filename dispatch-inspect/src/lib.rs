@@ -33,6 +33,7 @@ mod call_explanation;
 mod cell;
 mod cell_detail;
 mod command;
+mod command_line;
 mod coverage;
 mod doc_comment;
 mod docs;
@@ -40,73 +41,25 @@ mod failure;
 mod find_operator;
 mod guards;
 mod operator_info;
+mod output;
 mod page;
 mod text;
 mod what_if;
 
-use std::io::{ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
-
 pub use call_explanation::CallExplanation;
-pub use cell::{Cell, Kernel, KernelKind, Place, table};
-pub use command::{Found, run};
+pub use cell::{Cell, Kernel, KernelKind, SourceLocation, table};
+pub use command::Command;
+pub use command_line::{RunCommand, main, main_with, run};
 pub use coverage::{Coverage, Row};
 pub use docs::pages;
 pub use failure::Failure;
 pub use find_operator::{find, matching};
 pub use guards::Guards;
 pub use operator_info::{Derivative, OperatorInfo};
+pub use output::{CommandOutcome, Output};
 pub use page::page;
 pub use text::{Style, list, table_text};
 pub use what_if::{Change, WhatIf};
 
-/// Runs the inspector as a program, with the command line of this process. It writes the answer to standard output, and errors to standard
-/// error.
-///
-/// ```no_run
-/// fn main() -> std::process::ExitCode {
-///     dispatch_inspect::main()
-/// }
-/// ```
-#[must_use]
-pub fn main() -> ExitCode {
-    answer(|words, out, style| run(words.iter().cloned(), out, style))
-}
-
-/// Runs a program with further commands. `command` gets the words after the program's name, the output, and the style.
-///
-/// ```no_run
-/// use dispatch_inspect::{Found, answer, run};
-///
-/// fn main() -> std::process::ExitCode {
-///     answer(|words, out, style| match words {
-///         [word] if word == "version" => {
-///             writeln!(out, "{}", env!("CARGO_PKG_VERSION"))?;
-///             Ok(Found::Answer)
-///         }
-///         _ => run(words.iter().cloned(), out, style),
-///     })
-/// }
-/// ```
-#[must_use]
-pub fn answer(command: impl FnOnce(&[String], &mut dyn Write, Style) -> Result<Found, Failure>) -> ExitCode {
-    let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut out = std::io::stdout().lock();
-    let style = if wants_colour && out.is_terminal() { Style::Colour } else { Style::Plain };
-    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let found = command(&words, &mut out, style).and_then(|found| {
-        out.flush()?;
-        Ok(found)
-    });
-    match found {
-        Ok(Found::Answer) => ExitCode::SUCCESS,
-        Ok(Found::Finding) => ExitCode::from(1),
-        // The reader has closed the output, as `head` does when it has enough.
-        Err(Failure::Io(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            // If even the message cannot be written, the exit code still reports the failure.
-            _ = writeln!(std::io::stderr(), "error: {failure}");
-            failure.code()
-        }
-    }
-}
+/// The parser of command lines, for programs with further commands: see [`RunCommand`].
+pub use clap;

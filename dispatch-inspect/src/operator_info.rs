@@ -5,7 +5,7 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Operator, Promotion, Provenance, ShapeWord, TableCell};
 use serde::Serialize;
 
-use crate::{Coverage, Kernel, KernelKind, Place};
+use crate::{Coverage, Kernel, KernelKind, SourceLocation};
 
 /// The definition and the registrations of an operator.
 ///
@@ -30,7 +30,7 @@ pub struct OperatorInfo {
     /// The doc comment of the definition.
     pub docs: &'static str,
     /// The location of the definition.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The functional operator of which this is the in-place or the `out=` form.
     pub form_of: Option<String>,
     /// The shape word, if the definition has one.
@@ -42,7 +42,7 @@ pub struct OperatorInfo {
     /// All registered kernels, by key.
     pub kernels: Vec<Kernel>,
     /// The rules of layers: the type of each rule, and its location.
-    pub rules: Vec<(&'static str, Place)>,
+    pub rules: Vec<(&'static str, SourceLocation)>,
     /// The kind of kernel for each key of the linked backends and layers.
     pub coverage: Vec<(String, KernelKind)>,
 }
@@ -51,7 +51,7 @@ pub struct OperatorInfo {
 ///
 /// ```
 /// use dispatch_inspect::Derivative;
-/// assert_eq!(Derivative::None.to_string(), "none, on purpose");
+/// assert_eq!(Derivative::None.to_string(), "none, as declared");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,7 +59,7 @@ pub enum Derivative {
     /// By this kernel of the autograd layer.
     Kernel(String),
     /// By this rule, of the operator or of its functional operator.
-    Rule(Place),
+    Rule(SourceLocation),
     /// Through the operators that the composite calls.
     Composite,
     /// Not differentiable, which was declared.
@@ -73,9 +73,9 @@ impl std::fmt::Display for Derivative {
         match self {
             Self::Kernel(kernel) => f.write_str(kernel),
             Self::Rule(place) => write!(f, "by a rule ({place})"),
-            Self::Composite => f.write_str("through its parts"),
-            Self::None => f.write_str("none, on purpose"),
-            Self::Unknown => f.write_str("nobody said anything"),
+            Self::Composite => f.write_str("through the operators that it calls"),
+            Self::None => f.write_str("none, as declared"),
+            Self::Unknown => f.write_str("not declared"),
         }
     }
 }
@@ -97,7 +97,7 @@ impl OperatorInfo {
             docs: operator.docs().trim(),
             place: operator.location().into(),
             form_of: operator.functional().map(ToString::to_string),
-            shape: operator.shape().map(|shape| word(operator, shape)),
+            shape: operator.shape().map(|shape| shape_text(operator, shape)),
             derivative: derivative(operator),
             remarks: operator.annotations(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
@@ -123,7 +123,7 @@ pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
         }
         // An `out=` form has no derivative. For other operators without a kernel, the layer's fallback looks for a rule.
         _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
-        _ => match (rule(operator), operator.functional()) {
+        _ => match (derivative_rule(operator), operator.functional()) {
             (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),
             // Without tensor arguments there is nothing to differentiate: the rule declares that there is no derivative.
             (Some(_), _) => Derivative::None,
@@ -137,13 +137,13 @@ fn has_tensors(operator: &Operator) -> bool {
     operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like())
 }
 
-fn rule(operator: &Operator) -> Option<Place> {
+fn derivative_rule(operator: &Operator) -> Option<SourceLocation> {
     let rules = operator.rule_locations();
     rules.iter().find(|(of, _)| of.ends_with("::Derivative")).map(|(_, place)| (*place).into())
 }
 
 /// Returns a shape word as it was written.
-fn word(operator: &Operator, shape: ShapeWord) -> String {
+fn shape_text(operator: &Operator, shape: ShapeWord) -> String {
     let name =
         |at: usize| operator.schema().arguments.get(at).map_or("?", |argument| argument.name.as_str()).to_owned();
     let with = |word: String, dtype: Promotion| match format!("{dtype:?}").to_lowercase() {

@@ -8,11 +8,11 @@ mod intern;
 
 use dispatch_runtime::Operator;
 
-use data::Data;
+use data::PageData;
 
 const MARKUP: &str = include_str!("page/page.html");
-const LOOKS: &str = include_str!("page/page.css");
-const PROGRAM: [&str; 5] = [
+const STYLES: &str = include_str!("page/page.css");
+const SCRIPTS: [&str; 5] = [
     include_str!("page/explain.js"),
     include_str!("page/grid.js"),
     include_str!("page/why.js"),
@@ -36,15 +36,15 @@ const PROGRAM: [&str; 5] = [
 /// ```
 #[must_use]
 pub fn page(operators: &[&'static Operator]) -> String {
-    let data = serde_json::to_string(&Data::of(operators)).unwrap_or_default();
+    let data = serde_json::to_string(&PageData::of(operators)).unwrap_or_default();
     // Without `<`, no text in the data can end the element around it, or begin a comment.
     let data = data.replace('<', "\\u003c");
-    let program = PROGRAM.join("\n");
-    let parts = [("{{looks}}", LOOKS), ("{{data}}", &data), ("{{program}}", &program)];
-    let mut page = String::with_capacity(MARKUP.len() + LOOKS.len() + data.len() + program.len());
+    let scripts = SCRIPTS.join("\n");
+    let parts = [("{{styles}}", STYLES), ("{{data}}", &data), ("{{scripts}}", &scripts)];
+    let mut page = String::with_capacity(MARKUP.len() + STYLES.len() + data.len() + scripts.len());
     let mut rest = MARKUP;
-    for (place, part) in parts {
-        let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+    for (placeholder, part) in parts {
+        let (before, after) = rest.split_once(placeholder).unwrap_or((rest, ""));
         page.extend([before, part]);
         rest = after;
     }
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_has_a_place_for_each_part_in_this_order() {
-        let at = ["{{looks}}", "{{data}}", "{{program}}"].map(|place| MARKUP.find(place).unwrap());
+    fn the_markup_has_a_placeholder_for_each_part_in_order() {
+        let at = ["{{styles}}", "{{data}}", "{{scripts}}"].map(|place| MARKUP.find(place).unwrap());
         assert!(at.is_sorted());
         assert_eq!(MARKUP.matches("{{").count(), 3);
     }
 
     #[test]
-    fn nothing_of_its_own_ends_an_element_or_asks_the_network() {
-        for text in PROGRAM.into_iter().chain([LOOKS]) {
+    fn scripts_and_styles_end_no_element_and_load_nothing() {
+        for text in SCRIPTS.into_iter().chain([STYLES]) {
             assert!(!text.contains("</") && !text.contains("<!--"));
         }
         let page = page(&[]);

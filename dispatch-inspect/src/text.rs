@@ -29,15 +29,15 @@ impl Style {
     /// ```
     #[must_use]
     pub fn bold(self, text: &str) -> String {
-        self.paint("1", text)
+        self.with_code("1", text)
     }
 
     fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+        self.with_code("2", text)
     }
 
-    fn served(self, served: KernelKind, text: &str) -> String {
-        self.paint(
+    fn coloured_by_kind(self, served: KernelKind, text: &str) -> String {
+        self.with_code(
             match served {
                 KernelKind::Kernel => "32",
                 KernelKind::Composite => "36",
@@ -50,7 +50,7 @@ impl Style {
         )
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
+    fn with_code(self, code: &str, text: &str) -> String {
         if self == Self::Plain || text.is_empty() { text.to_owned() } else { format!("\x1b[{code}m{text}\x1b[0m") }
     }
 }
@@ -67,7 +67,7 @@ impl<const N: usize> Grid<N> {
             for (column, ((cell, served), width)) in row.iter().zip(widths).enumerate() {
                 let width = if column + 1 == N { 0 } else { width + 2 };
                 let padded = format!("{cell:width$}");
-                line += &served.map_or_else(|| padded.clone(), |served| style.served(served, &padded));
+                line += &served.map_or_else(|| padded.clone(), |served| style.coloured_by_kind(served, &padded));
             }
             _ = writeln!(text, "  {}", line.trim_end());
         }
@@ -115,7 +115,7 @@ impl OperatorInfo {
         }
         if !self.rules.is_empty() {
             _ = writeln!(text, "\n{}", style.bold("rules"));
-            Grid(self.rules.iter().map(|(of, place)| [plain(of), plain(&place.to_string())]).collect())
+            Grid(self.rules.iter().map(|(of, place)| [plain_cell(of), plain_cell(&place.to_string())]).collect())
                 .write(&mut text, style);
         }
         _ = writeln!(text, "\n{}", style.bold("kernels"));
@@ -123,15 +123,22 @@ impl OperatorInfo {
             let when = kernel.condition.map_or_else(String::new, |condition| format!("  when {condition}"));
             let inactive = if kernel.is_active { "" } else { "  (displaced)" };
             let place = format!("{}{when}{inactive}", kernel.place);
-            [plain(&kernel.key), plain(kernel.name), plain(kernel.kind.unwrap_or_default()), plain(&place)]
+            [
+                plain_cell(&kernel.key),
+                plain_cell(kernel.name),
+                plain_cell(kernel.kind.unwrap_or_default()),
+                plain_cell(&place),
+            ]
         });
         Grid(rows.collect()).write(&mut text, style);
         if self.kernels.is_empty() {
             text += "  none\n";
         }
         _ = writeln!(text, "\n{}", style.bold("coverage"));
-        Grid(self.coverage.iter().map(|(key, served)| [plain(key), (served.to_string(), Some(*served))]).collect())
-            .write(&mut text, style);
+        Grid(
+            self.coverage.iter().map(|(key, served)| [plain_cell(key), (served.to_string(), Some(*served))]).collect(),
+        )
+        .write(&mut text, style);
         text
     }
 }
@@ -150,13 +157,13 @@ pub fn table_text(cells: &[Cell], style: Style) -> String {
     if filled.is_empty() {
         return "  nothing is registered\n".to_owned();
     }
-    let (elsewhere, here): (Vec<&Cell>, Vec<&Cell>) = filled.into_iter().partition(|cell| cell.is_elsewhere);
-    Grid(here.into_iter().map(cell_row).collect()).write(&mut text, style);
-    write_elsewhere(&mut text, elsewhere.len());
+    let (unlinked, linked): (Vec<&Cell>, Vec<&Cell>) = filled.into_iter().partition(|cell| cell.is_unlinked);
+    Grid(linked.into_iter().map(cell_row).collect()).write(&mut text, style);
+    write_unlinked_count(&mut text, unlinked.len());
     text
 }
 
-fn write_elsewhere(text: &mut String, count: usize) {
+fn write_unlinked_count(text: &mut String, count: usize) {
     if count != 0 {
         _ = writeln!(text, "  and {count} keys of backends that are not linked, which --json has");
     }
@@ -165,10 +172,10 @@ fn write_elsewhere(text: &mut String, count: usize) {
 fn cell_row(cell: &Cell) -> [(String, Option<KernelKind>); 4] {
     let by = cell.registered_for.as_deref().filter(|by| *by != cell.key).unwrap_or_default();
     let kernels = match cell.served {
-        KernelKind::Missing => "nothing: a call ends here in an error".to_owned(),
+        KernelKind::Missing => "nothing: a call fails here".to_owned(),
         _ => cell.kernels.join(" or "),
     };
-    [plain(&cell.key), (cell.served.to_string(), Some(cell.served)), plain(by), plain(&kernels)]
+    [plain_cell(&cell.key), (cell.served.to_string(), Some(cell.served)), plain_cell(by), plain_cell(&kernels)]
 }
 
 impl WhatIf {
@@ -190,18 +197,19 @@ impl WhatIf {
             let by = by.map_or_else(String::new, |by| format!(" ({by})"));
             (format!("{}{by}", cell.served), Some(cell.served))
         };
-        let (elsewhere, here): (Vec<&Change>, Vec<&Change>) =
-            self.changes.iter().partition(|change| change.before.is_elsewhere && change.after.is_elsewhere);
-        let rows = here.iter();
-        let rows =
-            rows.map(|change| [plain(&change.before.key), side(&change.before), plain("->"), side(&change.after)]);
+        let (unlinked, linked): (Vec<&Change>, Vec<&Change>) =
+            self.changes.iter().partition(|change| change.before.is_unlinked && change.after.is_unlinked);
+        let rows = linked.iter();
+        let rows = rows.map(|change| {
+            [plain_cell(&change.before.key), side(&change.before), plain_cell("->"), side(&change.after)]
+        });
         Grid(rows.collect()).write(&mut text, style);
-        write_elsewhere(&mut text, elsewhere.len());
+        write_unlinked_count(&mut text, unlinked.len());
         if self.changes.is_empty() {
             text += "  nothing would change\n";
         }
         for key in &self.displaced {
-            _ = writeln!(text, "  {key} has a kernel: only what overrides displaces it, all else is a duplicate");
+            _ = writeln!(text, "  {key} has a kernel: another one without `override` is refused as a duplicate");
         }
         text
     }
@@ -230,7 +238,7 @@ impl CallExplanation {
             _ = writeln!(text, "  note {note}");
         }
         if !self.below.is_empty() {
-            text += "\n  and as each kernel hands the call on, below that\n";
+            text += "\n  and below that, if each kernel redispatches\n";
             Grid(self.below.iter().map(cell_row).collect()).write(&mut text, style);
         }
         text
@@ -261,13 +269,13 @@ impl Coverage {
         }
         for row in &self.rows {
             let cells = row.cells.iter().zip(&row.words).zip(&widths);
-            let cells = cells.map(|((cell, word), width)| style.served(*cell, &format!("{word:width$}")));
+            let cells = cells.map(|((cell, word), width)| style.coloured_by_kind(*cell, &format!("{word:width$}")));
             _ = writeln!(text, "{}", line(&row.operator, cells.collect()));
         }
         text
     }
 }
 
-fn plain(text: &str) -> (String, Option<KernelKind>) {
+fn plain_cell(text: &str) -> (String, Option<KernelKind>) {
     (text.to_owned(), None)
 }

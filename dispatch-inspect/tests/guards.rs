@@ -26,7 +26,7 @@ const OPERATORS: [&str; 11] =
     ["add.Tensor", "relu", "mm", "add_.Tensor", "linear", "t", "exp_", "exp.out", "detach", "nonzero", "copy_"];
 
 /// Compares explanations of real calls on this thread with explanations of described ones. `guards` are the words for the thread's guards.
-fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
+fn assert_same_keys(guards: &[&str], tensors: &[(&str, Tensor)]) {
     let guards: Vec<String> = guards.iter().map(|&guard| guard.to_owned()).collect();
     let named = Guards::parse(&guards).unwrap();
     for operator in OPERATORS.map(|name| find(name).unwrap()) {
@@ -40,11 +40,11 @@ fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
             let arguments: Vec<Value> =
                 operator.schema().arguments.iter().map(|argument| value(argument.ty.to_string())).collect();
             let real = operator.explain(&arguments);
-            let told = CallExplanation::under(&named, operator, &[(*words).to_owned()]).unwrap();
+            let explained = CallExplanation::with_guards(&named, operator, &[(*words).to_owned()]).unwrap();
             let winner = real.winner.map(|site| site.kernel);
             let keys: Vec<String> = real.keys.iter().map(|key| key.to_string()).collect();
             assert_eq!(
-                (told.keys, told.key, told.winner.map(|kernel| kernel.name)),
+                (explained.keys, explained.key, explained.winner.map(|kernel| kernel.name)),
                 (keys, real.key.map(|key| key.to_string()), winner),
                 "{operator} {words} {guards:?}"
             );
@@ -53,35 +53,35 @@ fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
 }
 
 #[test]
-fn an_explained_call_is_the_call_that_is_made_under_any_guard() -> Result<()> {
+fn explanations_agree_with_real_calls_under_each_guard() -> Result<()> {
     let tensors = tensors()?;
-    hold(&[], &tensors);
+    assert_same_keys(&[], &tensors);
     {
         let _guard = guard::no_grad();
-        hold(&["no-grad"], &tensors);
+        assert_same_keys(&["no-grad"], &tensors);
     }
     {
         let _guard = guard::inference_mode();
-        hold(&["inference"], &tensors);
+        assert_same_keys(&["inference"], &tensors);
     }
     {
         let _mode = modes::enter(Flops::new());
-        hold(&["modes"], &tensors);
+        assert_same_keys(&["modes"], &tensors);
     }
     {
         let _region = autocast::enable(Device::CPU, DType::BF16)?;
-        hold(&["autocast"], &tensors);
+        assert_same_keys(&["autocast"], &tensors);
     }
     let x = Tensor::from([1.0, 2.0]);
     opdispatch::vmap::vmap(
         |x: &Tensor| {
-            hold(&["vmap"], &tensors);
+            assert_same_keys(&["vmap"], &tensors);
             x.exp()
         },
         &x,
     )?;
     let traced = |inputs: &[Tensor]| {
-        hold(&["trace"], &tensors);
+        assert_same_keys(&["trace"], &tensors);
         Ok([inputs[0].exp()?])
     };
     opdispatch::trace::trace(traced, &[x])?;

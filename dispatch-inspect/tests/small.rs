@@ -1,6 +1,6 @@
 //! Tests of the answers about a few operators, word for word.
 
-use dispatch_inspect::{Failure, Found, Style, run};
+use dispatch_inspect::{CommandOutcome, Failure, Style, run};
 use dispatch_runtime::prelude::*;
 
 /// Multiplies.
@@ -30,7 +30,7 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
     mul(this, this)
 }
 
-/// Picks.
+/// Picks the first.
 #[op_def("pick.first(Tensor self, Tensor? other=None) -> Tensor")]
 pub fn pick_first(this: &Tensor, other: Option<&Tensor>) -> Result<Tensor>;
 
@@ -48,7 +48,7 @@ fn pick_any(this: &Tensor, _: Option<&Tensor>) -> Tensor {
     this.clone()
 }
 
-/// Makes.
+/// Creates a tensor.
 #[op_def("made(int n, *, Device? device=None) -> Tensor")]
 pub fn made(n: i64, device: Option<Device>) -> Result<Tensor>;
 
@@ -74,10 +74,10 @@ fn halve_autograd(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     op.redispatch_boxed(keys.below(keys::Autograd), stack)
 }
 
-fn ask(words: &str) -> Result<(String, Found), Failure> {
+fn run_command(words: &str) -> Result<(String, CommandOutcome), Failure> {
     let mut out = Vec::new();
-    let found = run(words.split(' ').map(str::to_owned), &mut out, Style::Plain)?;
-    Ok((String::from_utf8(out).unwrap(), found))
+    let outcome = run(words.split(' ').map(str::to_owned), &mut out, Style::Plain)?;
+    Ok((String::from_utf8(out).unwrap(), outcome))
 }
 
 /// Removes line numbers from locations in this file, as they change with each edit.
@@ -88,9 +88,9 @@ fn without_lines(text: &str) -> String {
 }
 
 /// Compares an answer with the golden file of that name. `UPDATE=1` writes the file.
-fn golden(name: &str, words: &str) {
+fn assert_golden(name: &str, words: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    let answer = without_lines(&ask(words).unwrap().0);
+    let answer = without_lines(&run_command(words).unwrap().0);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, answer).unwrap();
         return;
@@ -98,65 +98,66 @@ fn golden(name: &str, words: &str) {
     assert_eq!(answer, std::fs::read_to_string(&file).unwrap(), "{name}: UPDATE=1 writes it");
 }
 
-fn refused(words: &str) -> String {
-    ask(words).unwrap_err().to_string()
+fn error_of(words: &str) -> String {
+    run_command(words).unwrap_err().to_string()
 }
 
 #[test]
-fn every_command_answers_as_recorded() {
-    golden("list.txt", "list small::pick*");
-    golden("show.txt", "show mul");
-    golden("table.txt", "table square");
-    golden("explain.txt", "explain mul cuda,f16");
-    golden("explain_guards.txt", "explain mul cpu --inference --autocast --no-grad");
-    golden("explain_choice.txt", "explain pick.first");
-    golden("what_if.txt", "what-if square CPU");
-    golden("coverage.txt", "coverage small::");
+fn text_answers_match_the_golden_files() {
+    assert_golden("list.txt", "list small::pick*");
+    assert_golden("show.txt", "show mul");
+    assert_golden("table.txt", "table square");
+    assert_golden("explain.txt", "explain mul cuda,f16");
+    assert_golden("explain_guards.txt", "explain mul cpu --inference --autocast --no-grad");
+    assert_golden("explain_choice.txt", "explain pick.first");
+    assert_golden("what_if.txt", "what-if square CPU");
+    assert_golden("coverage.txt", "coverage small::");
 }
 
 #[test]
-fn an_argument_that_is_left_out_is_as_the_one_before_and_an_optional_one_is_absent() {
-    let account = |words: &str| ask(words).unwrap().0;
+fn omitted_tensors_are_like_the_one_before_and_omitted_optional_arguments_are_absent() {
+    let explain = |words: &str| run_command(words).unwrap().0;
     let autograd = "ADInplaceOrView, AutogradCUDA, AutocastCUDA}";
-    assert!(account("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
-    assert!(account("explain mul cpu cuda").contains("  key    -> AutogradCUDA"));
-    assert!(account("explain pick.first").contains("  other  -> {}"));
-    assert!(account("explain mul cuda,inference").contains("  key    -> CUDA"));
-    assert!(account("explain made").contains("  device -> {CPU}"));
+    assert!(explain("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
+    assert!(explain("explain mul cpu cuda").contains("  key    -> AutogradCUDA"));
+    assert!(explain("explain pick.first").contains("  other  -> {}"));
+    assert!(explain("explain mul cuda,inference").contains("  key    -> CUDA"));
+    assert!(explain("explain made").contains("  device -> {CPU}"));
 }
 
 #[test]
-fn a_call_that_no_kernel_serves_is_a_finding() {
-    assert_eq!(ask("explain mul").unwrap().1, Found::Answer);
-    let (text, found) = ask("explain pick.last SparseCPU").unwrap();
-    assert_eq!(found, Found::Finding);
+fn a_call_without_a_kernel_fails() {
+    assert_eq!(run_command("explain mul").unwrap().1, CommandOutcome::Answered);
+    let (text, outcome) = run_command("explain pick.last SparseCPU").unwrap();
+    assert_eq!(outcome, CommandOutcome::CallFails);
     assert!(text.ends_with("  key     -> SparseCPU\n  runs nothing: missing\n"), "{text}");
 }
 
 #[test]
-fn a_way_down_that_ends_at_no_kernel_says_so() {
-    let (text, _) = ask("explain halve").unwrap();
+fn a_missing_backend_kernel_below_a_layer_is_shown() {
+    let (text, _) = run_command("explain halve").unwrap();
     assert!(text.contains("  key    -> AutogradCPU\n"), "{text}");
-    assert!(text.ends_with("below that\n  CPU  -    nothing: a call ends here in an error\n"), "{text}");
-    let account: serde_json::Value = serde_json::from_str(&ask("explain halve --json").unwrap().0).unwrap();
+    assert!(text.ends_with("redispatches\n  CPU  -    nothing: a call fails here\n"), "{text}");
+    let account: serde_json::Value = serde_json::from_str(&run_command("explain halve --json").unwrap().0).unwrap();
     assert_eq!(account["below"][0]["served"], "missing");
     // A call that fails at its first key has no cells below.
-    assert!(!ask("explain mul cuda,SparseCPU --exclude=Autograd").unwrap().0.contains("below that"));
+    assert!(!run_command("explain mul cuda,SparseCPU --exclude=Autograd").unwrap().0.contains("redispatches"));
 }
 
 #[test]
-fn what_if_says_where_a_kernel_is_in_the_way() {
-    let (text, _) = ask("what-if mul CPU CPU").unwrap();
+fn what_if_reports_a_duplicate_kernel() {
+    let (text, _) = run_command("what-if mul CPU CPU").unwrap();
     let expected = "small::mul with a kernel for CPU\n\n  CPU  kernel  ->  kernel\n  \
-                    CPU has a kernel: only what overrides displaces it, all else is a duplicate\n";
+                    CPU has a kernel: another one without `override` is refused as a duplicate\n";
     assert_eq!(text, expected);
-    assert!(!ask("what-if mul -CPU CPU").unwrap().0.contains("overrides"));
+    assert!(!run_command("what-if mul -CPU CPU").unwrap().0.contains("override"));
 }
 
 #[test]
-fn what_if_changes_nothing() {
-    let before = ask("table mul --json").unwrap().0;
-    let answer: serde_json::Value = serde_json::from_str(&ask("what-if mul Meta -CUDA --json").unwrap().0).unwrap();
+fn what_if_does_not_change_the_table() {
+    let before = run_command("table mul --json").unwrap().0;
+    let answer: serde_json::Value =
+        serde_json::from_str(&run_command("what-if mul Meta -CUDA --json").unwrap().0).unwrap();
     let changes = answer["changes"].as_array().unwrap();
     let of = |key: &str| changes.iter().find(|change| change["before"]["key"] == key).unwrap();
     assert_eq!(
@@ -165,11 +166,11 @@ fn what_if_changes_nothing() {
     );
     assert!(of("Meta")["after"]["kernels"][0].as_str().unwrap().starts_with("`what if`"));
     assert_eq!(changes.len(), 2);
-    assert_eq!(ask("table mul --json").unwrap().0, before);
+    assert_eq!(run_command("table mul --json").unwrap().0, before);
 }
 
 #[test]
-fn what_cannot_be_answered_says_what_to_do() {
+fn errors_say_what_to_do() {
     for (words, message) in [
         (
             "show pick",
@@ -187,29 +188,95 @@ fn what_cannot_be_answered_says_what_to_do() {
             "list nothing_like_it",
             "no operator is called `nothing_like_it`; `list` shows those that are linked, and `use that_crate as _;` links more",
         ),
-        ("tabel mul", "there is no command `tabel`; did you mean `table`?"),
-        (
-            "show",
-            "`show` was not given what it takes:\n  show OP               schema, words of the author, kernels and where they are, derivative, coverage",
-        ),
-        ("show mul --jsn", "there is no option `--jsn`; did you mean `--json`?"),
-        ("explain mul cuad", "`cuad` says nothing about an argument; did you mean `CUDA`?"),
+        ("explain mul cuad", "`cuad` does not describe an argument; did you mean `CUDA`?"),
         ("explain square cpu cpu", "2 arguments were described, but of those of `small::square` only self have keys"),
+        ("explain mul --include=Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),
         ("what-if mul Autogrd", "unknown dispatch key `Autogrd`; did you mean `Autograd`?"),
+        ("completions bash --json", "`completions` prints a script for a shell, which has no form in JSON"),
         (
             "what-if mul -XLA",
             "`small::mul` has no kernel for XLA that could be removed; it has some for CPU, CUDA, Meta, Autograd",
         ),
         ("what-if mul Sparse", "`Sparse` is not a single runtime key; name each runtime key that this should cover"),
     ] {
-        assert_eq!(refused(words), message, "{words}");
+        assert_eq!(error_of(words), message, "{words}");
+    }
+}
+
+/// Returns the file name of this test program, which an application's own inspector has in its usages, too.
+fn own_name() -> String {
+    let path = std::path::PathBuf::from(std::env::args_os().next().unwrap());
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
+    let program = own_name();
+    for (words, message, usage) in [
+        (
+            "tabel mul",
+            "unrecognized subcommand 'tabel'\n\n  tip: a similar subcommand exists: 'table'",
+            "[OPTIONS] <COMMAND>",
+        ),
+        ("show", "the following required arguments were not provided:\n  <OPERATOR>", "show <OPERATOR>"),
+        (
+            "show mul --jsn",
+            "unexpected argument '--jsn' found\n\n  tip: a similar argument exists: '--json'",
+            "show --json",
+        ),
+        ("what-if mul", "the following required arguments were not provided:\n  <KEYS>", "what-if"),
+    ] {
+        let error = error_of(words);
+        assert!(error.starts_with(message), "{words}: {error}");
+        assert!(error.contains(&format!("\n\nUsage: {program} {usage}")), "{words}: {error}");
     }
 }
 
 #[test]
-fn only_the_command_line_ends_with_2() {
-    let code = |words: &str| ask(words).unwrap_err().code();
+fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
+    let program = own_name();
+    let (help, _) = run_command("--help").unwrap();
+    for part in
+        ["\n  what-if ", "\n  completions ", "Exit codes:\n  0 ", &format!("\n  {program} explain add.Tensor cpu,")]
+    {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+    let (explain, _) = run_command("explain --help").unwrap();
+    assert!(explain.contains("  --no-grad  "), "{explain}");
+    assert!(explain.contains(&format!("Example:\n  {program} explain add.Tensor")), "{explain}");
+    assert_eq!(run_command("help explain").unwrap().0, explain);
+}
+
+#[test]
+fn completions_have_the_name_and_the_commands_of_this_program() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (script, _) = run_command(&format!("completions {shell}")).unwrap();
+        assert!(script.contains(&own_name()) && script.contains("what-if") && script.contains("no-grad"), "{script}");
+    }
+}
+
+#[test]
+fn a_removed_kernel_can_be_an_option() {
+    let answer = run_command("what-if mul Meta -CUDA --json").unwrap();
+    assert_eq!(run_command("what-if mul Meta --without CUDA --json").unwrap(), answer);
+    assert_eq!(run_command("--json what-if mul --without=CUDA Meta").unwrap(), answer);
+}
+
+#[test]
+fn a_later_guard_can_undo_an_earlier_one() {
+    let keys = |words: &str| {
+        let answer: serde_json::Value = serde_json::from_str(&run_command(words).unwrap().0).unwrap();
+        answer["keys"].as_array().unwrap().contains(&"AutocastCPU".into())
+    };
+    assert!(keys("explain mul --exclude=Autocast --autocast --json"));
+    assert!(!keys("explain mul --autocast --exclude=Autocast --json"));
+}
+
+#[test]
+fn only_usage_errors_have_the_exit_code_2() {
+    let code = |words: &str| run_command(words).unwrap_err().code();
     assert_eq!(code("explain mul cuad"), std::process::ExitCode::from(2));
+    assert_eq!(code("tabel"), std::process::ExitCode::from(2));
     assert_eq!(code("show squar"), std::process::ExitCode::from(1));
 }
 
@@ -229,7 +296,7 @@ fn colour_adds_no_text() {
 }
 
 #[test]
-fn pages_say_what_authors_wrote() {
+fn pages_have_the_documentation_of_operators() {
     let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
     let page = &pages["small.md"];
     assert!(pages["README.md"].contains("| [small](small.md) | 6 |"));
@@ -244,7 +311,7 @@ fn pages_say_what_authors_wrote() {
     assert!(page.contains(", when `other.is_none()` |"), "{page}");
     let example = "Halves, somewhere.\n\n**Examples**\n\n```\n#[inline]\nfn halves() {}\n```\n";
     assert!(page.contains(example), "{page}");
-    let shown = ask("show halve").unwrap().0;
+    let shown = run_command("show halve").unwrap().0;
     assert!(shown.contains("  # Examples\n\n  ```\n  #[inline]\n  fn halves() {}\n"), "{shown}");
 }
 

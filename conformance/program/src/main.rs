@@ -1,124 +1,197 @@
 //! The program `conformance`: compares a backend with the recordings, and prints a table.
+//!
+//! The exit code is 0 if no operator fails, and 1 if one does. It is 2 if the command line is wrong, or if the suite cannot run.
 #![forbid(unsafe_code)]
 
+use std::error::Error;
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use conformance::{State, Suite};
-use dispatch_runtime::{DType, Device, keys};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use conformance::command_line::{DelayedBar, print_completions};
+use conformance::{Check, Report, State, Suite};
+use dispatch_runtime::{DType, Device, Operator, keys};
 
 // Links the CPU kernels, which are under test and compute expected results for other devices.
 use kernels_cpu as _;
 
-const USAGE: &str = "\
-usage: conformance [--device cpu|cuda:0] [--emulate] [--without DTYPE]... [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--part NUMBER/PARTS] [--failures] [--left-out] [--missing]
-  --emulate    the CPU runs what CUDA would
-  --without    no call with tensors of this dtype; of CUDA, none with complex ones
-  --part       one of so many parts of the operators, counted from 0: 0/2 and 1/2 are all of them
-  --failures   every failure, with how to run it alone, in place of the table
-  --left-out   what the checks say nothing about, and why
-  --missing    what could not be called or differentiated, and what is not there";
+/// Compares a backend with calls that were recorded from PyTorch, and prints a table with a row for each operator.
+#[derive(Parser)]
+#[command(name = "conformance", args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The device under test, such as `cuda:0`.
+    #[arg(long, default_value = "cpu")]
+    device: Device,
+    /// Runs the kernels of CUDA on the CPU, through the emulator, which needs a C++ compiler.
+    #[arg(long)]
+    emulate: bool,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    lists: Lists,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Prints a script that completes the options in a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// The calls and the checks to run.
+#[derive(Args)]
+struct Selection {
+    /// Runs this operator only, and those of further `--only`.
+    #[arg(long, value_name = "OPERATOR")]
+    only: Vec<String>,
+    /// Runs only the call of this number of each operator.
+    #[arg(long, value_name = "NUMBER")]
+    call: Option<usize>,
+    /// Runs this check only, and those of further `--check`.
+    #[arg(long, value_name = "NAME", value_parser = check_parser())]
+    check: Vec<Check>,
+    /// Runs one part of the operators, counted from 0: `0/2` is the first half.
+    #[arg(long, value_name = "NUMBER/PARTS", value_parser = parse_part)]
+    part: Option<(usize, usize)>,
+    /// Skips calls with tensors of this dtype. On CUDA, calls with complex tensors are always skipped.
+    #[arg(long, value_name = "DTYPE")]
+    without: Vec<DType>,
+}
+
+/// The lists that are printed in place of the table.
+#[derive(Args)]
+struct Lists {
+    /// Prints each failure, with the command that repeats it, in place of the table.
+    #[arg(long)]
+    failures: bool,
+    /// Prints the checks that do not apply to an operator, with reasons, in place of the table.
+    #[arg(long)]
+    not_applicable: bool,
+    /// Prints the operators, kernels and derivatives that are missing, in place of the table.
+    #[arg(long)]
+    missing: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  conformance --only aten::relu --check values --failures
+  conformance --device cuda:0 --emulate --part 0/8
+
+Exit codes:
+  0  no operator fails
+  1  at least one operator fails
+  2  the command line is wrong, or the suite cannot run: no compiler for --emulate, or no readable recordings";
 
 fn main() -> ExitCode {
-    match options(std::env::args().skip(1)) {
-        Ok(options) => report(&options),
-        Err(message) => {
-            eprintln!("{message}\n{USAGE}");
+    match run(CommandLine::parse()) {
+        Ok(has_failures) => ExitCode::from(u8::from(has_failures)),
+        Err(error) => {
+            // If even the message cannot be written, the exit code still reports the failure.
+            _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }
 }
 
-struct Options {
-    device: Device,
-    suite: Suite,
-    failures: bool,
-    left_out: bool,
-    missing: bool,
+fn check_parser() -> impl TypedValueParser<Value = Check> {
+    PossibleValuesParser::new(Check::ALL.map(Check::name)).try_map(|name| name.parse::<Check>())
 }
 
-fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut device = Device::CPU;
-    let (mut failures, mut left_out, mut missing) = (false, false, false);
-    let mut narrow: Vec<Box<dyn FnOnce(Suite) -> Suite>> = Vec::new();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
-        match word.as_str() {
-            "--device" => device = value()?.parse().map_err(|error| format!("{error}"))?,
-            "--only" => {
-                let operator = value()?;
-                narrow.push(Box::new(|suite| suite.only(operator)));
-            }
-            "--call" => {
-                let number = value()?.parse().map_err(|error| format!("{word}: {error}"))?;
-                narrow.push(Box::new(move |suite| suite.call(number)));
-            }
-            "--check" => {
-                let check = value()?.parse().map_err(|error| format!("{error}"))?;
-                narrow.push(Box::new(move |suite| suite.check(check)));
-            }
-            "--emulate" => {
-                if !kernels_cuda::emulate() {
-                    return Err("there is no C++ compiler to emulate a device with".to_owned());
-                }
-            }
-            "--without" => {
-                let dtype = value()?.parse().map_err(|error| format!("{error}"))?;
-                narrow.push(Box::new(move |suite| suite.without(dtype)));
-            }
-            "--part" => {
-                let (part, parts) = part(&value()?)?;
-                narrow.push(Box::new(move |suite| suite.part(part, parts)));
-            }
-            "--failures" => failures = true,
-            "--left-out" => left_out = true,
-            "--missing" => missing = true,
-            _ => return Err(format!("unknown option {word}")),
-        }
+/// Parses a part of the operators: `0/2` is the first half.
+fn parse_part(text: &str) -> Result<(usize, usize), String> {
+    let numbers = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    let part = numbers.filter(|(part, parts)| part < parts);
+    part.ok_or_else(|| "it needs a number and the larger number of parts, such as 0/2".to_owned())
+}
+
+/// Runs the suite and prints its report. Returns whether an operator fails.
+fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
+    let CommandLine { command, device, emulate, selection, lists } = command_line;
+    if let Some(Command::Completions { shell }) = command {
+        allow_closed_pipe(print_completions::<CommandLine>(shell, "conformance"))?;
+        return Ok(false);
     }
+    if emulate && !kernels_cuda::emulate() {
+        return Err("--emulate needs a C++ compiler, and there is none".into());
+    }
+    // The report has the message of a panic, so it is not printed.
+    std::panic::set_hook(Box::new(|_| {}));
+    let report = run_suite(&suite(device, &selection))?;
+    check_names(&selection.only, &report)?;
     if device.key() == keys::CUDA {
-        narrow.push(Box::new(as_cuda));
+        _ = writeln!(io::stderr(), "{}", kernels_cuda::compile_statistics());
     }
-    let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
-    Ok(Options { device, suite, failures, left_out, missing })
+    allow_closed_pipe(print(&report, &lists))?;
+    Ok(report.count(State::Failed) != 0)
+}
+
+fn suite(device: Device, selection: &Selection) -> Suite {
+    let Selection { only, call, check, part, without } = selection;
+    let mut suite = only.iter().fold(Suite::new(device), Suite::only);
+    suite = check.iter().fold(suite, |suite, check| suite.check(*check));
+    suite = without.iter().fold(suite, |suite, dtype| suite.without(*dtype));
+    if let Some(number) = call {
+        suite = suite.call(*number);
+    }
+    if let Some((part, parts)) = part {
+        suite = suite.part(*part, *parts);
+    }
+    if device.key() == keys::CUDA { as_cuda(suite) } else { suite }
 }
 
 /// Restricts the suite to dtypes of CUDA, and accepts results of PyTorch's devices. PyTorch resizes images of bytes only on the CPU.
 fn as_cuda(suite: Suite) -> Suite {
-    let suite = suite.without(DType::C64).without(DType::C128).device_differences().sampled();
+    let suite = suite.without(DType::C64).without(DType::C128).accept_device_differences().sampled();
     suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
 }
 
-/// Parses a part of the operators: `0/2` is the first half.
-fn part(word: &str) -> Result<(usize, usize), String> {
-    let numbers = word.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    let within = numbers.filter(|(part, parts)| part < parts);
-    within.ok_or_else(|| format!("--part takes a number and how many parts there are, such as 0/2, not {word}"))
+/// Runs the suite, with a progress bar.
+fn run_suite(suite: &Suite) -> conformance::Result<Report> {
+    let mut bar = None;
+    let report = suite.run_with_progress(&mut |progress| {
+        let count = |steps: usize| u64::try_from(steps).unwrap_or(u64::MAX);
+        let bar = bar.get_or_insert_with(|| DelayedBar::new(count(progress.total)));
+        bar.update(count(progress.finished), progress.operator);
+    });
+    bar.iter().for_each(DelayedBar::finish);
+    report
 }
 
-fn report(options: &Options) -> ExitCode {
-    // The report has the message of a panic, so it is not printed.
-    std::panic::set_hook(Box::new(|_| {}));
-    let report = match options.suite.run() {
-        Ok(report) => report,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    if options.device.key() == keys::CUDA {
-        eprintln!("{}", kernels_cuda::compile_statistics());
+/// Returns an error if one of these names is neither that of an operator nor in the recordings.
+fn check_names(names: &[String], report: &Report) -> Result<(), dispatch_runtime::Error> {
+    let is_unknown = |name: &&String| report.rows().iter().all(|row| row.operator != **name);
+    names.iter().filter(is_unknown).try_for_each(|name| Operator::find(name).map(drop))
+}
+
+/// Prints the lists that the command line names, or else the table.
+fn print(report: &Report, lists: &Lists) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let &Lists { failures, not_applicable, missing } = lists;
+    if failures {
+        report.failed().iter().try_for_each(|failed| writeln!(out, "{failed}"))?;
     }
-    if options.failures {
-        report.failed().iter().for_each(|failed| println!("{failed}"));
+    if not_applicable {
+        let mut not_applicable = report.not_applicable().iter();
+        not_applicable
+            .try_for_each(|(operator, check, reason)| writeln!(out, "{operator}, {check}: not applicable, {reason}"))?;
     }
-    if options.left_out {
-        report.left_out().iter().for_each(|(operator, check, why)| println!("{operator}, {check}: left out, {why}"));
+    if missing {
+        let mut missing = report.missing().iter();
+        missing.try_for_each(|(operator, check, item)| writeln!(out, "{operator}, {check}: {item}"))?;
     }
-    if options.missing {
-        report.missing().iter().for_each(|(operator, check, what)| println!("{operator}, {check}: {what}"));
+    if !(failures || not_applicable || missing) {
+        writeln!(out, "{report}")?;
     }
-    if !(options.failures || options.left_out || options.missing) {
-        println!("{report}");
-    }
-    if report.count(State::Failed) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(())
+}
+
+/// Accepts that the reader has closed the output, as `head` does when it has enough.
+fn allow_closed_pipe(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }

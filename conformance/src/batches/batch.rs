@@ -4,27 +4,27 @@ use dispatch_runtime::{Tensor, Value};
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::tensors::window;
+use crate::tensors::strided_view;
 
 /// The batch dimensions of a tensor: one entry per vmap level, from the outermost to the innermost. An entry is the index of a dimension of
 /// the tensor at that level, or `None` if all slices of the level share the tensor.
-pub(super) type Dims = Vec<Option<usize>>;
+pub(super) type BatchDims = Vec<Option<usize>>;
 
-/// Builds the batch that has these slices, one for each index of the batch dimensions. With `spread`, the batch dimension has stride 1 and
+/// Builds the batch that has these slices, one for each index of the batch dimensions. With `interleaved`, the batch dimension has stride 1 and
 /// the other strides are multiplied by the number of slices. Without it, each slice keeps its strides and follows the one before it.
-pub(super) fn batch(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], spread: bool) -> Array {
+pub(super) fn batch(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], interleaved: bool) -> Array {
     let (Some((dim, inner)), Some(&size)) = (dims.split_first(), sizes.first()) else { return slices[0].clone() };
     let each: Vec<Array> =
-        slices.chunks(slices.len() / size).map(|slices| batch(slices, inner, &sizes[1..], spread)).collect();
-    dim.map_or_else(|| each[0].clone(), |dim| stack(&each, dim, spread))
+        slices.chunks(slices.len() / size).map(|slices| batch(slices, inner, &sizes[1..], interleaved)).collect();
+    dim.map_or_else(|| each[0].clone(), |dim| stack(&each, dim, interleaved))
 }
 
-fn stack(slices: &[Array], dim: usize, spread: bool) -> Array {
+fn stack(slices: &[Array], dim: usize, interleaved: bool) -> Array {
     let first = &slices[0];
     let count = i64::try_from(slices.len()).unwrap_or(0);
     let (mut sizes, mut strides) = (first.sizes.clone(), first.strides.clone());
-    let (mut step, mut offset) = (i64::try_from(first.extent()).unwrap_or(0) - first.offset, first.offset);
-    if spread {
+    let (mut step, mut offset) = (i64::try_from(first.required_elements()).unwrap_or(0) - first.offset, first.offset);
+    if interleaved {
         strides.iter_mut().chain([&mut offset]).for_each(|stride| *stride *= count);
         step = 1;
     }
@@ -37,15 +37,15 @@ fn stack(slices: &[Array], dim: usize, spread: bool) -> Array {
 }
 
 /// Returns the slice of a value at index `place` of its batch dimensions. `dims` yields the batch dimensions of each tensor of the value.
-pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = Dims>, place: &[usize]) -> Result<Value> {
+pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = BatchDims>, place: &[usize]) -> Result<Value> {
     let mut slice = value.clone();
     for tensor in slice.tensors_mut() {
-        *tensor = of_tensor(tensor, &dims.next().unwrap_or_default(), place)?;
+        *tensor = slice_tensor(tensor, &dims.next().unwrap_or_default(), place)?;
     }
     Ok(slice)
 }
 
-fn of_tensor(tensor: &Tensor, dims: &[Option<usize>], place: &[usize]) -> Result<Tensor> {
+fn slice_tensor(tensor: &Tensor, dims: &[Option<usize>], place: &[usize]) -> Result<Tensor> {
     let geometry = tensor.geometry();
     let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
     let mut offset = geometry.offset();
@@ -54,7 +54,7 @@ fn of_tensor(tensor: &Tensor, dims: &[Option<usize>], place: &[usize]) -> Result
         sizes.remove(dim);
         offset += strides.remove(dim) * i64::try_from(at).unwrap_or(0);
     }
-    window(tensor, &sizes, &strides, offset)
+    strided_view(tensor, &sizes, &strides, offset)
 }
 
 #[cfg(test)]
@@ -68,12 +68,12 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_has_its_slices_wherever_it_is() {
-        for spread in [false, true] {
+    fn a_slice_of_a_batch_has_the_elements_of_its_array() {
+        for interleaved in [false, true] {
             for dim in 0..3 {
-                let batch = batch(&[array(0), array(10), array(20)], &[Some(dim)], &[3], spread);
+                let batch = batch(&[array(0), array(10), array(20)], &[Some(dim)], &[3], interleaved);
                 let tensor = crate::tensors::to_tensor(&batch, dispatch_runtime::Device::CPU).unwrap();
-                let slice = of_tensor(&tensor, &[Some(dim)], &[1]).unwrap();
+                let slice = slice_tensor(&tensor, &[Some(dim)], &[1]).unwrap();
                 assert_eq!(crate::tensors::to_array(&slice).unwrap().elements, array(10).elements);
             }
         }

@@ -8,59 +8,61 @@ use dispatch_runtime::{Result, Tensor, Value};
 use dispatch_vmap::Vmap;
 
 use super::batch::batch;
-use super::mapped_call::filled;
-use super::slices::other;
-use super::{ONCE, is_blind};
+use super::mapped_call::replace_tensors;
+use super::slices::variant;
+use super::{ONE_LEVEL, is_host_read_error};
 use crate::array::Array;
 use crate::case::Case;
-use crate::compare::{Extent, compare_all};
+use crate::compare::{ComparedProperties, compare_all};
 use crate::datum::{Datum, to_values};
 use crate::gradients::{cosines, is_leaf};
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{Failure, Stop, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, attempt};
 
 /// Checks the gradients of a batch. Returns `None` if no gradients were recorded, if the call writes arguments, or if its results are
 /// unpredictable.
 pub(super) fn check(case: &Case) -> Option<Verdict> {
     let recorded = case.gradients.as_ref()?;
     let writes = case.operator.schema().arguments.iter().any(Argument::is_written);
-    if writes || case.is_arbitrary() {
+    if writes || case.is_unpredictable() {
         return None;
     }
-    let way = Way { case, arguments: &recorded.arguments };
-    Some(match way.compared() {
+    let check = BatchGradients { case, arguments: &recorded.arguments };
+    Some(match check.compare() {
         Ok(()) => Verdict::Passed,
-        Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) => Verdict::LeftOut("it looks at elements"),
-        Err(stop) => stop.into(),
+        Err(CallError::Failed(Failure::Refused(error))) if is_host_read_error(&error) => {
+            Verdict::NotApplicable("it reads elements on the host")
+        }
+        Err(error) => error.into(),
     })
 }
 
-struct Way<'a> {
+struct BatchGradients<'a> {
     case: &'a Case,
     arguments: &'a [Datum],
 }
 
-impl Way<'_> {
+impl BatchGradients<'_> {
     /// Returns, for each tensor of the call, whether a gradient with respect to it is computed.
-    fn leaves(&self) -> Vec<bool> {
+    fn are_leaves(&self) -> Vec<bool> {
         let of = |(i, datum): (usize, &Datum)| {
             datum.arrays().into_iter().map(|array| is_leaf(self.case, i, array.dtype)).collect::<Vec<_>>()
         };
         self.arguments.iter().enumerate().flat_map(of).collect()
     }
 
-    fn compared(&self) -> std::result::Result<(), Stop> {
+    fn compare(&self) -> std::result::Result<(), CallError> {
         let values = to_values(self.arguments, self.case.device)?;
-        let leaves = self.leaves();
+        let leaves = self.are_leaves();
         let arrays = self.arguments.iter().flat_map(Datum::arrays).zip(&leaves);
         let mut asked: Vec<Array> = arrays.filter(|(_, is_leaf)| **is_leaf).map(|(array, _)| array.clone()).collect();
         if asked.is_empty() {
             return Ok(());
         }
         // The last input is a factor of the cotangents, so that each slice has its own cotangents too.
-        asked.push(Array::floats(&[], &[1.0]));
-        let alone = |which: usize| -> std::result::Result<Vec<Datum>, Stop> {
-            let slices = asked.iter().map(|array| to_tensor(&other(array, which), self.case.device));
+        asked.push(Array::from_floats(&[], &[1.0]));
+        let alone = |which: usize| -> std::result::Result<Vec<Datum>, CallError> {
+            let slices = asked.iter().map(|array| to_tensor(&variant(array, which), self.case.device));
             let slices = slices.collect::<std::result::Result<Vec<_>, _>>()?;
             let found = attempt(|| self.gradients(&values, &leaves, &slices))?;
             found.iter().map(|tensor| Ok(Datum::Array(to_array(tensor)?))).collect()
@@ -68,18 +70,18 @@ impl Way<'_> {
         let recorded = alone(0)?;
         // The slices have other elements if the operator accepts them.
         let expected: Vec<(usize, Vec<Datum>)> =
-            (0..ONCE[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
+            (0..ONE_LEVEL[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
         let batches = asked.iter().map(|array| {
-            let slices: Vec<Array> = expected.iter().map(|(which, _)| other(array, *which)).collect();
-            to_tensor(&batch(&slices, &[Some(0)], ONCE, false), self.case.device)
+            let slices: Vec<Array> = expected.iter().map(|(which, _)| variant(array, *which)).collect();
+            to_tensor(&batch(&slices, &[Some(0)], ONE_LEVEL, false), self.case.device)
         });
         let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
         let back = |slices: &Vec<Tensor>| self.gradients(&values, &leaves, slices);
         let found = attempt(|| Vmap::new().call(back, &batches[..]))?;
         for (at, (_, expected)) in (0..).zip(&expected) {
             let slice = |found| Ok(Datum::Array(to_array(&attempt(|| aten::select_int(found, 0, at))?)?));
-            let slices = found.iter().map(slice).collect::<std::result::Result<Vec<_>, Stop>>()?;
-            compare_all(Extent::Values, &slices, expected)?;
+            let slices = found.iter().map(slice).collect::<std::result::Result<Vec<_>, CallError>>()?;
+            compare_all(ComparedProperties::AllButStrides, &slices, expected)?;
         }
         Ok(())
     }
@@ -92,7 +94,7 @@ impl Way<'_> {
             let mut leaves = leaves.iter();
             let all = values.iter().flat_map(Value::tensors).zip(is_leaf);
             let all = all.map(|(tensor, is_leaf)| if *is_leaf { leaves.next().unwrap_or(tensor) } else { tensor });
-            let results = self.case.operator.call(filled(values, &all.cloned().collect::<Vec<_>>()))?;
+            let results = self.case.operator.call(replace_tensors(values, &all.cloned().collect::<Vec<_>>()))?;
             let differentiable = results.iter().flat_map(Value::tensors).filter(|tensor| tensor.dtype().is_floating());
             Ok(differentiable.cloned().collect())
         };

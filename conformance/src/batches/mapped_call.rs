@@ -6,19 +6,19 @@ use std::error::Error as _;
 use dispatch_runtime::{Error, Operator, Result, Tensor, Value};
 use dispatch_vmap::{Randomness, Vmap};
 
-use crate::verdict::{Stop, attempt};
+use crate::verdict::{CallError, attempt};
 
 /// Calls an operator within one `vmap` per level, and returns the results with their batch dimensions first. `levels` has, for each level,
 /// the batch dimension of each tensor. Values of `given` after the operator's arguments are mapped over but not used.
-pub(crate) fn mapped(
+pub(crate) fn call_mapped(
     operator: &Operator,
     given: &[Value],
     levels: &[Vec<Option<usize>>],
     randomness: Randomness,
-) -> std::result::Result<Vec<Value>, Stop> {
+) -> std::result::Result<Vec<Value>, CallError> {
     let outline = RefCell::new(Vec::new());
     let call = |inputs: &[Tensor]| {
-        let mut arguments = filled(given, inputs);
+        let mut arguments = replace_tensors(given, inputs);
         arguments.truncate(operator.argument_count());
         let results = operator.call(arguments)?;
         let outputs = results.iter().flat_map(Value::tensors).cloned().collect();
@@ -26,11 +26,11 @@ pub(crate) fn mapped(
         Ok(outputs)
     };
     let inputs: Vec<Tensor> = given.iter().flat_map(Value::tensors).cloned().collect();
-    let outputs = attempt(|| nested(&call, &inputs, levels, randomness))?;
-    Ok(filled(&outline.into_inner(), &outputs))
+    let outputs = attempt(|| call_nested(&call, &inputs, levels, randomness))?;
+    Ok(replace_tensors(&outline.into_inner(), &outputs))
 }
 
-fn nested(
+fn call_nested(
     call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     inputs: &[Tensor],
     levels: &[Vec<Option<usize>>],
@@ -38,11 +38,11 @@ fn nested(
 ) -> Result<Vec<Tensor>> {
     let Some((dims, inner)) = levels.split_first() else { return call(inputs) };
     let dims: Vec<Option<i64>> = dims.iter().map(|dim| dim.and_then(|dim| i64::try_from(dim).ok())).collect();
-    Vmap::new().in_dims(dims).randomness(randomness).call(|inputs| nested(call, inputs, inner, randomness), inputs)
+    Vmap::new().in_dims(dims).randomness(randomness).call(|inputs| call_nested(call, inputs, inner, randomness), inputs)
 }
 
 /// Returns the values with their tensors replaced by `tensors`, in order.
-pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
+pub(crate) fn replace_tensors(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
     let mut values = values.to_vec();
     let places = values.iter_mut().flat_map(Value::tensors_mut);
     places.zip(tensors).for_each(|(place, tensor)| *place = tensor.clone());
@@ -50,7 +50,7 @@ pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
 }
 
 /// Returns the first error of type `T` in the chain of sources of `error`.
-pub(super) fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
+pub(super) fn find_cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
     let mut source = error.source();
     while let Some(error) = source {
         if let Some(found) = error.downcast_ref() {

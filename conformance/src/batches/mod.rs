@@ -15,28 +15,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
 use dispatch_vmap::{Randomness, SlowLoops, Strategy, VmapError, set_slow_loops};
 
-use crate::aliasing::{self, versions_of};
-use crate::case::{Case, Outcome, is_unset};
-use crate::compare::Extent;
+use crate::aliasing::{self, version_counters};
+use crate::case::{Case, Outcome, returns_uninitialized};
+use crate::compare::ComparedProperties;
 use crate::datum::Datum;
-use crate::derive::{self, Forms, LAYOUT_SENSITIVE};
+use crate::derived_calls::{self, Forms, LAYOUT_SENSITIVE};
 use crate::meta::depends_on_data;
-use crate::verdict::{Failure, Stop, Verdict};
+use crate::verdict::{CallError, Failure, Verdict};
 
-use batch::{Dims, batch, slice};
-use mapped_call::cause;
-pub(crate) use mapped_call::{filled, mapped};
+use batch::{BatchDims, batch, slice};
+use mapped_call::find_cause;
+pub(crate) use mapped_call::{call_mapped, replace_tensors};
 pub(crate) use random::check as random;
-use slices::{Slices, count};
+use slices::{SliceCalls, slice_number};
 
 /// The batch size of a call that is mapped once, and the two batch sizes of a call that is mapped twice.
-const ONCE: &[usize] = &[3];
-const TWICE: &[usize] = &[2, 3];
+const ONE_LEVEL: &[usize] = &[3];
+const TWO_LEVELS: &[usize] = &[2, 3];
 /// One call in this many is mapped twice.
-const SAMPLED: usize = 4;
+const NESTED_INTERVAL: usize = 4;
 
 /// Arguments whose elements a composite reads on the host, for example as lengths or to validate them.
-const LOOKED_AT: [(&str, &str); 13] = [
+const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
     ("_pack_padded_sequence", "lengths"),
     ("_pad_packed_sequence", "batch_sizes"),
     ("cov", "aweights"),
@@ -54,34 +54,37 @@ const LOOKED_AT: [(&str, &str); 13] = [
 
 /// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
 pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
-    let _slow = only(SlowLoops::Allow);
-    let mut verdicts = verdicts(case, case.operator, number);
-    verdicts.extend(gradients::check(case).map(|verdict| verdict.of("gradients")));
-    let forms = if number.is_multiple_of(SAMPLED) { forms } else { Forms::default() };
+    let _slow = lock_slow(SlowLoops::Allow);
+    let mut verdicts = check_operator(case, case.operator, number);
+    verdicts.extend(gradients::check(case).map(|verdict| verdict.with_context("gradients")));
+    let forms = if number.is_multiple_of(NESTED_INTERVAL) { forms } else { Forms::default() };
     if let Some(form) = forms.in_place {
-        verdicts.extend(self::verdicts(case, form, number).into_iter().map(|verdict| verdict.of("in place")));
+        verdicts.extend(check_operator(case, form, number).into_iter().map(|verdict| verdict.with_context("in place")));
     }
-    if let Some(form) = forms.out.and_then(|form| derive::call_of_out(case, form)) {
-        verdicts
-            .extend(self::verdicts(&form, form.operator, number).into_iter().map(|verdict| verdict.of("into `out`")));
+    if let Some(form) = forms.out.and_then(|form| derived_calls::out_call(case, form)) {
+        verdicts.extend(
+            check_operator(&form, form.operator, number).into_iter().map(|verdict| verdict.with_context("into `out`")),
+        );
     }
     verdicts
 }
 
 /// Checks which calls pass with batch rules alone: loops over slices are refused.
-pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
+pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
-        return vec![Verdict::LeftOut("it looks at elements")];
+        return vec![Verdict::NotApplicable("it reads elements on the host")];
     }
-    let _slow = only(SlowLoops::Refuse);
-    let verdicts = verdicts(case, case.operator, number);
+    let _slow = lock_slow(SlowLoops::Refuse);
+    let verdicts = check_operator(case, case.operator, number);
     let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
-        Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
-        Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
-            Some(Verdict::LeftOut("a part of it is a loop over slices"))
+        Verdict::Passed if has_parts => Some(Verdict::NotApplicable("it is a composite of operators that have rules")),
+        Verdict::Failed(failure) if is_slow_error(&failure) && has_parts => {
+            Some(Verdict::NotApplicable("an operator inside of it runs as a loop over slices"))
         }
-        Verdict::Failed(failure) if is_slow(&failure) => Some(Verdict::LeftOut("it is a loop over slices")),
+        Verdict::Failed(failure) if is_slow_error(&failure) => {
+            Some(Verdict::NotApplicable("it runs as a loop over slices"))
+        }
         // [`check`] reports this failure.
         Verdict::Failed(_) => None,
         other => Some(other),
@@ -90,211 +93,224 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
 }
 
 /// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
-pub(crate) fn only(slow: SlowLoops) -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn lock_slow(slow: SlowLoops) -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     set_slow_loops(slow);
-    one
+    guard
 }
 
-fn is_slow(failure: &Failure) -> bool {
+fn is_slow_error(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(error) => matches!(cause(error), Some(VmapError::LoopRefused { .. })),
-        Failure::Derived { failure, .. } => is_slow(failure),
+        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::LoopRefused { .. })),
+        Failure::Derived { failure, .. } => is_slow_error(failure),
         _ => false,
     }
 }
 
-fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
-    let slices = Slices::new(case, operator);
+fn check_operator(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
+    let slices = SliceCalls::new(case, operator);
     let count = slices.count();
     if count == 0 {
         return Vec::new();
     }
-    match slices.recorded() {
+    match slices.call_recorded() {
         Ok(_) if slices.is_random() => return random(operator, &case.arguments, case.device),
         Ok(_) => {}
         // The operator may accept arguments that its form refuses.
         Err(_) if !std::ptr::eq(operator, case.operator) => return Vec::new(),
-        Err(stop) => return vec![stop.into()],
+        Err(error) => return vec![error.into()],
     }
-    let check = Batches { slices, number };
-    let mut mappings: Vec<Mapping> = (0..count).map(|at| check.over_one(at)).collect();
+    let check = BatchChecks { slices, number };
+    let mut mappings: Vec<Mapping> = (0..count).map(|at| check.map_one(at)).collect();
     if count > 1 {
-        mappings.push(check.over_all());
+        mappings.push(check.map_all());
     }
-    if number.is_multiple_of(SAMPLED) {
-        mappings.push(check.twice());
+    if number.is_multiple_of(NESTED_INTERVAL) {
+        mappings.push(check.map_twice());
     }
-    mappings.iter().map(|mapping| check.verdict(mapping).of(mapping.name.as_str())).collect()
+    mappings.iter().map(|mapping| check.verdict(mapping).with_context(mapping.name.as_str())).collect()
 }
 
 /// The batch dimensions of each tensor of a call, with the batch sizes of the levels.
 struct Mapping {
     name: String,
     sizes: &'static [usize],
-    dims: Vec<Dims>,
+    dims: Vec<BatchDims>,
 }
 
 impl Mapping {
-    fn maps(&self, at: usize) -> bool {
+    fn is_mapped(&self, at: usize) -> bool {
         self.dims[at].iter().any(Option::is_some)
     }
 }
 
 /// The checks of one recorded call. Its `number` selects batch dimensions and layouts.
-struct Batches<'a> {
-    slices: Slices<'a>,
+struct BatchChecks<'a> {
+    slices: SliceCalls<'a>,
     number: usize,
 }
 
-impl Batches<'_> {
+impl BatchChecks<'_> {
     /// Returns the batch dimension of a tensor: the first, the last, or the second, in turn.
-    fn dim(&self, at: usize, turn: usize) -> usize {
+    fn batch_dim(&self, at: usize, turn: usize) -> usize {
         let rank = self.slices.rank(at);
         [0, rank, rank.min(1)][(self.number + at + turn) % 3]
     }
 
-    fn over_one(&self, at: usize) -> Mapping {
-        let name = format!("mapped over {}", self.slices.name(at));
-        let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.dim(at, 0))]);
-        Mapping { name, sizes: ONCE, dims: dims.collect() }
+    fn map_one(&self, at: usize) -> Mapping {
+        let name = format!("mapped over {}", self.slices.tensor_name(at));
+        let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
+        Mapping { name, sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
-    fn over_all(&self) -> Mapping {
-        let dims = (0..self.slices.count()).map(|at| vec![Some(self.dim(at, 1))]);
-        Mapping { name: "mapped over all tensors".to_owned(), sizes: ONCE, dims: dims.collect() }
+    fn map_all(&self) -> Mapping {
+        let dims = (0..self.slices.count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
+        Mapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
     /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
-    fn twice(&self) -> Mapping {
+    fn map_twice(&self) -> Mapping {
         let dims = (0..self.slices.count()).map(|at| {
-            let (outer, inner) = (Some(0), Some(self.dim(at, 2)));
+            let (outer, inner) = (Some(0), Some(self.batch_dim(at, 2)));
             match at % 3 {
                 1 if !self.is_written(at) => vec![outer, None],
                 2 if !self.is_written(at) => vec![None, inner],
                 _ => vec![outer, inner],
             }
         });
-        Mapping { name: "mapped twice".to_owned(), sizes: TWICE, dims: dims.collect() }
+        Mapping { name: "mapped twice".to_owned(), sizes: TWO_LEVELS, dims: dims.collect() }
     }
 
     /// Whether a call writes a tensor. A composite may write less than its schema says: without training, `rrelu_with_noise` does not write
     /// its noise.
     fn is_written(&self, at: usize) -> bool {
-        let Slices { operator, .. } = self.slices;
-        let says_so = operator.schema().arguments[self.slices.argument(at)].is_written();
+        let SliceCalls { operator, .. } = self.slices;
+        let says_so = operator.schema().arguments[self.slices.argument_index(at)].is_written();
         says_so && Strategy::of(operator) != Strategy::Decompose || self.slices.is_written(at)
     }
 
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
-    fn looks(&self, mapping: &Mapping) -> bool {
+    fn reads_elements(&self, mapping: &Mapping) -> bool {
         let operator = self.slices.operator;
         let is_looked_at = |at: usize| {
-            let argument = &*operator.schema().arguments[self.slices.argument(at)].name;
-            LOOKED_AT.contains(&(operator.name().base, argument)) && mapping.maps(at)
+            let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
+            HOST_READ_ARGUMENTS.contains(&(operator.name().base, argument)) && mapping.is_mapped(at)
         };
         depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
     }
 
     /// Whether a random operator draws nothing only because its results are empty.
-    fn draws_for_nothing(&self) -> bool {
-        let recorded = self.slices.recorded();
+    fn is_random_but_empty(&self) -> bool {
+        let recorded = self.slices.call_recorded();
         let is_empty = |datum: &Datum| datum.arrays().iter().all(|array| array.elements.is_empty());
-        aten::is_random(self.slices.operator) && recorded.is_ok_and(|slice| slice.left.results.iter().all(is_empty))
+        aten::is_random(self.slices.operator) && recorded.is_ok_and(|slice| slice.outcome.results.iter().all(is_empty))
     }
 
     fn verdict(&self, mapping: &Mapping) -> Verdict {
-        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapping.maps(at));
-        let outcome = self.outcome(mapping, if shared { None } else { self.which(mapping) });
+        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
+        let outcome = self.compare_with_slices(mapping, if shared { None } else { self.accepted_slices(mapping) });
         if shared {
             let expected = |error: &Error| {
-                matches!(cause(error), Some(VmapError::WriteToUnbatched { .. }))
-                    || is_random(error) && self.draws_for_nothing()
+                matches!(find_cause(error), Some(VmapError::WriteToUnbatched { .. }))
+                    || is_randomness_error(error) && self.is_random_but_empty()
             };
-            return refused(outcome, expected, "to write for each slice to what all share");
+            return expect_refusal(outcome, expected, "a write for each slice to a tensor that all slices share");
         }
-        let reads_batch = (0..self.slices.count()).any(|at| mapping.maps(at) && !self.is_written(at));
+        let reads_batch = (0..self.slices.count()).any(|at| mapping.is_mapped(at) && !self.is_written(at));
         if self.slices.operator.is_data_dependent() && reads_batch {
-            return refused(outcome, is_blind, "to look at the elements of a batch");
+            return expect_refusal(outcome, is_host_read_error, "a read of a batch's elements on the host");
         }
         match outcome {
             Ok(()) => Verdict::Passed,
-            Err(Stop::Failed(Failure::Refused(error))) if is_blind(&error) && self.looks(mapping) => Verdict::Passed,
-            Err(Stop::Failed(Failure::Refused(error))) if is_random(&error) && self.draws_for_nothing() => {
+            Err(CallError::Failed(Failure::Refused(error)))
+                if is_host_read_error(&error) && self.reads_elements(mapping) =>
+            {
                 Verdict::Passed
             }
-            Err(stop) => stop.into(),
+            Err(CallError::Failed(Failure::Refused(error)))
+                if is_randomness_error(&error) && self.is_random_but_empty() =>
+            {
+                Verdict::Passed
+            }
+            Err(error) => error.into(),
         }
     }
 
     /// Returns the numbers of the slices at each index of the batch. They differ from the recorded slices if the operator accepts others.
     /// Returns `None` if the operator does not accept them together.
-    fn which(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
-        let all: Vec<Vec<usize>> = places(mapping.sizes)
+    fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
+        let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)
             .map(|place| {
-                mapping.dims.iter().enumerate().map(|(at, dims)| self.slices.other(at, count(dims, &place))).collect()
+                mapping
+                    .dims
+                    .iter()
+                    .enumerate()
+                    .map(|(at, dims)| self.slices.accepted_slice(at, slice_number(dims, &place)))
+                    .collect()
             })
             .collect();
-        self.slices.agree(&all).then_some(all)
+        self.slices.have_equal_sizes(&all).then_some(all)
     }
 
-    fn outcome(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), Stop> {
-        let Slices { case, operator, .. } = self.slices;
-        let recorded = || places(mapping.sizes).map(|_| vec![0; self.slices.count()]).collect();
+    fn compare_with_slices(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), CallError> {
+        let SliceCalls { case, operator, .. } = self.slices;
+        let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.count()]).collect();
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
         let tensors = (0..self.slices.count()).map(|at| {
             let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
-            let spread = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
-            batch(&slices, &mapping.dims[at], mapping.sizes, spread)
+            let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
+            batch(&slices, &mapping.dims[at], mapping.sizes, interleaved)
         });
         let given = self.slices.values(&tensors.collect::<Vec<_>>())?;
-        let versions: Vec<Vec<u64>> = given.iter().map(versions_of).collect();
+        let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
         let levels: Vec<Vec<Option<usize>>> =
             (0..mapping.sizes.len()).map(|level| mapping.dims.iter().map(|dims| dims[level]).collect()).collect();
-        let results = mapped(operator, &given, &levels, Randomness::Error)?;
-        let in_front: Dims = mapping.sizes.iter().map(|_| Some(0)).collect();
-        for (place, which) in places(mapping.sizes).zip(&which) {
-            let slice_of = |dims: &mut dyn Iterator<Item = Dims>, values: &[_]| {
+        let results = call_mapped(operator, &given, &levels, Randomness::Error)?;
+        let in_front: BatchDims = mapping.sizes.iter().map(|_| Some(0)).collect();
+        for (place, which) in batch_indices(mapping.sizes).zip(&which) {
+            let slice_of = |dims: &mut dyn Iterator<Item = BatchDims>, values: &[_]| {
                 values.iter().map(|value| slice(value, dims, &place)).collect::<Result<Vec<_>, _>>()
             };
             let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
             let given = slice_of(&mut mapping.dims.iter().cloned(), &given)?;
-            let outcome = Outcome { given, results, is_arbitrary: is_unset(operator.name().base) };
+            let outcome = Outcome { given, results, is_unpredictable: returns_uninitialized(operator.name().base) };
             aliasing::check(operator, &outcome.given, &versions, &outcome.results)?;
-            let Some(slice) = self.slices.call(which) else { continue };
-            let expected = case.derived(operator, slice.arguments.clone(), slice.left.results.clone());
-            expected.leaving(slice.left.after.clone()).compare(&outcome, Extent::Values)?;
+            let Some(slice) = self.slices.call_cached(which) else { continue };
+            let expected = case.derived_call(operator, slice.arguments.clone(), slice.outcome.results.clone());
+            expected
+                .with_arguments_after(slice.outcome.after.clone())
+                .compare(&outcome, ComparedProperties::AllButStrides)?;
         }
         Ok(())
     }
 }
 
 /// Whether `vmap` refused a call because the caller did not choose a randomness mode.
-pub(crate) fn is_random(error: &Error) -> bool {
-    matches!(cause(error), Some(VmapError::RandomnessNotChosen { .. }))
+pub(crate) fn is_randomness_error(error: &Error) -> bool {
+    matches!(find_cause(error), Some(VmapError::RandomnessNotChosen { .. }))
 }
 
 /// Whether a call was refused because it reads elements of a batch on the host.
-fn is_blind(error: &Error) -> bool {
-    matches!(cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
-        || matches!(cause(error), Some(AccessError::NotOnHost { .. }))
-        || cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
+fn is_host_read_error(error: &Error) -> bool {
+    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
+        || matches!(find_cause(error), Some(AccessError::NotOnHost { .. }))
+        || find_cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
 
 /// Returns a passed verdict if the call was refused with the expected error, and a failed one if the call was made.
-fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
+fn expect_refusal(outcome: Result<(), CallError>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
-        Ok(()) | Err(Stop::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
+        Ok(()) | Err(CallError::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
             Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() })
         }
-        Err(Stop::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,
-        Err(stop) => stop.into(),
+        Err(CallError::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,
+        Err(error) => error.into(),
     }
 }
 
 /// Returns all index tuples of batch dimensions of these sizes, in row-major order.
-fn places(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+fn batch_indices(sizes: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let places = sizes.iter().fold(vec![Vec::new()], |places, &size| {
         places.iter().flat_map(|place| (0..size).map(|i| place.iter().copied().chain([i]).collect())).collect()
     });

@@ -59,11 +59,11 @@ const FLOATS: [f64; 21] = [
 ];
 
 /// Sizes that are too large for any memory, and sizes just below such limits.
-pub(super) const HUGE: [i64; 9] =
+pub(super) const HUGE_SIZES: [i64; 9] =
     [1 << 31, (1 << 31) - 1, 1 << 32, 1 << 40, 1 << 60, 1 << 62, (1 << 62) - 1, i64::MAX, i64::MAX - 1];
 
 /// String arguments that operators accept, and some that no operator accepts.
-const WORDS: [&str; 24] = [
+const STRINGS: [&str; 24] = [
     "",
     "none",
     "mean",
@@ -114,8 +114,8 @@ pub(super) fn elements(random: &mut Random, dtype: DType) -> Vec<Scalar> {
     (0..count).map(|_| one(random)).collect()
 }
 
-pub(super) fn word(random: &mut Random) -> Str {
-    random.pick(&WORDS).into()
+pub(super) fn string(random: &mut Random) -> Str {
+    random.pick(&STRINGS).into()
 }
 
 pub(super) fn dtype(random: &mut Random) -> DType {
@@ -137,7 +137,7 @@ pub(super) fn device(random: &mut Random) -> Device {
 }
 
 /// Draws a value of any kind except tensors.
-pub(super) fn any(random: &mut Random) -> Value {
+pub(super) fn any_value(random: &mut Random) -> Value {
     let count = random.pick(&[0, 1, 2, 3, 4, 5, 70]);
     match random.below(15) {
         0 => Value::None,
@@ -145,12 +145,12 @@ pub(super) fn any(random: &mut Random) -> Value {
         2 => integer(random).into(),
         3 => float(random).into(),
         4 => Value::from(scalar(random)),
-        5 => word(random).into(),
+        5 => string(random).into(),
         6 => (0..count).map(|_| integer(random)).collect::<Vec<_>>().into(),
         7 => (0..count).map(|_| float(random)).collect::<Vec<_>>().into(),
         8 => (0..count).map(|_| random.percent(50)).collect::<Vec<_>>().into(),
         9 => (0..count).map(|_| scalar(random)).collect::<Vec<_>>().into(),
-        10 => (0..count).map(|_| word(random)).collect::<Vec<_>>().into(),
+        10 => (0..count).map(|_| string(random)).collect::<Vec<_>>().into(),
         11 => dtype(random).into(),
         12 => device(random).into(),
         13 => Generator::new(HOST, 0).into(),

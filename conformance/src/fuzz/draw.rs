@@ -6,18 +6,18 @@ use super::graph;
 use super::mutate::mutate;
 use super::plausible::{self, Recorded};
 use super::random::Random;
-use super::trial::{Subject, Trial};
+use super::trial::{Trial, TrialKind};
 use crate::error::Result;
 
 /// A source of trials: the operators, the recordings and the seed.
-pub(super) struct Source {
+pub(super) struct TrialSource {
     /// Sorted by name, so that a trial number selects the same operator in every build.
     operators: Vec<&'static Operator>,
     recorded: Recorded,
     seed: u64,
 }
 
-impl Source {
+impl TrialSource {
     /// Creates the source of trials for a seed, of one operator or of all.
     ///
     /// # Errors
@@ -40,11 +40,11 @@ impl Source {
         let operator = random.pick(&self.operators);
         let mut call = plausible::call(operator, &self.recorded, &mut random);
         if random.percent(6)
-            && let Some(text) = graph::text(&call)
+            && let Some(text) = graph::traced_text(&call)
         {
-            return Trial(Subject::Graph(graph::mutate(&text, &mut random)));
+            return Trial(TrialKind::Graph(graph::mutate(&text, &mut random)));
         }
         mutate(&mut call, &mut random);
-        Trial(Subject::Call(call))
+        Trial(TrialKind::Call(call))
     }
 }

@@ -3,21 +3,21 @@
 use dispatch_runtime::{Operator, Result, Storage, Tensor, Value};
 use dispatch_trace::{Graph, trace};
 
-use super::mutate::number_in_text;
+use super::mutate::mutate_number;
 use super::random::Random;
-use super::run::{Outcome, judge};
+use super::run::{Outcome, check_results};
 use super::trial::Call;
-use crate::batches::filled;
+use crate::batches::replace_tensors;
 
 /// Traces the call on Meta and returns the text of the graph. Returns `None` if the call cannot be traced, or if the graph has constants.
-pub(super) fn text(call: &Call) -> Option<String> {
+pub(super) fn traced_text(call: &Call) -> Option<String> {
     let mut call = call.clone();
     call.samples_mut().for_each(|sample| sample.is_meta = true);
     let operator = Operator::find(&call.operator).ok()?;
     let values = call.values().ok()?;
     let inputs: Vec<Tensor> = values.iter().flat_map(Value::tensors).cloned().collect();
     let function = |inputs: &[Tensor]| {
-        let results = operator.call(filled(&values, inputs))?;
+        let results = operator.call(replace_tensors(&values, inputs))?;
         Ok(results.iter().flat_map(Value::tensors).cloned().collect::<Vec<_>>())
     };
     let graph = trace(function, &inputs).ok()?;
@@ -28,19 +28,19 @@ pub(super) fn text(call: &Call) -> Option<String> {
 pub(super) fn mutate(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
     for _ in 0..random.pick(&[1, 1, 2, 3]) {
-        let numbers = numbers(&text);
+        let numbers = integer_ranges(&text);
         if numbers.is_empty() {
             break;
         }
         let place = random.pick(&numbers);
-        let new = number_in_text(&text[place.clone()], random);
+        let new = mutate_number(&text[place.clone()], random);
         text.replace_range(place, &new);
     }
     text
 }
 
 /// Returns the byte ranges of integers that are not part of a word.
-fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+fn integer_ranges(text: &str) -> Vec<std::ops::Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -59,21 +59,21 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
 pub(super) fn run(text: &str) -> Outcome {
     let graph = match Graph::parse(text, &[]) {
         Ok(graph) => graph,
-        Err(error) => return Outcome::refused(&error),
+        Err(error) => return Outcome::from_error(&error),
     };
     let printed = graph.to_string();
     match Graph::parse(&printed, &[]) {
         Ok(again) if again.to_string() == printed => {}
-        Ok(_) => return Outcome::Found("the graph prints otherwise once it was printed and parsed".to_owned()),
-        Err(error) => return Outcome::Found(format!("the graph prints as a text that is refused: {error}")),
+        Ok(_) => return Outcome::Finding("the graph prints differently after printing and parsing".to_owned()),
+        Err(error) => return Outcome::Finding(format!("the printed graph cannot be parsed: {error}")),
     }
-    match inputs(&graph).and_then(|inputs| graph.run(&inputs)) {
-        Ok(results) => judge(results.iter()),
-        Err(error) => Outcome::refused(&error),
+    match meta_inputs(&graph).and_then(|inputs| graph.run(&inputs)) {
+        Ok(results) => check_results(results.iter()),
+        Err(error) => Outcome::from_error(&error),
     }
 }
 
-fn inputs(graph: &Graph) -> Result<Vec<Tensor>> {
+fn meta_inputs(graph: &Graph) -> Result<Vec<Tensor>> {
     let input = |id| {
         let shown = graph.value(id);
         let bytes = shown.geometry.count().saturating_mul(i64::try_from(shown.dtype.size()).unwrap_or(1));
@@ -88,9 +88,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_within_words_are_no_numbers() {
+    fn digits_in_words_are_no_integers() {
         let text = "let v3: f32[2, 10; 1, -2] = aten::conv2d(&v0, 1.5);";
-        let found: Vec<&str> = numbers(text).into_iter().map(|place| &text[place]).collect();
+        let found: Vec<&str> = integer_ranges(text).into_iter().map(|place| &text[place]).collect();
         assert_eq!(found, ["2", "10", "1", "-2", "1", "5"]);
     }
 }

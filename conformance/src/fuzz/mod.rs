@@ -6,19 +6,25 @@
 //!
 //! Trials that once were findings are stored in `golden/found.jsonl`, and a test repeats them.
 
+// Without the command line, trials can be parsed and run, but not drawn.
+#![cfg_attr(not(feature = "command-line"), allow(dead_code, unused_imports))]
+
 mod boundaries;
 mod draw;
 mod graph;
 mod mutate;
 mod plausible;
+#[cfg(feature = "command-line")]
 mod program;
 mod random;
 mod run;
 mod text;
 mod trial;
+#[cfg(feature = "command-line")]
 mod watch;
 mod worker;
 
+#[cfg(feature = "command-line")]
 pub use program::main;
 pub use run::Outcome;
 pub use trial::Trial;

@@ -4,7 +4,7 @@ use dispatch_runtime::{Device, Value};
 
 use super::boundaries;
 use super::random::Random;
-use super::trial::{Call, Given, LARGEST, Sample, Way};
+use super::trial::{Call, Layers, MAX_ELEMENTS, TensorSample, TrialArgument};
 
 pub(super) fn mutate(call: &mut Call, random: &mut Random) {
     match random.below(20) {
@@ -14,11 +14,12 @@ pub(super) fn mutate(call: &mut Call, random: &mut Random) {
     }
     let steps = random.pick(&[0, 1, 1, 1, 1, 2, 2, 2, 3, 3]);
     for _ in 0..steps {
-        step(call, random);
+        mutate_once(call, random);
     }
     // Tensors that are too large for the CPU's memory or time are only tried on Meta.
-    let is_too_large =
-        |sample: &Sample| !sample.is_meta && sample.reach().is_none_or(|reach| reach.max(sample.count()) > LARGEST);
+    let is_too_large = |sample: &TensorSample| {
+        !sample.is_meta && sample.required_elements().is_none_or(|count| count.max(sample.count()) > MAX_ELEMENTS)
+    };
     if call.samples().any(is_too_large) {
         if random.percent(90) {
             move_to_meta(call);
@@ -26,29 +27,29 @@ pub(super) fn mutate(call: &mut Call, random: &mut Random) {
             call.samples_mut().filter(|sample| is_too_large(sample)).for_each(|sample| sample.is_meta = true);
         }
     }
-    call.way = match random.below(20) {
-        0..=1 => Way::Gradients,
-        2 => Way::Mapped(random.word()),
-        _ => Way::Plain,
+    call.layers = match random.below(20) {
+        0..=1 => Layers::Gradients,
+        2 => Layers::Mapped(random.next_word()),
+        _ => Layers::Plain,
     };
 }
 
 fn move_to_meta(call: &mut Call) {
     call.samples_mut().for_each(|sample| sample.is_meta = true);
     for given in &mut call.arguments {
-        if let Given::Plain(Value::Device(device)) = given {
+        if let TrialArgument::Plain(Value::Device(device)) = given {
             *device = Device::META;
         }
     }
 }
 
-fn step(call: &mut Call, random: &mut Random) {
+fn mutate_once(call: &mut Call, random: &mut Random) {
     if call.arguments.is_empty() {
         return;
     }
     match random.below(20) {
-        0..=2 => enlarge(call, random),
-        3 => share(call, random),
+        0..=2 => enlarge_size(call, random),
+        3 => share_storage(call, random),
         4 => {
             let from = random.pick(&call.arguments);
             let to = random.below(call.arguments.len());
@@ -56,25 +57,25 @@ fn step(call: &mut Call, random: &mut Random) {
         }
         _ => {
             let at = random.below(call.arguments.len());
-            change(&mut call.arguments[at], random);
+            change_argument(&mut call.arguments[at], random);
         }
     }
 }
 
 /// Replaces every occurrence of one size by a size too large for memory, so that the sizes still fit each other.
-fn enlarge(call: &mut Call, random: &mut Random) {
+fn enlarge_size(call: &mut Call, random: &mut Random) {
     let sizes: Vec<i64> = call.samples().flat_map(|sample| sample.sizes.iter().copied()).collect();
     if sizes.is_empty() {
         return;
     }
-    let (size, huge) = (random.pick(&sizes), random.pick(&boundaries::HUGE));
+    let (size, huge) = (random.pick(&sizes), random.pick(&boundaries::HUGE_SIZES));
     // With another size of zero, the tensors need no memory and can stay on the CPU.
     let empty = sizes.iter().copied().find(|&other| other != size).filter(|_| random.percent(40));
     if empty.is_none() {
         move_to_meta(call);
     }
     for given in &mut call.arguments {
-        if let Given::Plain(Value::Ints(integers)) = given {
+        if let TrialArgument::Plain(Value::Ints(integers)) = given {
             integers.iter_mut().filter(|integer| **integer == size).for_each(|integer| *integer = huge);
         }
         for sample in given.samples_mut() {
@@ -85,7 +86,7 @@ fn enlarge(call: &mut Call, random: &mut Random) {
 }
 
 /// Makes two tensors share one storage.
-fn share(call: &mut Call, random: &mut Random) {
+fn share_storage(call: &mut Call, random: &mut Random) {
     let count = call.samples().count();
     let (one, other) = (random.below(count), random.below(count));
     let offset = random.pick(&[0, 0, 0, 1, 2]);
@@ -99,19 +100,19 @@ fn share(call: &mut Call, random: &mut Random) {
     }
 }
 
-fn change(given: &mut Given, random: &mut Random) {
+fn change_argument(given: &mut TrialArgument, random: &mut Random) {
     if random.percent(4) {
-        *given = Given::Plain(boundaries::any(random));
+        *given = TrialArgument::Plain(boundaries::any_value(random));
         return;
     }
     match given {
-        Given::Tensor(sample) => change_sample(sample, random),
-        Given::Tensors(samples) => change_list(samples, random, change_sample),
-        Given::OptionalTensors(samples) => change_list(samples, random, |sample, random| match sample {
+        TrialArgument::Tensor(sample) => change_sample(sample, random),
+        TrialArgument::Tensors(samples) => change_list(samples, random, change_sample),
+        TrialArgument::OptionalTensors(samples) => change_list(samples, random, |sample, random| match sample {
             Some(sample) if random.percent(80) => change_sample(sample, random),
             other => *other = None,
         }),
-        Given::Plain(value) => change_value(value, random),
+        TrialArgument::Plain(value) => change_value(value, random),
     }
 }
 
@@ -148,7 +149,7 @@ fn change_value(value: &mut Value, random: &mut Random) {
         Value::Int(value) => *value = integer_near(*value, random),
         Value::Float(value) => *value = boundaries::float(random),
         Value::Complex(_) => *value = Value::from(boundaries::scalar(random)),
-        Value::Str(value) => **value = boundaries::word(random),
+        Value::Str(value) => **value = boundaries::string(random),
         Value::Ints(values) => change_list(values, random, |value, random| *value = integer_near(*value, random)),
         Value::Floats(values) => change_list(values, random, |value, random| *value = boundaries::float(random)),
         Value::Bools(values) => _ = change_length(values, random),
@@ -158,7 +159,7 @@ fn change_value(value: &mut Value, random: &mut Random) {
         Value::Device(device) => *device = boundaries::device(random),
         Value::Layout(_) => *value = boundaries::layout(random),
         Value::MemoryFormat(_) => *value = boundaries::memory_format(random),
-        _ => *value = boundaries::any(random),
+        _ => *value = boundaries::any_value(random),
     }
 }
 
@@ -171,7 +172,7 @@ fn integer_near(value: i64, random: &mut Random) -> i64 {
     }
 }
 
-fn change_sample(sample: &mut Sample, random: &mut Random) {
+fn change_sample(sample: &mut TensorSample, random: &mut Random) {
     let rank = sample.sizes.len();
     match random.below(13) {
         0 => sample.dtype = boundaries::dtype(random),
@@ -229,15 +230,15 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
     }
 }
 
-fn change_sizes(sample: &mut Sample, change: impl FnOnce(&mut Vec<i64>)) {
+fn change_sizes(sample: &mut TensorSample, change: impl FnOnce(&mut Vec<i64>)) {
     let mut sizes = sample.sizes.clone();
     change(&mut sizes);
     sample.resize(sizes);
 }
 
 /// Returns a changed number for a graph's text.
-pub(super) fn number_in_text(old: &str, random: &mut Random) -> String {
+pub(super) fn mutate_number(old: &str, random: &mut Random) -> String {
     let old: i64 = old.parse().unwrap_or(0);
-    let new = if random.percent(30) { random.pick(&boundaries::HUGE) } else { integer_near(old, random) };
+    let new = if random.percent(30) { random.pick(&boundaries::HUGE_SIZES) } else { integer_near(old, random) };
     new.to_string()
 }

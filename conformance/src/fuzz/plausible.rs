@@ -7,7 +7,7 @@ use dispatch_runtime::{DType, Generator, Operator, Scalar, Value};
 
 use super::boundaries;
 use super::random::Random;
-use super::trial::{Call, Given, Sample, Way};
+use super::trial::{Call, Layers, TensorSample, TrialArgument};
 use crate::datum::Datum;
 use crate::decode;
 use crate::error::Result;
@@ -63,14 +63,14 @@ impl Recorded {
         let mut lines = HashMap::<String, Vec<String>>::new();
         for line in recorded_lines()? {
             let name = line.split('"').nth(3).unwrap_or_default();
-            lines.entry(stem(name).to_owned()).or_default().push(line);
+            lines.entry(base_name(name).to_owned()).or_default().push(line);
         }
         Ok(Self(lines))
     }
 
     /// Picks a recorded call of the operator, or of another form or overload of it.
     fn call(&self, name: &str, random: &mut Random) -> Option<(&'static Operator, Vec<Datum>)> {
-        let lines = self.0.get(stem(name))?;
+        let lines = self.0.get(base_name(name))?;
         let call = recording::Call::parse(&random.pick(lines)).ok()?;
         let operator = Operator::find(&call.operator).ok()?;
         Some((operator, decode::arguments(&call, operator.schema()).ok()?))
@@ -78,7 +78,7 @@ impl Recorded {
 }
 
 /// Returns the name without overload and trailing `_`: `aten::add` for `aten::add_.Tensor`.
-fn stem(name: &str) -> &str {
+fn base_name(name: &str) -> &str {
     name.split('.').next().unwrap_or(name).trim_end_matches('_')
 }
 
@@ -90,27 +90,27 @@ pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mu
     let arguments = operator.schema().arguments.iter().map(|argument| {
         let datum = found.as_ref().and_then(|(other, data)| {
             let (at, recorded) = other.schema().argument(&argument.name)?;
-            are_alike(&recorded.ty, &argument.ty).then(|| data[at].clone())
+            have_same_kind(&recorded.ty, &argument.ty).then(|| data[at].clone())
         });
-        datum.map_or_else(|| context.given(argument, random), of_datum)
+        datum.map_or_else(|| context.draw_argument(argument, random), from_datum)
     });
     let arguments = arguments.collect();
-    Call { operator: name, arguments, way: Way::Plain }
+    Call { operator: name, arguments, layers: Layers::Plain }
 }
 
 /// Whether a recorded argument of one type can be used for an argument of the other type.
-fn are_alike(recorded: &Type, wanted: &Type) -> bool {
+fn have_same_kind(recorded: &Type, wanted: &Type) -> bool {
     recorded.required().kind == wanted.required().kind
 }
 
-fn of_datum(datum: Datum) -> Given {
+fn from_datum(datum: Datum) -> TrialArgument {
     match datum {
-        Datum::Array(array) => Given::Tensor(Sample::of_array(&array)),
-        Datum::Arrays(arrays) => Given::Tensors(arrays.iter().map(Sample::of_array).collect()),
-        Datum::OptionalArrays(arrays) => {
-            Given::OptionalTensors(arrays.iter().map(|array| array.as_ref().map(Sample::of_array)).collect())
-        }
-        Datum::Plain(value) => Given::Plain(value),
+        Datum::Array(array) => TrialArgument::Tensor(TensorSample::of_array(&array)),
+        Datum::Arrays(arrays) => TrialArgument::Tensors(arrays.iter().map(TensorSample::of_array).collect()),
+        Datum::OptionalArrays(arrays) => TrialArgument::OptionalTensors(
+            arrays.iter().map(|array| array.as_ref().map(TensorSample::of_array)).collect(),
+        ),
+        Datum::Plain(value) => TrialArgument::Plain(value),
     }
 }
 
@@ -128,35 +128,35 @@ impl Context {
         }
     }
 
-    fn given(&self, argument: &Argument, random: &mut Random) -> Given {
+    fn draw_argument(&self, argument: &Argument, random: &mut Random) -> TrialArgument {
         if argument.default.is_some()
             && random.percent(60)
-            && let Ok(Datum::Plain(value)) = decode::left_out(argument)
+            && let Ok(Datum::Plain(value)) = decode::omitted_argument(argument)
         {
-            return Given::Plain(value);
+            return TrialArgument::Plain(value);
         }
         if argument.ty.accepts_none() && random.percent(50) {
-            return Given::Plain(Value::None);
+            return TrialArgument::Plain(Value::None);
         }
         let count = random.pick(&[0, 1, 2, 2, 3]);
         match &argument.ty.required().kind {
-            TypeKind::Tensor => Given::Tensor(self.sample(argument, random)),
+            TypeKind::Tensor => TrialArgument::Tensor(self.draw_tensor(argument, random)),
             TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
-                Given::Tensors((0..count).map(|_| self.sample(argument, random)).collect())
+                TrialArgument::Tensors((0..count).map(|_| self.draw_tensor(argument, random)).collect())
             }
             TypeKind::List(element, _) if element.is_tensor_like() => {
-                let one = |random: &mut Random| random.percent(60).then(|| self.sample(argument, random));
-                Given::OptionalTensors((0..count).map(|_| one(random)).collect())
+                let one = |random: &mut Random| random.percent(60).then(|| self.draw_tensor(argument, random));
+                TrialArgument::OptionalTensors((0..count).map(|_| one(random)).collect())
             }
             TypeKind::List(element, length) => {
                 let count = length.map_or(count, |length| length as usize);
-                Given::Plain(self.list(&argument.name, &element.kind, count, random))
+                TrialArgument::Plain(self.draw_list(&argument.name, &element.kind, count, random))
             }
-            kind => Given::Plain(self.plain(&argument.name, kind, random)),
+            kind => TrialArgument::Plain(self.draw_value(&argument.name, kind, random)),
         }
     }
 
-    fn sample(&self, argument: &Argument, random: &mut Random) -> Sample {
+    fn draw_tensor(&self, argument: &Argument, random: &mut Random) -> TensorSample {
         let sizes = match random.below(10) {
             _ if argument.is_written() && random.percent(40) => vec![0],
             0..=7 => self.sizes.clone(),
@@ -168,41 +168,41 @@ impl Context {
             _ if random.percent(10) => random.pick(&DTYPES),
             _ => self.dtype,
         };
-        Sample::new(dtype, &sizes, (0..3).map(Scalar::from).collect())
+        TensorSample::new(dtype, &sizes, (0..3).map(Scalar::from).collect())
     }
 
-    fn plain(&self, name: &str, kind: &TypeKind, random: &mut Random) -> Value {
+    fn draw_value(&self, name: &str, kind: &TypeKind, random: &mut Random) -> Value {
         match kind {
             TypeKind::Scalar if random.percent(50) => random.between(0, 3).into(),
             TypeKind::Scalar | TypeKind::Float => random.pick(&[0.0, 0.5, 1.0, 2.0]).into(),
-            TypeKind::Int | TypeKind::SymInt => self.integer(name, random).into(),
+            TypeKind::Int | TypeKind::SymInt => self.draw_integer(name, random).into(),
             TypeKind::Bool | TypeKind::SymBool => random.percent(50).into(),
-            TypeKind::Str => boundaries::word(random).into(),
+            TypeKind::Str => boundaries::string(random).into(),
             TypeKind::ScalarType => random.pick(&DTYPES).into(),
             TypeKind::Layout => boundaries::layout(random),
             TypeKind::MemoryFormat => boundaries::memory_format(random),
             TypeKind::Device => HOST.into(),
             TypeKind::Generator => Generator::new(HOST, 0).into(),
-            _ => boundaries::any(random),
+            _ => boundaries::any_value(random),
         }
     }
 
-    fn list(&self, name: &str, element: &TypeKind, count: usize, random: &mut Random) -> Value {
+    fn draw_list(&self, name: &str, element: &TypeKind, count: usize, random: &mut Random) -> Value {
         let several = 0..count;
         match element {
             TypeKind::Int | TypeKind::SymInt => match random.below(4) {
                 0 => self.sizes.clone().into(),
-                _ => several.map(|_| self.integer(name, random)).collect::<Vec<_>>().into(),
+                _ => several.map(|_| self.draw_integer(name, random)).collect::<Vec<_>>().into(),
             },
             TypeKind::Float => several.map(|_| random.pick(&[0.5, 1.0, 2.0])).collect::<Vec<_>>().into(),
             TypeKind::Bool | TypeKind::SymBool => several.map(|_| random.percent(50)).collect::<Vec<_>>().into(),
             TypeKind::Scalar => several.map(|_| Scalar::from(random.between(0, 2))).collect::<Vec<_>>().into(),
-            TypeKind::Str => several.map(|_| boundaries::word(random)).collect::<Vec<_>>().into(),
-            _ => boundaries::any(random),
+            TypeKind::Str => several.map(|_| boundaries::string(random)).collect::<Vec<_>>().into(),
+            _ => boundaries::any_value(random),
         }
     }
 
-    fn integer(&self, name: &str, random: &mut Random) -> i64 {
+    fn draw_integer(&self, name: &str, random: &mut Random) -> i64 {
         let rank = i64::try_from(self.sizes.len()).unwrap_or(0);
         if name.contains("dim") || name.contains("axis") {
             return random.between(-rank, (rank - 1).max(0));

@@ -7,10 +7,10 @@ impl Random {
     /// Creates the stream of one trial of a seed.
     pub(super) fn new(seed: u64, number: u64) -> Self {
         let mut seeded = Self(seed);
-        Self(seeded.word() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        Self(seeded.next_word() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
-    pub(super) const fn word(&mut self) -> u64 {
+    pub(super) const fn next_word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Random {
     /// Draws a number below `end`, which must not be zero.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end.max(1)).unwrap_or(u64::MAX);
-        usize::try_from(self.word() % end).unwrap_or(0)
+        usize::try_from(self.next_word() % end).unwrap_or(0)
     }
 
     /// Draws a number from `first` to `last`, both included.
@@ -46,10 +46,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_is_random_but_always_the_same() {
+    fn the_same_seed_and_number_give_the_same_words() {
         let words = |seed, number| {
             let mut random = Random::new(seed, number);
-            [random.word(), random.word()]
+            [random.next_word(), random.next_word()]
         };
         assert_eq!(words(1, 2), words(1, 2));
         assert_ne!(words(1, 2), words(2, 1));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_in_their_range() {
+    fn between_draws_every_number_of_the_range() {
         let mut random = Random::new(7, 0);
         let drawn: Vec<i64> = (0..200).map(|_| random.between(-2, 2)).collect();
         assert!((-2..=2).all(|number| drawn.contains(&number)) && drawn.iter().all(|number| (-2..=2).contains(number)));

@@ -7,10 +7,10 @@ use dispatch_runtime::{Device, Error, ErrorKind, Operator, Result, Tensor, Value
 use dispatch_vmap::Randomness;
 
 use super::graph;
-use super::trial::{Call, Subject, Trial, Way};
-use crate::batches::{filled, mapped};
+use super::trial::{Call, Layers, Trial, TrialKind};
+use crate::batches::{call_mapped, replace_tensors};
 use crate::tensors::to_array;
-use crate::verdict::{Failure, Stop, said};
+use crate::verdict::{CallError, Failure, panic_message};
 
 /// The outcome of a trial.
 ///
@@ -29,14 +29,14 @@ pub enum Outcome {
     /// The call returned a typed error, with this text.
     Refused(String),
     /// A defect: a panic, an impossible result, or an error of the framework itself.
-    Found(String),
+    Finding(String),
 }
 
 impl Outcome {
-    pub(super) fn refused(error: &Error) -> Self {
+    pub(super) fn from_error(error: &Error) -> Self {
         let text = error.to_string();
         match error.kind() {
-            ErrorKind::WrongResult { .. } | ErrorKind::SurplusResults { .. } => Self::Found(text),
+            ErrorKind::WrongResult { .. } | ErrorKind::SurplusResults { .. } => Self::Finding(text),
             _ => Self::Refused(text),
         }
     }
@@ -47,10 +47,11 @@ impl Trial {
     #[must_use]
     pub fn run(&self) -> Outcome {
         let run = || match &self.0 {
-            Subject::Call(call) => call.run(),
-            Subject::Graph(text) => graph::run(text),
+            TrialKind::Call(call) => call.run(),
+            TrialKind::Graph(text) => graph::run(text),
         };
-        let panicked = |panic: Box<dyn std::any::Any + Send>| Outcome::Found(format!("panicked: {}", said(&*panic)));
+        let panicked =
+            |panic: Box<dyn std::any::Any + Send>| Outcome::Finding(format!("panicked: {}", panic_message(&*panic)));
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(panicked)
     }
 }
@@ -59,37 +60,37 @@ impl Call {
     fn run(&self) -> Outcome {
         let operator = match Operator::find(&self.operator) {
             Ok(operator) => operator,
-            Err(error) => return Outcome::refused(&error),
+            Err(error) => return Outcome::from_error(&error),
         };
         let values = match self.values() {
             Ok(values) => values,
             Err(error) => return Outcome::Refused(error.to_string()),
         };
-        let results = match self.way {
-            Way::Plain => operator.call(values),
-            Way::Gradients => differentiated(operator, &values),
-            Way::Mapped(batches) => match over_slices(operator, &values, batches) {
+        let results = match self.layers {
+            Layers::Plain => operator.call(values),
+            Layers::Gradients => call_with_gradients(operator, &values),
+            Layers::Mapped(batches) => match call_over_slices(operator, &values, batches) {
                 Ok(results) => Ok(results),
-                Err(Stop::Failed(Failure::Refused(error))) => Err(error),
-                Err(Stop::NotImplemented(text)) => return Outcome::Refused(text),
-                Err(Stop::Failed(failure)) => return Outcome::Found(failure.to_string()),
+                Err(CallError::Failed(Failure::Refused(error))) => Err(error),
+                Err(CallError::NotImplemented(text)) => return Outcome::Refused(text),
+                Err(CallError::Failed(failure)) => return Outcome::Finding(failure.to_string()),
             },
         };
         match results {
-            Ok(results) => judge(results.iter().flat_map(Value::tensors)),
-            Err(error) => Outcome::refused(&error),
+            Ok(results) => check_results(results.iter().flat_map(Value::tensors)),
+            Err(error) => Outcome::from_error(&error),
         }
     }
 }
 
 /// Returns the results of a call, and their gradients with respect to its floating-point arguments.
-fn differentiated(operator: &'static Operator, values: &[Value]) -> Result<Vec<Value>> {
+fn call_with_gradients(operator: &'static Operator, values: &[Value]) -> Result<Vec<Value>> {
     let require = |tensor: &Tensor| {
         let can = tensor.dtype().is_floating() && !tensor.is_number();
         if can { tensor.clone().requires_grad_(true) } else { Ok(tensor.clone()) }
     };
     let inputs = values.iter().flat_map(Value::tensors).map(require).collect::<Result<Vec<_>>>()?;
-    let mut results = operator.call(filled(values, &inputs))?;
+    let mut results = operator.call(replace_tensors(values, &inputs))?;
     let of: Vec<&Tensor> = results.iter().flat_map(Value::tensors).filter(|result| result.requires_grad()).collect();
     let by: Vec<&Tensor> = inputs.iter().filter(|input| input.requires_grad()).collect();
     if of.is_empty() || by.is_empty() {
@@ -102,24 +103,28 @@ fn differentiated(operator: &'static Operator, values: &[Value]) -> Result<Vec<V
     Ok(results)
 }
 
-fn over_slices(operator: &'static Operator, values: &[Value], batches: u64) -> std::result::Result<Vec<Value>, Stop> {
+fn call_over_slices(
+    operator: &'static Operator,
+    values: &[Value],
+    batches: u64,
+) -> std::result::Result<Vec<Value>, CallError> {
     let tensors = values.iter().flat_map(Value::tensors).enumerate();
     let is_batch = |(at, tensor): (usize, &Tensor)| batches >> (at % 64) & 1 == 1 && !tensor.sizes().is_empty();
     let dims = tensors.map(|tensor| is_batch(tensor).then_some(0)).collect();
-    mapped(operator, values, &[dims], Randomness::Different)
+    call_mapped(operator, values, &[dims], Randomness::Different)
 }
 
 /// Checks that the geometry of each result fits its storage.
-pub(super) fn judge<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
+pub(super) fn check_results<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
     for (at, result) in results.enumerate() {
-        if let Err(problem) = fits(result) {
-            return Outcome::Found(format!("impossible result: number {at} {problem}"));
+        if let Err(problem) = check_geometry(result) {
+            return Outcome::Finding(format!("impossible result: number {at} {problem}"));
         }
     }
     Outcome::Results
 }
 
-fn fits(result: &Tensor) -> std::result::Result<(), String> {
+fn check_geometry(result: &Tensor) -> std::result::Result<(), String> {
     let geometry = result.geometry();
     let shown =
         || format!("has sizes {:?}, strides {:?} and offset {}", result.sizes(), result.strides(), geometry.offset());
@@ -129,7 +134,7 @@ fn fits(result: &Tensor) -> std::result::Result<(), String> {
     }
     let bytes = geometry.end().and_then(|end| usize::try_from(end).ok()?.checked_mul(result.dtype().size()));
     let is_meta = result.device().key() == Device::META.key();
-    let Some(bytes) = bytes else { return Err(format!("{}, which is no place in memory", shown())) };
+    let Some(bytes) = bytes else { return Err(format!("{}, which is outside of any memory", shown())) };
     if !is_meta && geometry.count() > 0 && bytes > result.storage().size() {
         return Err(format!("{} in a storage of {} bytes", shown(), result.storage().size()));
     }

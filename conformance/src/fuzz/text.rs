@@ -8,15 +8,15 @@ use std::fmt;
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::trial::{Call, Given, Sample, Subject, Trial, Way};
-use crate::decode::{element, named, tagged, whole_numbers};
+use super::trial::{Call, Layers, TensorSample, Trial, TrialArgument, TrialKind};
+use crate::decode::{decode_element, enum_by_name, integer_list, split_tag};
 use crate::error::{Error, Result};
 
 impl fmt::Display for Trial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let json = match &self.0 {
-            Subject::Call(call) => call_to_json(call),
-            Subject::Graph(text) => json!({ "graph": text }),
+            TrialKind::Call(call) => call_to_json(call),
+            TrialKind::Graph(text) => json!({ "graph": text }),
         };
         json.fmt(f)
     }
@@ -31,63 +31,68 @@ impl Trial {
     pub fn parse(line: &str) -> Result<Self> {
         let json: Map<String, Json> = serde_json::from_str(line).map_err(|source| Error::Json { line: 1, source })?;
         if let Some(text) = json.get("graph").and_then(Json::as_str) {
-            return Ok(Self(Subject::Graph(text.to_owned())));
+            return Ok(Self(TrialKind::Graph(text.to_owned())));
         }
-        let Some(operator) = json.get("op").and_then(Json::as_str) else { return Err(Error::Lacks { what: "`op`" }) };
+        let Some(operator) = json.get("op").and_then(Json::as_str) else {
+            return Err(Error::MissingField { field: "`op`" });
+        };
         let Some(arguments) = json.get("args").and_then(Json::as_array) else {
-            return Err(Error::Lacks { what: "`args`" });
+            return Err(Error::MissingField { field: "`args`" });
         };
-        let read = |json: &Json| given(json).ok_or_else(|| unfit(json));
+        let read = |json: &Json| parse_argument(json).ok_or_else(|| wrong_argument(json));
         let arguments = arguments.iter().map(read).collect::<Result<_>>()?;
-        let way = match (json.get("mapped").and_then(Json::as_u64), json.contains_key("gradients")) {
-            (Some(batches), _) => Way::Mapped(batches),
-            (None, true) => Way::Gradients,
-            (None, false) => Way::Plain,
+        let layers = match (json.get("mapped").and_then(Json::as_u64), json.contains_key("gradients")) {
+            (Some(batches), _) => Layers::Mapped(batches),
+            (None, true) => Layers::Gradients,
+            (None, false) => Layers::Plain,
         };
-        Ok(Self(Subject::Call(Call { operator: operator.to_owned(), arguments, way })))
+        Ok(Self(TrialKind::Call(Call { operator: operator.to_owned(), arguments, layers })))
     }
 }
 
-fn unfit(json: &Json) -> Error {
-    Error::Unfit { ty: "an argument".to_owned(), value: json.to_string() }
+fn wrong_argument(json: &Json) -> Error {
+    Error::WrongType { ty: "an argument".to_owned(), value: json.to_string() }
 }
 
 fn call_to_json(call: &Call) -> Json {
-    let mut json = json!({ "op": call.operator, "args": call.arguments.iter().map(given_to_json).collect::<Vec<_>>() });
-    match call.way {
-        Way::Plain => {}
-        Way::Gradients => json["gradients"] = true.into(),
-        Way::Mapped(batches) => json["mapped"] = batches.into(),
+    let mut json =
+        json!({ "op": call.operator, "args": call.arguments.iter().map(argument_to_json).collect::<Vec<_>>() });
+    match call.layers {
+        Layers::Plain => {}
+        Layers::Gradients => json["gradients"] = true.into(),
+        Layers::Mapped(batches) => json["mapped"] = batches.into(),
     }
     json
 }
 
-fn given_to_json(given: &Given) -> Json {
-    let optional = |sample: &Option<Sample>| sample.as_ref().map_or(Json::Null, sample_to_json);
+fn argument_to_json(given: &TrialArgument) -> Json {
+    let optional = |sample: &Option<TensorSample>| sample.as_ref().map_or(Json::Null, sample_to_json);
     match given {
-        Given::Tensor(sample) => json!({ "tensor": sample_to_json(sample) }),
-        Given::Tensors(samples) => json!({ "tensors": samples.iter().map(sample_to_json).collect::<Vec<_>>() }),
-        Given::OptionalTensors(samples) => json!({ "optional": samples.iter().map(optional).collect::<Vec<_>>() }),
-        Given::Plain(value) => plain_to_json(value),
+        TrialArgument::Tensor(sample) => json!({ "tensor": sample_to_json(sample) }),
+        TrialArgument::Tensors(samples) => json!({ "tensors": samples.iter().map(sample_to_json).collect::<Vec<_>>() }),
+        TrialArgument::OptionalTensors(samples) => {
+            json!({ "optional": samples.iter().map(optional).collect::<Vec<_>>() })
+        }
+        TrialArgument::Plain(value) => value_to_json(value),
     }
 }
 
-fn given(json: &Json) -> Option<Given> {
-    let (tag, content) = tagged(json)?;
+fn parse_argument(json: &Json) -> Option<TrialArgument> {
+    let (tag, content) = split_tag(json)?;
     Some(match tag {
-        "tensor" => Given::Tensor(sample(content)?),
-        "tensors" => Given::Tensors(content.as_array()?.iter().map(sample).collect::<Option<_>>()?),
+        "tensor" => TrialArgument::Tensor(parse_sample(content)?),
+        "tensors" => TrialArgument::Tensors(content.as_array()?.iter().map(parse_sample).collect::<Option<_>>()?),
         "optional" => {
-            let optional = |json: &Json| if json.is_null() { Some(None) } else { sample(json).map(Some) };
-            Given::OptionalTensors(content.as_array()?.iter().map(optional).collect::<Option<_>>()?)
+            let optional = |json: &Json| if json.is_null() { Some(None) } else { parse_sample(json).map(Some) };
+            TrialArgument::OptionalTensors(content.as_array()?.iter().map(optional).collect::<Option<_>>()?)
         }
-        _ => Given::Plain(plain(tag, content)?),
+        _ => TrialArgument::Plain(parse_value(tag, content)?),
     })
 }
 
-fn sample_to_json(sample: &Sample) -> Json {
+fn sample_to_json(sample: &TensorSample) -> Json {
     let mut json = json!({ "dtype": sample.dtype.short_name(), "shape": sample.sizes });
-    let defaults = Sample::new(sample.dtype, &sample.sizes, Vec::new());
+    let defaults = TensorSample::new(sample.dtype, &sample.sizes, Vec::new());
     if sample.strides != defaults.strides {
         json["strides"] = sample.strides.clone().into();
     }
@@ -97,7 +102,7 @@ fn sample_to_json(sample: &Sample) -> Json {
     if sample.is_meta {
         json["on"] = "meta".into();
     } else if !sample.elements.is_empty() {
-        json["data"] = sample.elements.iter().copied().map(number_to_json).collect();
+        json["data"] = sample.elements.iter().copied().map(scalar_to_json).collect();
     }
     if let Some(memory) = sample.memory {
         json["memory"] = memory.into();
@@ -108,16 +113,16 @@ fn sample_to_json(sample: &Sample) -> Json {
     json
 }
 
-fn sample(json: &Json) -> Option<Sample> {
+fn parse_sample(json: &Json) -> Option<TensorSample> {
     let body = json.as_object()?;
     let dtype: DType = body.get("dtype")?.as_str()?.parse().ok()?;
     let elements = match body.get("data") {
-        Some(data) => data.as_array()?.iter().map(element).collect::<Option<_>>()?,
+        Some(data) => data.as_array()?.iter().map(decode_element).collect::<Option<_>>()?,
         None => Vec::new(),
     };
-    let mut sample = Sample::new(dtype, &whole_numbers(body, "shape")?, elements);
+    let mut sample = TensorSample::new(dtype, &integer_list(body, "shape")?, elements);
     if body.contains_key("strides") {
-        sample.strides = whole_numbers(body, "strides")?;
+        sample.strides = integer_list(body, "strides")?;
     }
     sample.offset = body.get("offset").map_or(Some(0), Json::as_i64)?;
     sample.is_meta = body.contains_key("on");
@@ -126,7 +131,7 @@ fn sample(json: &Json) -> Option<Sample> {
     Some(sample)
 }
 
-fn number_to_json(number: Scalar) -> Json {
+fn scalar_to_json(number: Scalar) -> Json {
     match number {
         Scalar::Bool(value) => value.into(),
         Scalar::Int(value) => value.into(),
@@ -139,38 +144,38 @@ fn float_to_json(value: f64) -> Json {
     if value.is_finite() { value.into() } else { value.to_string().to_lowercase().into() }
 }
 
-fn plain_to_json(value: &Value) -> Json {
+fn value_to_json(value: &Value) -> Json {
     match value {
         Value::Bool(value) => json!({ "bool": value }),
         Value::Int(value) => json!({ "int": value }),
         Value::Float(value) => json!({ "float": float_to_json(*value) }),
-        Value::Complex(value) => json!({ "complex": number_to_json(Scalar::Complex(**value)) }),
+        Value::Complex(value) => json!({ "complex": scalar_to_json(Scalar::Complex(**value)) }),
         Value::Str(value) => json!({ "str": &***value }),
         Value::Ints(values) => json!({ "ints": **values }),
         Value::Floats(values) => json!({ "floats": values.iter().map(|x| float_to_json(*x)).collect::<Vec<_>>() }),
         Value::Bools(values) => json!({ "bools": **values }),
-        Value::Scalars(values) => json!({ "numbers": values.iter().map(|x| number_to_json(*x)).collect::<Vec<_>>() }),
+        Value::Scalars(values) => json!({ "numbers": values.iter().map(|x| scalar_to_json(*x)).collect::<Vec<_>>() }),
         Value::Strs(values) => json!({ "strs": values.iter().map(|text| &**text).collect::<Vec<&str>>() }),
         Value::DType(dtype) => json!({ "dtype": dtype.short_name() }),
         Value::Layout(layout) => json!({ "layout": layout.to_string() }),
         Value::MemoryFormat(format) => json!({ "format": format.to_string() }),
         Value::Device(device) => json!({ "device": device.to_string() }),
         Value::Generator(generator) => json!({ "generator": generator.device().to_string() }),
-        Value::List(values) => json!({ "list": values.iter().map(plain_to_json).collect::<Vec<_>>() }),
+        Value::List(values) => json!({ "list": values.iter().map(value_to_json).collect::<Vec<_>>() }),
         // Trials have no other values.
         _ => json!({ "none": true }),
     }
 }
 
-fn plain(tag: &str, content: &Json) -> Option<Value> {
-    let float = |json: &Json| element(json)?.to_f64();
+fn parse_value(tag: &str, content: &Json) -> Option<Value> {
+    let float = |json: &Json| decode_element(json)?.to_f64();
     let items = || content.as_array();
     Some(match tag {
         "none" => Value::None,
         "bool" => content.as_bool()?.into(),
         "int" => content.as_i64()?.into(),
         "float" => float(content)?.into(),
-        "complex" => match element(content)? {
+        "complex" => match decode_element(content)? {
             Scalar::Complex(value) => Value::Complex(Box::<Complex64>::new(value)),
             _ => return None,
         },
@@ -178,15 +183,15 @@ fn plain(tag: &str, content: &Json) -> Option<Value> {
         "ints" => items()?.iter().map(Json::as_i64).collect::<Option<Vec<_>>>()?.into(),
         "floats" => items()?.iter().map(float).collect::<Option<Vec<_>>>()?.into(),
         "bools" => items()?.iter().map(Json::as_bool).collect::<Option<Vec<_>>>()?.into(),
-        "numbers" => items()?.iter().map(element).collect::<Option<Vec<_>>>()?.into(),
+        "numbers" => items()?.iter().map(decode_element).collect::<Option<Vec<_>>>()?.into(),
         "strs" => items()?.iter().map(|text| text.as_str().map(Str::from)).collect::<Option<Vec<_>>>()?.into(),
         "dtype" => content.as_str()?.parse::<DType>().ok()?.into(),
-        "layout" => named(content.as_str()?, Layout::from_number)?.into(),
-        "format" => named(content.as_str()?, MemoryFormat::from_number)?.into(),
+        "layout" => enum_by_name(content.as_str()?, Layout::from_number)?.into(),
+        "format" => enum_by_name(content.as_str()?, MemoryFormat::from_number)?.into(),
         "device" => content.as_str()?.parse::<Device>().ok()?.into(),
         "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
         "list" => {
-            let item = |json: &Json| tagged(json).and_then(|(tag, content)| plain(tag, content));
+            let item = |json: &Json| split_tag(json).and_then(|(tag, content)| parse_value(tag, content));
             Value::List(items()?.iter().map(item).collect::<Option<_>>()?)
         }
         _ => return None,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::tensors::{HOST, to_tensor};
 
 /// The largest number of elements, of a CPU tensor or of its storage.
-pub(super) const LARGEST: i64 = 1 << 18;
+pub(super) const MAX_ELEMENTS: i64 = 1 << 18;
 
 /// A trial: a call of an operator, or a graph that is parsed and run.
 ///
@@ -19,10 +19,10 @@ pub(super) const LARGEST: i64 = 1 << 18;
 /// # Ok::<(), conformance::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Trial(pub(super) Subject);
+pub struct Trial(pub(super) TrialKind);
 
 #[derive(Clone, Debug)]
-pub(super) enum Subject {
+pub(super) enum TrialKind {
     Call(Call),
     /// The text of a graph without constants.
     Graph(String),
@@ -31,13 +31,13 @@ pub(super) enum Subject {
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) operator: String,
-    pub(super) arguments: Vec<Given>,
-    pub(super) way: Way,
+    pub(super) arguments: Vec<TrialArgument>,
+    pub(super) layers: Layers,
 }
 
 /// The layers that the call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum Layers {
     Plain,
     /// Autograd: floating-point tensors require gradients, and the results are differentiated.
     Gradients,
@@ -46,16 +46,16 @@ pub(super) enum Way {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Given {
-    Tensor(Sample),
-    Tensors(Vec<Sample>),
-    OptionalTensors(Vec<Option<Sample>>),
+pub(super) enum TrialArgument {
+    Tensor(TensorSample),
+    Tensors(Vec<TensorSample>),
+    OptionalTensors(Vec<Option<TensorSample>>),
     Plain(Value),
 }
 
 /// The description of a tensor that the call creates.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Sample {
+pub(super) struct TensorSample {
     pub(super) dtype: DType,
     pub(super) sizes: Vec<i64>,
     pub(super) strides: Vec<i64>,
@@ -69,7 +69,7 @@ pub(super) struct Sample {
     pub(super) is_number: bool,
 }
 
-impl Sample {
+impl TensorSample {
     /// Creates a contiguous sample on the CPU.
     pub(super) fn new(dtype: DType, sizes: &[i64], elements: Vec<Scalar>) -> Self {
         let strides = Geometry::contiguous(sizes).strides().to_vec();
@@ -90,11 +90,11 @@ impl Sample {
     }
 
     pub(super) fn geometry(&self) -> Result<Geometry> {
-        Geometry::strided(&self.sizes, &self.strides, self.offset).ok_or(Error::NotAGeometry)
+        Geometry::strided(&self.sizes, &self.strides, self.offset).ok_or(Error::InvalidGeometry)
     }
 
     /// Returns the number of elements that the storage must hold, or `None` if the geometry is invalid or too large.
-    pub(super) fn reach(&self) -> Option<i64> {
+    pub(super) fn required_elements(&self) -> Option<i64> {
         self.geometry().ok()?.end()
     }
 
@@ -105,43 +105,43 @@ impl Sample {
 
     fn bytes(&self) -> i64 {
         let size = i64::try_from(self.dtype.size()).unwrap_or(1);
-        self.reach().unwrap_or(0).saturating_mul(size)
+        self.required_elements().unwrap_or(0).saturating_mul(size)
     }
 
-    fn make(&self, memory: &mut Memory) -> Result<Tensor> {
+    fn create(&self, storages: &mut Storages) -> Result<Tensor> {
         if self.is_number {
             return Ok(Tensor::number(self.elements.first().copied().unwrap_or(Scalar::Int(0))));
         }
-        let storage = memory.of(self)?;
+        let storage = storages.get_or_create(self)?;
         Ok(Tensor::new(storage, self.dtype, self.geometry()?)?)
     }
 }
 
 /// The storages of a call.
-struct Memory {
+struct Storages {
     /// For each tensor with a storage number, this number and the bytes that the tensor needs.
-    needed: Vec<(usize, i64)>,
-    made: Vec<(usize, Storage)>,
+    needed_bytes: Vec<(usize, i64)>,
+    created: Vec<(usize, Storage)>,
 }
 
-impl Memory {
-    fn of(&mut self, sample: &Sample) -> Result<Storage> {
-        let Some(number) = sample.memory else { return storage(sample, sample.bytes()) };
-        if let Some((_, made)) = self.made.iter().find(|(at, _)| *at == number) {
-            return Ok(made.clone());
+impl Storages {
+    fn get_or_create(&mut self, sample: &TensorSample) -> Result<Storage> {
+        let Some(number) = sample.memory else { return create_storage(sample, sample.bytes()) };
+        if let Some((_, storage)) = self.created.iter().find(|(at, _)| *at == number) {
+            return Ok(storage.clone());
         }
-        let needed = self.needed.iter().filter(|(at, _)| *at == number).map(|&(_, bytes)| bytes).max();
-        let made = storage(sample, needed.unwrap_or(0))?;
-        self.made.push((number, made.clone()));
-        Ok(made)
+        let bytes = self.needed_bytes.iter().filter(|(at, _)| *at == number).map(|&(_, bytes)| bytes).max();
+        let storage = create_storage(sample, bytes.unwrap_or(0))?;
+        self.created.push((number, storage.clone()));
+        Ok(storage)
     }
 }
 
-fn storage(sample: &Sample, bytes: i64) -> Result<Storage> {
+fn create_storage(sample: &TensorSample, bytes: i64) -> Result<Storage> {
     if sample.is_meta {
         return Ok(Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX)));
     }
-    let count = bytes.min(LARGEST * 16).unsigned_abs().div_ceil(u64::try_from(sample.dtype.size()).unwrap_or(1));
+    let count = bytes.min(MAX_ELEMENTS * 16).unsigned_abs().div_ceil(u64::try_from(sample.dtype.size()).unwrap_or(1));
     let (count, zero) = (usize::try_from(count).unwrap_or(0), [Scalar::Int(0)]);
     let pattern = if sample.elements.is_empty() { &zero[..] } else { &sample.elements };
     let elements = pattern.iter().copied().cycle().take(count).collect();
@@ -149,8 +149,8 @@ fn storage(sample: &Sample, bytes: i64) -> Result<Storage> {
     Ok(to_tensor(&array, HOST)?.storage().clone())
 }
 
-impl Given {
-    pub(super) fn samples(&self) -> Vec<&Sample> {
+impl TrialArgument {
+    pub(super) fn samples(&self) -> Vec<&TensorSample> {
         match self {
             Self::Tensor(sample) => vec![sample],
             Self::Tensors(samples) => samples.iter().collect(),
@@ -159,7 +159,7 @@ impl Given {
         }
     }
 
-    pub(super) fn samples_mut(&mut self) -> Vec<&mut Sample> {
+    pub(super) fn samples_mut(&mut self) -> Vec<&mut TensorSample> {
         match self {
             Self::Tensor(sample) => vec![sample],
             Self::Tensors(samples) => samples.iter_mut().collect(),
@@ -168,15 +168,16 @@ impl Given {
         }
     }
 
-    fn value(&self, memory: &mut Memory) -> Result<Value> {
+    fn value(&self, storages: &mut Storages) -> Result<Value> {
         Ok(match self {
-            Self::Tensor(sample) => sample.make(memory)?.into(),
+            Self::Tensor(sample) => sample.create(storages)?.into(),
             Self::Tensors(samples) => {
-                samples.iter().map(|sample| sample.make(memory)).collect::<Result<Vec<_>>>()?.into()
+                samples.iter().map(|sample| sample.create(storages)).collect::<Result<Vec<_>>>()?.into()
             }
             Self::OptionalTensors(samples) => {
-                let mut make = |sample: &Option<Sample>| sample.as_ref().map(|sample| sample.make(memory)).transpose();
-                samples.iter().map(&mut make).collect::<Result<Vec<_>>>()?.into()
+                let mut create =
+                    |sample: &Option<TensorSample>| sample.as_ref().map(|sample| sample.create(storages)).transpose();
+                samples.iter().map(&mut create).collect::<Result<Vec<_>>>()?.into()
             }
             Self::Plain(value) => value.clone(),
         })
@@ -184,18 +185,18 @@ impl Given {
 }
 
 impl Call {
-    pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
-        self.arguments.iter().flat_map(Given::samples)
+    pub(super) fn samples(&self) -> impl Iterator<Item = &TensorSample> {
+        self.arguments.iter().flat_map(TrialArgument::samples)
     }
 
-    pub(super) fn samples_mut(&mut self) -> impl Iterator<Item = &mut Sample> {
-        self.arguments.iter_mut().flat_map(Given::samples_mut)
+    pub(super) fn samples_mut(&mut self) -> impl Iterator<Item = &mut TensorSample> {
+        self.arguments.iter_mut().flat_map(TrialArgument::samples_mut)
     }
 
     /// Creates the arguments, in new storages.
     pub(super) fn values(&self) -> Result<Vec<Value>> {
-        let needed = self.samples().filter_map(|sample| Some((sample.memory?, sample.bytes()))).collect();
-        let mut memory = Memory { needed, made: Vec::new() };
-        self.arguments.iter().map(|given| given.value(&mut memory)).collect()
+        let needed_bytes = self.samples().filter_map(|sample| Some((sample.memory?, sample.bytes()))).collect();
+        let mut storages = Storages { needed_bytes, created: Vec::new() };
+        self.arguments.iter().map(|argument| argument.value(&mut storages)).collect()
     }
 }

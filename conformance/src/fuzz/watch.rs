@@ -1,176 +1,207 @@
 //! The watching process of the fuzzer: starts worker processes, which run the trials, and prints findings.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{self, BufRead, BufReader, Read};
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::worker::{Line, innermost};
+use super::worker::{Line, innermost_function};
+use crate::command_line::DelayedBar;
 
 /// The time after which a trial counts as an endless loop.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// The memory limit of a worker in KiB, so that a large allocation ends the worker and not the machine. It is small enough that an
-/// unoptimised kernel can process all of it within [`PATIENCE`].
-const MEMORY: u32 = 4 << 18;
+/// unoptimised kernel can process all of it within [`TIME_LIMIT`].
+const MEMORY_LIMIT: u32 = 4 << 18;
 
+/// The outcomes of trials, counted.
 #[derive(Default)]
 pub(super) struct Tally {
     operators: HashSet<String>,
-    calls: u64,
+    trials: u64,
     results: u64,
     refused: u64,
     /// The number of findings by operator and cause.
     pub(super) findings: BTreeMap<String, u64>,
 }
 
-impl Tally {
-    pub(super) fn print(&self) {
-        let Self { operators, calls, results, refused, findings } = self;
-        println!(
-            "{} operators, {calls} trials: {results} gave results, {refused} were refused; {} findings, {} distinct",
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operators, trials, results, refused, findings } = self;
+        write!(
+            f,
+            "{} operators, {trials} trials: {results} gave results, {refused} were refused; {} findings, {} distinct",
             operators.len(),
             findings.values().sum::<u64>(),
             findings.len()
-        );
+        )
     }
 }
 
-/// Starts and watches workers until the time is over. `arguments` are the worker's arguments, and `repeat` returns the command that repeats
-/// a trial.
+/// Starts and watches workers for this time. `arguments` are the worker's arguments, and `repeat` returns the command that repeats a trial.
+///
+/// # Errors
+///
+/// Returns an error if a worker cannot be started, if it ends without a trial, or if a finding cannot be printed.
 pub(super) fn watch(arguments: &[String], repeat: &dyn Fn(u64) -> String, time: Duration) -> io::Result<Tally> {
-    let (end, mut tally, mut next) = (Instant::now() + time, Tally::default(), 0);
-    while Instant::now() < end {
-        let mut worker = start(arguments, next)?;
-        let mut last = Last::default();
-        let died = follow(&mut worker, end, &mut last, &mut tally, repeat);
-        // The worker may still run: the time is over, or the trial hangs.
-        _ = worker.child.kill();
-        let status = worker.child.wait()?;
-        if let Some(died) = died {
-            let what = match died {
-                Died::Silent => format!("no end after {} s", PATIENCE.as_secs()),
-                Died::Gone => format!("{status}: {}", worker.last_words()),
-            };
-            if last.is_running {
-                note(&last, &what, &mut tally, repeat);
-            } else {
-                return Err(io::Error::other(format!("the worker ends without a trial: {what}")));
-            }
-        }
-        next = last.number + 1;
+    let start = Instant::now();
+    let (tally, bar) = (Tally::default(), DelayedBar::new(time.as_secs()));
+    let mut watcher = Watcher { repeat, start, end: start + time, tally, bar };
+    let mut next = 0;
+    while Instant::now() < watcher.end {
+        next = watcher.watch_worker(Worker::start(arguments, next)?)? + 1;
     }
-    Ok(tally)
+    watcher.bar.finish();
+    Ok(watcher.tally)
 }
 
 struct Worker {
     child: Child,
     lines: Receiver<String>,
-    complaints: Option<thread::JoinHandle<String>>,
+    /// The thread that reads the standard error of the process.
+    errors: Option<thread::JoinHandle<String>>,
 }
 
 impl Worker {
-    /// Returns the worker's last error message, and the first function of its backtrace that is not of the standard library.
-    fn last_words(&mut self) -> String {
-        let all = self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let before = all.split("stack backtrace:").next().unwrap_or_default();
-        let said = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        let place = innermost(&all).unwrap_or("an unknown place");
-        format!("{said} at {place}")
-    }
-}
-
-fn start(arguments: &[String], from: u64) -> io::Result<Worker> {
-    let limited = format!("ulimit -v {MEMORY} && exec \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &limited, "sh"]).arg(std::env::current_exe()?).args(arguments);
-    command.args(["--worker", &from.to_string()]).env("RUST_BACKTRACE", "1");
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (send, lines) = channel();
-    if let Some(out) = child.stdout.take() {
-        thread::spawn(move || {
-            let lines = BufReader::new(out).lines().map_while(Result::ok);
-            lines.map(|line| send.send(line)).take_while(Result::is_ok).for_each(drop);
+    /// Starts a worker process that runs all trials from number `from` on.
+    fn start(arguments: &[String], from: u64) -> io::Result<Self> {
+        let limited = format!("ulimit -v {MEMORY_LIMIT} && exec \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited, "sh"]).arg(std::env::current_exe()?).args(arguments);
+        command.args(["--worker", &from.to_string()]).env("RUST_BACKTRACE", "1");
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let (send, lines) = channel();
+        if let Some(out) = child.stdout.take() {
+            thread::spawn(move || {
+                let lines = BufReader::new(out).lines().map_while(Result::ok);
+                lines.map(|line| send.send(line)).take_while(Result::is_ok).for_each(drop);
+            });
+        }
+        let errors = child.stderr.take().map(|mut errors| {
+            thread::spawn(move || {
+                let mut all = Vec::new();
+                _ = errors.read_to_end(&mut all);
+                String::from_utf8_lossy(&all).into_owned()
+            })
         });
+        Ok(Self { child, lines, errors })
     }
-    let complaints = child.stderr.take().map(|mut complaints| {
-        thread::spawn(move || {
-            let mut all = Vec::new();
-            _ = complaints.read_to_end(&mut all);
-            String::from_utf8_lossy(&all).into_owned()
-        })
-    });
-    Ok(Worker { child, lines, complaints })
+
+    /// Returns the last error message of a crashed worker, and the first function of its backtrace that is not of the standard library.
+    fn crash_message(&mut self) -> String {
+        let all = self.errors.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let before = all.split("stack backtrace:").next().unwrap_or_default();
+        let message = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let function = innermost_function(&all).unwrap_or("an unknown place");
+        format!("{message} at {function}")
+    }
 }
 
 /// The latest trial of a worker.
 #[derive(Default)]
-struct Last {
+struct CurrentTrial {
     number: u64,
     operator: String,
-    trial: String,
+    text: String,
     is_running: bool,
 }
 
-enum Died {
-    Silent,
-    Gone,
+/// The cause for which a worker is no longer watched.
+enum WorkerEnd {
+    /// The time of the fuzzer is over.
+    FuzzerEnds,
+    /// The trial takes longer than [`TIME_LIMIT`].
+    TrialHangs,
+    /// The process has ended.
+    Exited,
 }
 
-/// Reads the lines of a worker until the time is over, a trial takes too long, or the worker ends.
-fn follow(
-    worker: &mut Worker,
+/// The state of the watching process.
+struct Watcher<'a> {
+    repeat: &'a dyn Fn(u64) -> String,
+    start: Instant,
     end: Instant,
-    last: &mut Last,
-    tally: &mut Tally,
-    repeat: &dyn Fn(u64) -> String,
-) -> Option<Died> {
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let line = match worker.lines.recv_timeout(PATIENCE) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => return Some(Died::Silent),
-            Err(RecvTimeoutError::Disconnected) => return Some(Died::Gone),
+    tally: Tally,
+    bar: DelayedBar,
+}
+
+impl Watcher<'_> {
+    /// Watches a worker until it ends or must be ended, and returns the number of its last trial.
+    fn watch_worker(&mut self, mut worker: Worker) -> io::Result<u64> {
+        let mut trial = CurrentTrial::default();
+        let end = self.follow(&worker, &mut trial);
+        // The worker may still run: the time is over, or the trial hangs.
+        _ = worker.child.kill();
+        let status = worker.child.wait()?;
+        let finding = match end? {
+            WorkerEnd::FuzzerEnds => return Ok(trial.number),
+            WorkerEnd::TrialHangs => format!("no end after {} s", TIME_LIMIT.as_secs()),
+            WorkerEnd::Exited => format!("{status}: {}", worker.crash_message()),
         };
-        match Line::parse(&line) {
-            Some(Line::Begins { .. }) if left.is_zero() => return None,
-            Some(Line::Begins { number, operator }) => {
-                tally.calls += 1;
-                if !tally.operators.contains(operator) {
-                    tally.operators.insert(operator.to_owned());
+        if !trial.is_running {
+            return Err(io::Error::other(format!("the worker ends without a trial: {finding}")));
+        }
+        self.add_finding(&trial, &finding)?;
+        Ok(trial.number)
+    }
+
+    /// Reads the lines of a worker until the time is over, a trial takes too long, or the worker ends.
+    fn follow(&mut self, worker: &Worker, trial: &mut CurrentTrial) -> io::Result<WorkerEnd> {
+        loop {
+            let left = self.end.saturating_duration_since(Instant::now());
+            let line = match worker.lines.recv_timeout(TIME_LIMIT) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => return Ok(WorkerEnd::TrialHangs),
+                Err(RecvTimeoutError::Disconnected) => return Ok(WorkerEnd::Exited),
+            };
+            match Line::parse(&line) {
+                Some(Line::Begins { .. }) if left.is_zero() => return Ok(WorkerEnd::FuzzerEnds),
+                Some(Line::Begins { number, operator }) => {
+                    self.tally.trials += 1;
+                    if !self.tally.operators.contains(operator) {
+                        self.tally.operators.insert(operator.to_owned());
+                    }
+                    let findings = self.tally.findings.len();
+                    let text = format!("seconds, {} trials, {findings} distinct findings", self.tally.trials);
+                    self.bar.update(self.start.elapsed().as_secs(), &text);
+                    *trial =
+                        CurrentTrial { number, operator: operator.to_owned(), text: String::new(), is_running: true };
                 }
-                *last = Last { number, operator: operator.to_owned(), trial: String::new(), is_running: true };
+                Some(Line::Trial(text)) => text.clone_into(&mut trial.text),
+                Some(Line::Results) => {
+                    self.tally.results += 1;
+                    trial.is_running = false;
+                }
+                Some(Line::Refused) => {
+                    self.tally.refused += 1;
+                    trial.is_running = false;
+                }
+                Some(Line::Finding(finding)) => {
+                    self.add_finding(trial, finding)?;
+                    trial.is_running = false;
+                }
+                // An operator may print.
+                None => {}
             }
-            Some(Line::Is(trial)) => trial.clone_into(&mut last.trial),
-            Some(Line::Results) => {
-                tally.results += 1;
-                last.is_running = false;
-            }
-            Some(Line::Refused) => {
-                tally.refused += 1;
-                last.is_running = false;
-            }
-            Some(Line::Found(what)) => {
-                note(last, what, tally, repeat);
-                last.is_running = false;
-            }
-            // An operator may print.
-            None => {}
         }
     }
-}
 
-/// Counts a finding, and prints it if it is the first of its operator and cause.
-fn note(last: &Last, what: &str, tally: &mut Tally, repeat: &dyn Fn(u64) -> String) {
-    // The numbers in a message differ between trials, but a source location does not.
-    let (before, place) = what.rsplit_once(" at ").unwrap_or((what, ""));
-    let cause = if place.is_empty() { before.split(':').next().unwrap_or_default() } else { place };
-    let count = tally.findings.entry(format!("{} {cause}", last.operator)).or_default();
-    *count += 1;
-    if *count == 1 {
-        println!("\n{}: {}", last.operator, what.replace('\t', "\n  "));
-        println!("  {}\n  repeat: {}", last.trial, repeat(last.number));
+    /// Counts a finding, and prints it if it is the first of its operator and cause.
+    fn add_finding(&mut self, trial: &CurrentTrial, finding: &str) -> io::Result<()> {
+        // The numbers in a message differ between trials, but a source location does not.
+        let (message, location) = finding.rsplit_once(" at ").unwrap_or((finding, ""));
+        let cause = if location.is_empty() { message.split(':').next().unwrap_or_default() } else { location };
+        let count = self.tally.findings.entry(format!("{} {cause}", trial.operator)).or_default();
+        *count += 1;
+        if *count > 1 {
+            return Ok(());
+        }
+        let (finding, repeat) = (finding.replace('\t', "\n  "), (self.repeat)(trial.number));
+        let CurrentTrial { operator, text, .. } = trial;
+        self.bar.suspend(|| writeln!(io::stdout(), "\n{operator}: {finding}\n  {text}\n  repeat: {repeat}"))
     }
 }

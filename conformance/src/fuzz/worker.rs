@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::draw::Source;
+use super::draw::TrialSource;
 use super::run::Outcome;
 
 /// A line of the protocol between the worker and the watching process.
@@ -18,20 +18,20 @@ pub(super) enum Line<'a> {
         operator: &'a str,
     },
     /// The text of the trial.
-    Is(&'a str),
+    Trial(&'a str),
     Results,
     Refused,
-    Found(&'a str),
+    Finding(&'a str),
 }
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Begins { number, operator } => write!(f, "begins {number} {operator}"),
-            Self::Is(trial) => write!(f, "is {trial}"),
+            Self::Trial(trial) => write!(f, "is {trial}"),
             Self::Results => f.write_str("results "),
             Self::Refused => f.write_str("refused "),
-            Self::Found(what) => write!(f, "found {}", what.replace('\n', "\t")),
+            Self::Finding(what) => write!(f, "found {}", what.replace('\n', "\t")),
         }
     }
 }
@@ -44,54 +44,54 @@ impl<'a> Line<'a> {
                 let (number, operator) = rest.split_once(' ')?;
                 Self::Begins { number: number.parse().ok()?, operator }
             }
-            "is" => Self::Is(rest),
+            "is" => Self::Trial(rest),
             "results" => Self::Results,
             "refused" => Self::Refused,
-            "found" => Self::Found(rest),
+            "found" => Self::Finding(rest),
             _ => return None,
         })
     }
 }
 
 /// Returns the first function of a backtrace that is neither of the standard library nor of the fuzzer.
-pub(super) fn innermost(trace: &str) -> Option<&str> {
-    const OTHERS: [&str; 6] = ["std::", "core::", "alloc::", "__rust", "<", "conformance::fuzz::"];
+pub(super) fn innermost_function(trace: &str) -> Option<&str> {
+    const SKIPPED_PREFIXES: [&str; 6] = ["std::", "core::", "alloc::", "__rust", "<", "conformance::fuzz::"];
     let mut functions = trace.lines().filter_map(|line| line.trim_start().split_once(": "));
-    let is_others = |function: &str| OTHERS.iter().any(|start| function.starts_with(start));
-    functions.find(|(number, function)| number.parse::<u32>().is_ok() && !is_others(function)).map(|found| found.1)
+    let is_skipped = |function: &str| SKIPPED_PREFIXES.iter().any(|start| function.starts_with(start));
+    functions.find(|(number, function)| number.parse::<u32>().is_ok() && !is_skipped(function)).map(|found| found.1)
 }
 
 /// Runs all trials from number `from` on, until the pipe is closed.
-pub(super) fn work(source: &Source, from: u64) -> io::Result<()> {
-    static PLACE: Mutex<String> = Mutex::new(String::new());
+pub(super) fn work(source: &TrialSource, from: u64) -> io::Result<()> {
+    static PANIC_LOCATION: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
         let (trace, location) = (Backtrace::force_capture().to_string(), info.location());
-        let (function, place) = (innermost(&trace), location.map(ToString::to_string).unwrap_or_default());
+        let (function, place) = (innermost_function(&trace), location.map(ToString::to_string).unwrap_or_default());
         // If the panic is in the standard library, the function that called it is to blame.
         let function = function.filter(|_| place.starts_with("/rustc/")).map(|function| format!(", for {function}"));
-        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place + &function.unwrap_or_default();
+        *PANIC_LOCATION.lock().unwrap_or_else(PoisonError::into_inner) = place + &function.unwrap_or_default();
     }));
     let mut out = io::stdout().lock();
     let mut say = |line: Line<'_>| writeln!(out, "{line}").and_then(|()| out.flush());
     for number in from.. {
         let operator = source.operator(number).name().to_string();
         say(Line::Begins { number, operator: &operator })?;
-        PLACE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        PANIC_LOCATION.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let drawn = catch_unwind(AssertUnwindSafe(|| source.trial(number)));
         let outcome = match drawn {
             Ok(trial) => {
-                say(Line::Is(&trial.to_string()))?;
+                say(Line::Trial(&trial.to_string()))?;
                 trial.run()
             }
-            Err(_) => Outcome::Found("panicked while its graph was traced".to_owned()),
+            Err(_) => Outcome::Finding("panicked while its graph was traced".to_owned()),
         };
         match outcome {
             Outcome::Results => say(Line::Results)?,
             Outcome::Refused(_) => say(Line::Refused)?,
-            Outcome::Found(what) => {
-                let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Outcome::Finding(what) => {
+                let place = PANIC_LOCATION.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let what = if place.is_empty() { what } else { format!("{what} at {place}") };
-                say(Line::Found(&what))?;
+                say(Line::Finding(&what))?;
             }
         }
     }

@@ -3,14 +3,14 @@
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::{DType, Device, Operator, Scalar, Tensor, Value};
 
-use crate::aliasing::is_written_silently;
+use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
 use crate::case::Case;
-use crate::compare::{Difference, Tolerance, differing};
+use crate::compare::{Difference, Tolerance, first_difference};
 use crate::datum::{Datum, to_values};
 use crate::error::Result;
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{Failure, Stop, attempt, invoke};
+use crate::verdict::{CallError, Failure, attempt, invoke};
 
 /// The arguments of a call, and the leaves among them.
 pub(super) struct Inputs {
@@ -27,13 +27,13 @@ pub(super) struct Leaf {
 impl Inputs {
     /// Creates the recorded arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
     /// respect to them.
-    pub(super) fn of(case: &Case) -> Result<Self, Stop> {
-        let widened: Vec<Datum> = case.arguments.iter().map(Datum::widened).collect();
-        Self::with(case, &widened)
+    pub(super) fn recorded(case: &Case) -> Result<Self, CallError> {
+        let widened: Vec<Datum> = case.arguments.iter().map(Datum::with_f64).collect();
+        Self::from_arguments(case, &widened)
     }
 
     /// Creates the inputs of a call from these arguments, which are in double precision.
-    pub(super) fn with(case: &Case, arguments: &[Datum]) -> Result<Self, Stop> {
+    pub(super) fn from_arguments(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
         let mut values = to_values(arguments, case.device)?;
         let mut leaves = Vec::new();
         for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
@@ -56,12 +56,12 @@ impl Inputs {
     }
 
     /// Makes the call, and returns the differentiable tensors of its results.
-    pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, Stop> {
-        Ok(differentiable(&invoke(operator, self.values.clone())?))
+    pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, CallError> {
+        Ok(differentiable_tensors(&invoke(operator, self.values.clone())?))
     }
 
     /// Computes the gradients of tensors with respect to the leaves, for these cotangents.
-    pub(super) fn gradients(&self, of: &[Tensor], seeds: &[Array]) -> Result<Vec<Option<Array>>, Stop> {
+    pub(super) fn gradients(&self, of: &[Tensor], seeds: &[Array]) -> Result<Vec<Option<Array>>, CallError> {
         let seeds = seeds.iter().map(|seed| to_tensor(seed, of[0].device())).collect::<Result<Vec<_>>>()?;
         let (of, seeds): (Vec<&Tensor>, Vec<&Tensor>) = (of.iter().collect(), seeds.iter().collect());
         let leaves: Vec<&Tensor> = self.leaves.iter().map(|leaf| &leaf.tensor).collect();
@@ -73,9 +73,15 @@ impl Inputs {
     }
 
     /// Compares the gradients of the leaves with the expected ones.
-    pub(super) fn compare(&self, actual: &[Option<Array>], expected: &[Option<Vec<f64>>]) -> Result<(), Stop> {
+    pub(super) fn compare_gradients(
+        &self,
+        actual: &[Option<Array>],
+        expected: &[Option<Vec<f64>>],
+    ) -> Result<(), CallError> {
         let mut all = self.leaves.iter().zip(actual.iter().zip(expected));
-        all.try_for_each(|(leaf, (actual, expected))| Ok(compare(&leaf.name, actual.as_ref(), expected.as_deref())?))
+        all.try_for_each(|(leaf, (actual, expected))| {
+            Ok(compare_gradient(&leaf.name, actual.as_ref(), expected.as_deref())?)
+        })
     }
 }
 
@@ -86,19 +92,19 @@ pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
     let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_return(i) == Some(position));
     let is_updated = schema.arguments[position].is_written() && !is_given_back();
     matches!(dtype, DType::F32 | DType::F64)
-        && case.numbers.get(position) != Some(&true)
+        && case.scalar_arguments.get(position) != Some(&true)
         && !is_updated
-        && !is_written_silently(case.operator, position)
+        && !has_undeclared_write(case.operator, position)
 }
 
 /// Creates a tensor that requires gradients.
-pub(super) fn leaf(array: &Array, device: Device) -> Result<Tensor, Stop> {
+pub(super) fn create_leaf(array: &Array, device: Device) -> Result<Tensor, CallError> {
     let tensor = to_tensor(array, device)?;
     attempt(|| tensor.requires_grad_(true))
 }
 
 /// Returns the floating-point tensors among the results that require gradients.
-pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
+pub(super) fn differentiable_tensors(results: &[Value]) -> Vec<Tensor> {
     let all = results.iter().flat_map(Value::tensors);
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }
@@ -107,11 +113,11 @@ pub(super) fn differentiable(results: &[Value]) -> Vec<Tensor> {
 pub(crate) fn cosines(tensor: &Tensor) -> Array {
     let count = tensor.sizes().iter().product();
     let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
-    Array::floats(tensor.sizes(), &elements.collect::<Vec<f64>>())
+    Array::from_floats(tensor.sizes(), &elements.collect::<Vec<f64>>())
 }
 
 /// Compares a gradient with the expected one. A missing gradient counts as zeros.
-fn compare(of: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result<(), Failure> {
+fn compare_gradient(argument: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result<(), Failure> {
     let elements: Vec<f64> = match (actual, expected) {
         (_, Some(expected)) => expected.to_vec(),
         (Some(actual), None) => vec![0.0; actual.elements.len()],
@@ -122,14 +128,14 @@ fn compare(of: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result
     let expected: Vec<Scalar> = elements.into_iter().map(Scalar::Float).collect();
     let zeros = vec![Scalar::Float(0.0); expected.len()];
     let found = actual.map_or(&zeros, |actual| &actual.elements);
-    let failure = |difference| Failure::Gradient { of: of.to_owned(), difference };
+    let failure = |difference| Failure::Gradient { argument: argument.to_owned(), difference };
     if found.len() != expected.len() {
         return Err(failure(Difference::Length { actual: found.len(), expected: expected.len() }));
     }
-    differing(tolerance, found, &expected).map_or(Ok(()), |difference| Err(failure(difference)))
+    first_difference(tolerance, found, &expected).map_or(Ok(()), |difference| Err(failure(difference)))
 }
 
 /// Returns the elements of a gradient as floats.
-pub(super) fn floats(array: &Array) -> Vec<f64> {
+pub(super) fn to_floats(array: &Array) -> Vec<f64> {
     array.elements.iter().map(|element| element.to_f64().unwrap_or(f64::NAN)).collect()
 }

@@ -7,20 +7,20 @@ use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
-use super::differentiated::{Inputs, cosines, floats, is_leaf, leaf};
-use super::exceptions::{first_order, second_order, symmetric};
+use super::differentiated::{Inputs, cosines, create_leaf, is_leaf, to_floats};
+use super::exceptions::{first_order_exception, reads_one_triangle, second_order_exception};
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{Failure, Stop, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, attempt};
 
 /// Half of the distance between the two points of the coarsest finite difference.
 const STEP: f64 = 1.0 / 4096.0;
 /// The absolute error that is always allowed.
-const LEAST: f64 = 1e-12;
+const ABSOLUTE_ERROR: f64 = 1e-12;
 /// The distance by which arguments move if the function is not smooth at the recorded point.
-const AWAY: f64 = 0.01;
+const RETRY_DISTANCE: f64 = 0.01;
 
 /// Returns one verdict per order, or none if the call has no leaf or no differentiable result.
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
@@ -29,55 +29,60 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     }
     let point = match Point::of(case) {
         Ok(point) => point,
-        Err(stop) => return vec![stop.into()],
+        Err(error) => return vec![error.into()],
     };
     if point.count == 0 || point.seeds.is_empty() {
         return Vec::new();
     }
-    let first = first_order(case).map_or_else(|| somewhere(&point, first), Verdict::LeftOut);
-    let second = second_order(case).map_or_else(|| somewhere(&point, second), Verdict::LeftOut);
-    vec![first.of("first order"), second.of("second order")]
+    let first = first_order_exception(case).map_or_else(|| check_near(&point, first_order), Verdict::NotApplicable);
+    let second = second_order_exception(case).map_or_else(|| check_near(&point, second_order), Verdict::NotApplicable);
+    vec![first.with_context("first order"), second.with_context("second order")]
 }
 
 /// Checks one order at a point, or next to it if the function is not smooth there.
-fn somewhere(point: &Point<'_>, order: fn(&Point<'_>, u64) -> Result<Slopes, Stop>) -> Verdict {
-    for point in [point, &point.moved(&point.direction(0), AWAY)] {
-        let agree = (1..=2).try_fold(true, |smooth, seed| Ok::<_, Stop>(smooth && order(point, seed)?.agree()?));
-        match agree {
+fn check_near(point: &Point<'_>, order: fn(&Point<'_>, u64) -> Result<DirectionalDerivative, CallError>) -> Verdict {
+    for point in [point, &point.moved_along(&point.random_direction(0), RETRY_DISTANCE)] {
+        let is_smooth =
+            (1..=2).try_fold(true, |smooth, seed| Ok::<_, CallError>(smooth && order(point, seed)?.compare()?));
+        match is_smooth {
             Ok(true) => return Verdict::Passed,
             Ok(false) => {}
-            Err(stop) => return stop.into(),
+            Err(error) => return error.into(),
         }
     }
-    Verdict::LeftOut("nothing is smooth there")
+    Verdict::NotApplicable("it is not smooth at the recorded point, nor near it")
 }
 
 /// A directional derivative: by the gradient, and by finite differences.
-struct Slopes {
+struct DirectionalDerivative {
     actual: f64,
     expected: f64,
     /// The sum of the magnitudes of the terms of `actual`.
     scale: f64,
     /// The uncertainty of the finite differences: their change at half of the step, and the size of a kink.
-    doubt: f64,
+    uncertainty: f64,
     /// The rounding error of the finite differences.
-    noise: f64,
+    rounding_error: f64,
 }
 
-impl Slopes {
+impl DirectionalDerivative {
     /// Returns whether the differences are precise enough to tell. Returns an error if the two derivatives disagree.
-    fn agree(&self) -> Result<bool, Stop> {
-        let Self { actual, expected, scale, doubt, noise } = *self;
-        if !(expected.is_finite() && doubt <= 1e-4 * scale.max(expected.abs()) + noise) {
+    fn compare(&self) -> Result<bool, CallError> {
+        let Self { actual, expected, scale, uncertainty, rounding_error } = *self;
+        if !(expected.is_finite() && uncertainty <= 1e-4 * scale.max(expected.abs()) + rounding_error) {
             return Ok(false);
         }
-        if (actual - expected).abs() <= 1e-6 * scale.max(expected.abs()) + doubt + noise {
+        if (actual - expected).abs() <= 1e-6 * scale.max(expected.abs()) + uncertainty + rounding_error {
             return Ok(true);
         }
-        Err(Stop::Failed(Failure::Slope { actual, expected }))
+        Err(CallError::Failed(Failure::DirectionalDerivative { actual, expected }))
     }
 
-    fn of(actual: &[f64], direction: &[f64], along: impl Fn(f64) -> Result<f64, Stop>) -> Result<Self, Stop> {
+    fn measure(
+        actual: &[f64],
+        direction: &[f64],
+        along: impl Fn(f64) -> Result<f64, CallError>,
+    ) -> Result<Self, CallError> {
         let mut largest = 0.0_f64;
         let mut differences = [0.0; 2];
         let mut step = STEP;
@@ -98,8 +103,8 @@ impl Slopes {
             actual: parts().sum(),
             expected: (4.0 * fine - coarse) / 3.0,
             scale: parts().map(f64::abs).sum(),
-            doubt: (fine - coarse).abs() + kink,
-            noise: 256.0 * f64::EPSILON * largest / STEP + LEAST,
+            uncertainty: (fine - coarse).abs() + kink,
+            rounding_error: 256.0 * f64::EPSILON * largest / STEP + ABSOLUTE_ERROR,
         })
     }
 }
@@ -114,40 +119,42 @@ struct Point<'a> {
 }
 
 /// Compares the gradient with differences of the results.
-fn first(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
-    let direction = &point.direction(seed)[..point.count];
-    Slopes::of(&point.gradient()?, direction, |step| point.moved(direction, step).value_if_any())
+fn first_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+    let direction = &point.random_direction(seed)[..point.count];
+    DirectionalDerivative::measure(&point.gradient()?, direction, |step| {
+        point.moved_along(direction, step).value_if_any()
+    })
 }
 
 /// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
-fn second(point: &Point<'_>, seed: u64) -> Result<Slopes, Stop> {
-    let (direction, mixture) = (point.direction(seed), &point.direction(seed + 100)[..point.count]);
+fn second_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+    let (direction, mixture) = (point.random_direction(seed), &point.random_direction(seed + 100)[..point.count]);
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
     let actual = point.second_gradient(mixture)?;
-    Slopes::of(&actual, &direction, |step| {
-        let moved = point.moved(&direction, step);
+    DirectionalDerivative::measure(&actual, &direction, |step| {
+        let moved = point.moved_along(&direction, step);
         if moved.value_if_any()?.is_nan() { Ok(f64::NAN) } else { moved.gradient().map(mixed) }
     })
 }
 
 impl<'a> Point<'a> {
-    fn of(case: &'a Case) -> Result<Self, Stop> {
+    fn of(case: &'a Case) -> Result<Self, CallError> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
         let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double().map(apart)).collect();
-        let inputs = Inputs::with(case, &arguments)?;
+        let inputs = Inputs::from_arguments(case, &arguments)?;
         let seeds = inputs.call(case.operator)?.iter().map(cosines).collect();
-        let count = inputs.leaves.iter().map(|leaf| elements(&leaf.tensor)).sum();
+        let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
         Ok(Self { case, arguments, seeds, count })
     }
 
     /// Returns a direction: a number between -1 and 1 for each element of the leaves and then of the cotangents.
-    fn direction(&self, seed: u64) -> Vec<f64> {
+    fn random_direction(&self, seed: u64) -> Vec<f64> {
         let mut state = seed;
         let mut arrays = Vec::new();
-        let is_symmetric = symmetric(self.case.operator.name().base);
+        let is_symmetric = reads_one_triangle(self.case.operator.name().base);
         self.each_leaf(&mut |array| arrays.push((array.sizes.clone(), is_symmetric)));
         arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false)));
-        arrays.iter().flat_map(|(sizes, is_symmetric)| numbers(&mut state, sizes, *is_symmetric)).collect()
+        arrays.iter().flat_map(|(sizes, is_symmetric)| pseudorandom_numbers(&mut state, sizes, *is_symmetric)).collect()
     }
 
     fn each_leaf(&self, f: &mut dyn FnMut(&Array)) {
@@ -157,7 +164,7 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the point moved along a direction. If the direction ends before the cotangents, they stay.
-    fn moved(&self, direction: &[f64], by: f64) -> Self {
+    fn moved_along(&self, direction: &[f64], by: f64) -> Self {
         let mut direction = direction.iter();
         let mut step = |array: &Array| {
             let moved = array.elements.iter().map(|&element| match direction.next() {
@@ -174,43 +181,46 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the sum of the results, weighted by the cotangents.
-    fn value(&self) -> Result<f64, Stop> {
-        let results = Inputs::with(self.case, &self.arguments)?.call(self.case.operator)?;
+    fn value(&self) -> Result<f64, CallError> {
+        let results = Inputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
         for (result, seed) in results.iter().zip(&self.seeds) {
-            sum += floats(&to_array(result)?).iter().zip(floats(seed)).map(|(a, b)| a * b).sum::<f64>();
+            sum += to_floats(&to_array(result)?).iter().zip(to_floats(seed)).map(|(a, b)| a * b).sum::<f64>();
         }
         Ok(sum)
     }
 
     /// Returns the weighted sum of the results, or NaN if the operator refuses the arguments.
-    fn value_if_any(&self) -> Result<f64, Stop> {
+    fn value_if_any(&self) -> Result<f64, CallError> {
         match self.value() {
-            Err(Stop::Failed(Failure::Refused(_))) => Ok(f64::NAN),
+            Err(CallError::Failed(Failure::Refused(_))) => Ok(f64::NAN),
             other => other,
         }
     }
 
     /// Returns the gradients with respect to all leaves, concatenated.
-    fn gradient(&self) -> Result<Vec<f64>, Stop> {
-        let inputs = Inputs::with(self.case, &self.arguments)?;
+    fn gradient(&self) -> Result<Vec<f64>, CallError> {
+        let inputs = Inputs::from_arguments(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let gradients = inputs.gradients(&results, &self.seeds)?;
         let leaves = inputs.leaves.iter().map(|leaf| &leaf.tensor);
-        Ok(flat(leaves.zip(&gradients)))
+        Ok(concatenate(leaves.zip(&gradients)))
     }
 
     /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.
-    fn second_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, Stop> {
-        let inputs = Inputs::with(self.case, &self.arguments)?;
+    fn second_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, CallError> {
+        let inputs = Inputs::from_arguments(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let leaves: Vec<&Tensor> = inputs.leaves.iter().map(|leaf| &leaf.tensor).collect();
-        let seeds =
-            self.seeds.iter().map(|seed| leaf(seed, self.case.device)).collect::<Result<Vec<Tensor>, Stop>>()?;
+        let seeds = self
+            .seeds
+            .iter()
+            .map(|seed| create_leaf(seed, self.case.device))
+            .collect::<Result<Vec<Tensor>, CallError>>()?;
         let seeds: Vec<&Tensor> = seeds.iter().collect();
         let results: Vec<&Tensor> = results.iter().collect();
         let all: Vec<&Tensor> = leaves.iter().chain(&seeds).copied().collect();
-        let nothing = || vec![0.0; all.iter().map(|tensor| elements(tensor)).sum()];
+        let nothing = || vec![0.0; all.iter().map(|tensor| element_count(tensor)).sum()];
         if results.is_empty() {
             return Ok(nothing());
         }
@@ -218,8 +228,8 @@ impl<'a> Point<'a> {
         let gradients = attempt(|| task.grad(&leaves))?;
         let mut mixture = mixture.iter().copied();
         let weights = leaves.iter().map(|leaf| {
-            let weights: Vec<f64> = mixture.by_ref().take(elements(leaf)).collect();
-            to_tensor(&Array::floats(leaf.sizes(), &weights), self.case.device)
+            let weights: Vec<f64> = mixture.by_ref().take(element_count(leaf)).collect();
+            to_tensor(&Array::from_floats(leaf.sizes(), &weights), self.case.device)
         });
         let weights = weights.collect::<Result<Vec<Tensor>, _>>()?;
         let pairs = gradients.iter().zip(&weights).filter_map(|(gradient, weight)| Some((gradient.as_ref()?, weight)));
@@ -231,27 +241,27 @@ impl<'a> Point<'a> {
         let second = attempt(|| Differentiation::of(&of).seeded(&weights).allow_unused().grad(&all))?;
         let second = second.iter().map(|gradient| gradient.as_ref().map(to_array).transpose());
         let second: Vec<Option<Array>> = second.collect::<Result<_, _>>()?;
-        Ok(flat(all.into_iter().zip(&second)))
+        Ok(concatenate(all.into_iter().zip(&second)))
     }
 }
 
-fn elements(tensor: &Tensor) -> usize {
+fn element_count(tensor: &Tensor) -> usize {
     usize::try_from(tensor.geometry().count()).unwrap_or(0)
 }
 
 /// Concatenates the elements of all gradients, with zeros for a missing gradient.
-fn flat<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
+fn concatenate<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
     let all = gradients.flat_map(|(of, gradient)| match gradient {
-        Some(gradient) => floats(gradient),
-        None => vec![0.0; elements(of)],
+        Some(gradient) => to_floats(gradient),
+        None => vec![0.0; element_count(of)],
     });
     all.collect()
 }
 
 /// Returns pseudorandom numbers between -1 and 1 for an array, the same on every machine. If `is_symmetric`, square matrices are symmetric.
-pub(crate) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
+pub(crate) fn pseudorandom_numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
     let count: i64 = sizes.iter().product();
-    let mut numbers: Vec<f64> = (0..count).map(|_| number(state)).collect();
+    let mut numbers: Vec<f64> = (0..count).map(|_| next_number(state)).collect();
     if let &[.., rows, columns] = sizes
         && is_symmetric
         && rows == columns
@@ -265,7 +275,7 @@ pub(crate) fn numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec
 }
 
 /// Returns the next number of the `SplitMix` generator of Steele, Lea and Flood.
-fn number(state: &mut u64) -> f64 {
+fn next_number(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,40 +1,45 @@
 //! Checks gradients of recorded calls against the recorded gradients.
 
-use super::differentiated::{Inputs, cosines, differentiable};
+use super::differentiated::{Inputs, cosines, differentiable_tensors};
 use super::exceptions;
-use crate::case::{Case, Recorded};
-use crate::compare::{Extent, compare_to};
+use crate::case::{Case, RecordedGradients};
+use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::Datum;
 use crate::ties;
-use crate::verdict::{Failure, Stop, Verdict, invoke};
+use crate::verdict::{CallError, Failure, Verdict, invoke};
 
 /// Checks the gradients of a call. Returns `None` if no gradients were recorded.
 pub(crate) fn check(case: &Case) -> Option<Verdict> {
     let recorded = case.gradients.as_ref()?;
-    if case.is_arbitrary() {
-        return Some(Verdict::LeftOut("its results are arbitrary"));
+    if case.is_unpredictable() {
+        return Some(Verdict::NotApplicable("its results are unpredictable"));
     }
     Some(compared(case, recorded).unwrap_or_else(Verdict::from))
 }
 
-fn compared(case: &Case, recorded: &Recorded) -> Result<Verdict, Stop> {
-    if let Some(reason) = exceptions::recorded(case) {
-        return Ok(Verdict::LeftOut(reason));
+fn compared(case: &Case, recorded: &RecordedGradients) -> Result<Verdict, CallError> {
+    if let Some(reason) = exceptions::imprecise_recording(case) {
+        return Ok(Verdict::NotApplicable(reason));
     }
-    let inputs = Inputs::with(case, &recorded.arguments)?;
+    let inputs = Inputs::from_arguments(case, &recorded.arguments)?;
     let (actual, expected) = (inputs.leaves.len(), recorded.gradients.len());
     if actual != expected {
-        return Err(Stop::Failed(Failure::Results { actual, expected }));
+        return Err(CallError::Failed(Failure::ResultCount { actual, expected }));
     }
     let all = invoke(case.operator, inputs.values.clone())?;
-    if let Some(indices) = ties::free_indices(case.operator.name(), case.operator.schema(), &case.arguments)
-        && compare_to(Extent::Values, &Datum::read(&all[indices])?, &case.expected[indices]).is_err()
+    if let Some(indices) = ties::index_result(case.operator.name(), case.operator.schema(), &case.arguments)
+        && compare_properties(
+            ComparedProperties::AllButStrides,
+            &Datum::from_value(&all[indices])?,
+            &case.expected[indices],
+        )
+        .is_err()
     {
-        return Ok(Verdict::LeftOut("it may choose others among equal elements"));
+        return Ok(Verdict::NotApplicable("it may select another of several equal elements"));
     }
-    let results = differentiable(&all);
+    let results = differentiable_tensors(&all);
     let seeds: Vec<_> = results.iter().map(cosines).collect();
     let gradients = inputs.gradients(&results, &seeds)?;
-    inputs.compare(&gradients, &recorded.gradients)?;
+    inputs.compare_gradients(&gradients, &recorded.gradients)?;
     Ok(Verdict::Passed)
 }

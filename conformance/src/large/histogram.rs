@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{Kind, varied};
-use super::trial::{Expected, Given, Named, Trial, fixed, small};
-use super::{FEW, Family, Layouts};
+use super::input::{Kind, varied_number};
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value};
+use super::{Family, Layouts, MAX_TRUSTED};
 use crate::array::Array;
-use crate::tensors::complex;
-use crate::verdict::Stop;
+use crate::tensors::to_complex;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -28,56 +28,59 @@ pub(super) const FAMILY: Family = Family {
 
 const COUNT: i64 = 70_253;
 
-fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
-    let (line, points) = (kind.array(&[COUNT], varied), kind.array(&[COUNT / 2 + 1, 2], varied));
+    let (line, points) = (kind.array(&[COUNT], varied_number), kind.array(&[COUNT / 2 + 1, 2], varied_number));
     let edges = kind.array(&[11], |i| i * 20 - 100);
     let ends: Value = vec![-100.5, 100.5].into();
     let both: Value = vec![-100.5, 100.5, -100.5, 100.5].into();
-    let variants: Vec<(Array, Named)> = match (name.base, name.overload) {
+    let variants: Vec<(Array, NamedArguments)> = match (name.base, name.overload) {
         ("bincount", _) => {
-            let positive = kind.array(&[COUNT], |i| varied(i).abs());
-            vec![(positive, vec![("minlength", fixed(101_i64))])]
+            let positive = kind.array(&[COUNT], |i| varied_number(i).abs());
+            vec![(positive, vec![("minlength", fixed_value(101_i64))])]
         }
         ("histc", _) => vec![
-            (line.clone(), vec![("bins", fixed(7_i64)), ("min", fixed(-100_i64)), ("max", fixed(100_i64))]),
+            (
+                line.clone(),
+                vec![("bins", fixed_value(7_i64)), ("min", fixed_value(-100_i64)), ("max", fixed_value(100_i64))],
+            ),
             // All elements are in one bin.
-            (line, vec![("bins", fixed(1_i64)), ("min", fixed(-101_i64)), ("max", fixed(101_i64))]),
+            (line, vec![("bins", fixed_value(1_i64)), ("min", fixed_value(-101_i64)), ("max", fixed_value(101_i64))]),
         ],
-        ("histogram", "bin_ct") => vec![(line, vec![("bins", fixed(9_i64)), ("range", fixed(ends))])],
-        ("histogram", _) => vec![(line, vec![("bins", Given::Data(edges))])],
+        ("histogram", "bin_ct") => vec![(line, vec![("bins", fixed_value(9_i64)), ("range", fixed_value(ends))])],
+        ("histogram", _) => vec![(line, vec![("bins", LargeArgument::Data(edges))])],
         ("histogramdd", "TensorList_bins") | ("_histogramdd_from_bin_tensors", _) => {
-            let bins = Given::List(vec![edges.clone(), edges]);
+            let bins = LargeArgument::List(vec![edges.clone(), edges]);
             vec![(points, vec![("bins", bins)])]
         }
-        ("histogramdd", "int_bins") => vec![(points, vec![("bins", fixed(5_i64)), ("range", fixed(both))])],
-        _ => vec![(points, vec![("bins", fixed(vec![5_i64, 3])), ("range", fixed(both))])],
+        ("histogramdd", "int_bins") => vec![(points, vec![("bins", fixed_value(5_i64)), ("range", fixed_value(both))])],
+        _ => vec![(points, vec![("bins", fixed_value(vec![5_i64, 3])), ("range", fixed_value(both))])],
     };
-    let trial = |(array, extra): (Array, Named)| {
-        let rows = FEW / array.split(0).2;
-        let length = array.split(0).1;
+    let trial = |(array, extra): (Array, NamedArguments)| {
+        let rows = MAX_TRUSTED / array.split_at_dim(0).2;
+        let length = array.split_at_dim(0).1;
         let mut expected: Vec<Array> = Vec::new();
         for from in (0..length).step_by(rows) {
             let mut given = extra.clone();
-            given.push(("self", array.part(0, from, rows.min(length - from)).into()));
-            let found = small(operator, &given)?;
+            given.push(("self", array.narrowed(0, from, rows.min(length - from)).into()));
+            let found = call_small(operator, &given)?;
             match expected.first_mut().filter(|_| name.base != "_histogramdd_bin_edges") {
-                Some(counts) => added(counts, &found[0]),
+                Some(counts) => add_counts(counts, &found[0]),
                 None => expected = found,
             }
         }
         let mut given = extra;
         given.push(("self", array.into()));
-        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Numbers).collect()))
+        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Elements).collect()))
     };
     variants.into_iter().map(trial).collect()
 }
 
-fn added(counts: &mut Array, more: &Array) {
+fn add_counts(counts: &mut Array, more: &Array) {
     for (count, more) in counts.elements.iter_mut().zip(&more.elements) {
         *count = match (*count, *more) {
             (Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
-            (a, b) => Scalar::Float(complex(a).re + complex(b).re),
+            (a, b) => Scalar::Float(to_complex(a).re + to_complex(b).re),
         };
     }
 }

@@ -1,7 +1,7 @@
 //! Large calls: checks with more elements than any recording has. Narrow counters, sums that lose small terms, and partial results that are
 //! combined wrongly do not show with few elements.
 //!
-//! The expected results are combined from calls of the same operator on the host, in double precision or `i64`, with at most `FEW` elements
+//! The expected results are combined from calls of the same operator on the host, in double precision or `i64`, with at most `MAX_TRUSTED` elements
 //! each: the recordings cover such calls. For example, a sum is the sum of partial sums. If results cannot be combined, they follow from
 //! the construction of the input or from a plain loop: for stable sorts, for reads and writes at indices, and for normalisations.
 //!
@@ -25,21 +25,21 @@ mod variance;
 
 use dispatch_runtime::{DType, Device, Operator, Value};
 
-use self::input::{FEW_LINES, Kind, Lines, OTHER_LINES};
-use self::trial::{Trial, is_about_dtype};
+use self::input::{Kind, LONG_LINES, LineLayout, OTHER_LINES};
+use self::trial::{Trial, is_dtype_error};
 use crate::datum::Datum;
 use crate::decode;
 use crate::recording::Call;
 use crate::suite::Target;
-use crate::verdict::{Failure, Stop, Verdict};
+use crate::verdict::{CallError, Failure, Verdict};
 
 pub use coverage::uncovered;
 
 /// The largest number of elements of a call whose result is trusted.
-const FEW: usize = 100;
+const MAX_TRUSTED: usize = 100;
 
 /// The layouts of large inputs.
-type Layouts = &'static [Lines];
+type Layouts = &'static [LineLayout];
 
 /// Operators whose large calls are created in the same way.
 struct Family {
@@ -47,11 +47,11 @@ struct Family {
     /// The categories of numbers that the operators accept.
     kinds: &'static [Kind],
     /// Creates the trials of an operator for inputs of a category, in these layouts.
-    trials: fn(&'static Operator, Kind, Layouts) -> Result<Vec<Trial>, Stop>,
+    trials: fn(&'static Operator, Kind, Layouts) -> Result<Vec<Trial>, CallError>,
 }
 
-/// Families whose operators work along lines of [`Lines`].
-const OF_LINES: [Family; 8] = [
+/// Families whose operators work along lines of [`LineLayout`].
+const LINE_FAMILIES: [Family; 8] = [
     reduction::FAMILY,
     variance::FAMILY,
     min_max::FAMILY,
@@ -63,11 +63,11 @@ const OF_LINES: [Family; 8] = [
 ];
 
 /// Families that choose the sizes of their inputs themselves.
-const OTHERS: [Family; 4] = [histogram::FAMILY, pooling::FAMILY, segment_reduce::FAMILY, norm::FAMILY];
+const OTHER_FAMILIES: [Family; 4] = [histogram::FAMILY, pooling::FAMILY, segment_reduce::FAMILY, norm::FAMILY];
 
 /// Whether an operator has large calls.
 fn is_covered(name: &str) -> bool {
-    OF_LINES.iter().chain(&OTHERS).any(|family| family.names.contains(&name))
+    LINE_FAMILIES.iter().chain(&OTHER_FAMILIES).any(|family| family.names.contains(&name))
 }
 
 /// Makes the large calls of an operator in every dtype, and in one dtype with the other layouts. A sampled target uses one dtype of each
@@ -78,10 +78,11 @@ pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Ca
     if !is_covered(&name) {
         return Vec::new();
     }
-    let mut judge = Judge { recorded: recorded_dtypes(operator, calls), verdicts: Vec::new(), refused: None };
+    let mut collector =
+        VerdictCollector { recorded: recorded_dtypes(operator, calls), verdicts: Vec::new(), refused: None };
     for kind in Kind::ALL {
         let dtypes = kind.dtypes();
-        let mut plans = vec![(FEW_LINES, if is_sampled { &dtypes[..1] } else { dtypes })];
+        let mut plans = vec![(LONG_LINES, if is_sampled { &dtypes[..1] } else { dtypes })];
         if kind == Kind::Real && !is_sampled {
             plans.push((OTHER_LINES, &dtypes[..1]));
         }
@@ -90,41 +91,41 @@ pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Ca
             if dtypes.is_empty() {
                 continue;
             }
-            let others = if layouts.len() == FEW_LINES.len() { &OTHERS[..] } else { &[] };
-            let families = OF_LINES.iter().chain(others);
+            let others = if layouts.len() == LONG_LINES.len() { &OTHER_FAMILIES[..] } else { &[] };
+            let families = LINE_FAMILIES.iter().chain(others);
             for family in families.filter(|family| family.names.contains(&&*name) && family.kinds.contains(&kind)) {
                 match (family.trials)(operator, kind, layouts) {
                     Ok(trials) => dtypes.iter().for_each(|&dtype| {
-                        let made = trials.iter().map(|trial| labelled(trial, operator, dtype, device));
-                        judge.take(&[dtype], made.collect());
+                        let made = trials.iter().map(|trial| run_labelled(trial, operator, dtype, device));
+                        collector.add(&[dtype], made.collect());
                     }),
-                    Err(stop) => judge.take(&dtypes, vec![Err(stop)]),
+                    Err(error) => collector.add(&dtypes, vec![Err(error)]),
                 }
             }
         }
     }
-    judge.finish()
+    collector.finish()
 }
 
 /// Collects the verdicts of an operator's large calls.
-struct Judge {
+struct VerdictCollector {
     /// The dtypes of recorded calls.
     recorded: Vec<DType>,
     verdicts: Vec<Verdict>,
     /// The last refusal of a dtype that no recorded call has.
-    refused: Option<Stop>,
+    refused: Option<CallError>,
 }
 
-impl Judge {
+impl VerdictCollector {
     /// Adds the results of all calls of a family in these dtypes. Some calls may be refused because of the dtype. But if a recorded call
     /// has one of the dtypes, a refusal of all calls is a failure.
-    fn take(&mut self, dtypes: &[DType], results: Vec<Result<(), Stop>>) {
-        let are_refused = |result: &Result<(), Stop>| result.as_ref().is_err_and(is_about_dtype);
+    fn add(&mut self, dtypes: &[DType], results: Vec<Result<(), CallError>>) {
+        let are_refused = |result: &Result<(), CallError>| result.as_ref().is_err_and(is_dtype_error);
         let is_missing = results.iter().all(are_refused) && dtypes.iter().any(|dtype| self.recorded.contains(dtype));
         for result in results.into_iter().take(if is_missing { 1 } else { usize::MAX }) {
             match result {
-                Err(stop) if is_about_dtype(&stop) && !is_missing => self.refused = Some(stop),
-                Err(stop) => self.verdicts.push(Verdict::from(stop).of(dtypes[0].to_string())),
+                Err(error) if is_dtype_error(&error) && !is_missing => self.refused = Some(error),
+                Err(error) => self.verdicts.push(Verdict::from(error).with_context(dtypes[0].to_string())),
                 Ok(()) => self.verdicts.push(Verdict::Passed),
             }
         }
@@ -156,10 +157,10 @@ fn recorded_dtypes(operator: &Operator, calls: &[Call]) -> Vec<DType> {
 }
 
 /// Makes a call in a dtype. The failure of a wrong result has the label of the call.
-fn labelled(trial: &Trial, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
-    trial.run(operator, dtype, device).map_err(|stop| match stop {
-        Stop::Failed(failure) if !is_refusal(&failure) => {
-            Stop::Failed(Failure::Derived { variant: trial.label.clone(), failure: Box::new(failure) })
+fn run_labelled(trial: &Trial, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), CallError> {
+    trial.run(operator, dtype, device).map_err(|error| match error {
+        CallError::Failed(failure) if !is_refusal(&failure) => {
+            CallError::Failed(Failure::Derived { variant: trial.label.clone(), failure: Box::new(failure) })
         }
         other => other,
     })

@@ -3,14 +3,14 @@
 
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
-use super::gather::usized;
-use super::input::{Kind, sparse};
-use super::reduction::merged_by;
-use super::trial::{Expected, Named, Trial, fixed};
+use super::gather::to_usize;
+use super::input::{Kind, sparse_number};
+use super::reduction::reduce_with;
+use super::trial::{Expected, NamedArguments, Trial, fixed_value};
 use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::real;
-use crate::verdict::Stop;
+use crate::tensors::to_real;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -44,7 +44,7 @@ pub(super) const FAMILY: Family = Family {
 const EPS: f64 = 0.25;
 
 /// The normalised sizes, and the group and channel of each logical index.
-struct Parts {
+struct NormLayout {
     sizes: Vec<i64>,
     group: fn(&[i64], i64) -> i64,
     channel: fn(&[i64], i64) -> i64,
@@ -53,12 +53,12 @@ struct Parts {
     channels: Vec<i64>,
     /// RMS normalisation: elements are scaled, and no mean is subtracted.
     is_scaled: bool,
-    named: Named,
+    named: NamedArguments,
 }
 
-fn parts(base: &str) -> Vec<Parts> {
+fn layouts_of(base: &str) -> Vec<NormLayout> {
     let channel = |sizes: &[i64], place: i64| place / sizes[2] % sizes[1];
-    let parts = |sizes: &[i64], group, channel, groups: &[i64], channels: &[i64], named| Parts {
+    let layout = |sizes: &[i64], group, channel, groups: &[i64], channels: &[i64], named| NormLayout {
         sizes: sizes.to_vec(),
         group,
         channel,
@@ -68,61 +68,63 @@ fn parts(base: &str) -> Vec<Parts> {
         named,
     };
     if base.contains("batch") {
-        let each = |sizes: &[i64]| parts(sizes, channel, channel, &sizes[1..2], &sizes[1..2], Vec::new());
+        let each = |sizes: &[i64]| layout(sizes, channel, channel, &sizes[1..2], &sizes[1..2], Vec::new());
         return vec![each(&[300, 3, 101]), each(&[2, 3, 11_711])];
     }
     if base.contains("instance") {
-        return vec![parts(&[2, 3, 11_711], |sizes, place| place / sizes[2], channel, &[2, 3], &[3], Vec::new())];
+        return vec![layout(&[2, 3, 11_711], |sizes, place| place / sizes[2], channel, &[2, 3], &[3], Vec::new())];
     }
     if base.contains("group") {
         let named = vec![
-            ("N", fixed(2_i64)),
-            ("C", fixed(4_i64)),
-            ("HxW", fixed(8_800_i64)),
-            ("group", fixed(2_i64)),
-            ("num_groups", fixed(2_i64)),
+            ("N", fixed_value(2_i64)),
+            ("C", fixed_value(4_i64)),
+            ("HxW", fixed_value(8_800_i64)),
+            ("group", fixed_value(2_i64)),
+            ("num_groups", fixed_value(2_i64)),
         ];
-        return vec![parts(&[2, 4, 8_800], |sizes, place| place / sizes[2] / 2, channel, &[2, 2], &[4], named)];
+        return vec![layout(&[2, 4, 8_800], |sizes, place| place / sizes[2] / 2, channel, &[2, 2], &[4], named)];
     }
     let rows = |sizes: &[i64], place: i64| place / sizes[1];
     let columns = |sizes: &[i64], place: i64| place % sizes[1];
     let each = |sizes: &[i64; 2]| {
-        let named = vec![("normalized_shape", fixed(vec![sizes[1]]))];
-        parts(sizes, rows, columns, &[sizes[0], 1], &[sizes[1]], named)
+        let named = vec![("normalized_shape", fixed_value(vec![sizes[1]]))];
+        layout(sizes, rows, columns, &[sizes[0], 1], &[sizes[1]], named)
     };
     vec![each(&[3, 23_417]), each(&[23_417, 3])]
 }
 
-fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     if name.base.contains("weight_norm") || name.base == "norm_except_dim" {
         return [([3, 23_417], 0), ([23_417, 3], 1)]
             .into_iter()
-            .map(|(sizes, dim)| weights(operator, &sizes, dim))
+            .map(|(sizes, dim)| weight_norm_trial(operator, &sizes, dim))
             .collect();
     }
-    let parts = parts(name.base);
-    Ok(parts
+    let layouts = layouts_of(name.base);
+    Ok(layouts
         .iter()
-        .map(|parts| if name.base.contains("backward") { back(parts) } else { forward(operator, parts) })
+        .map(
+            |parts| if name.base.contains("backward") { backward_trial(parts) } else { forward_trial(operator, parts) },
+        )
         .collect())
 }
 
-fn count(sizes: &[i64]) -> usize {
-    usized(sizes.iter().product())
+fn element_count(sizes: &[i64]) -> usize {
+    to_usize(sizes.iter().product())
 }
 
-impl Parts {
+impl NormLayout {
     /// Returns each logical index with its group and its channel.
-    fn each(&self) -> impl Iterator<Item = (usize, [usize; 2])> + '_ {
-        let of = move |place: i64| [(self.group)(&self.sizes, place), (self.channel)(&self.sizes, place)].map(usized);
-        (0..self.sizes.iter().product()).map(move |place| (usized(place), of(place)))
+    fn indices_with_group_and_channel(&self) -> impl Iterator<Item = (usize, [usize; 2])> + '_ {
+        let of = move |place: i64| [(self.group)(&self.sizes, place), (self.channel)(&self.sizes, place)].map(to_usize);
+        (0..self.sizes.iter().product()).map(move |place| (to_usize(place), of(place)))
     }
 
     /// Returns the mean of `f` over each group.
-    fn means(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Vec<f64> {
-        let mut sums = vec![(0.0, 0.0); count(&self.groups)];
-        self.each().for_each(|(place, at)| {
+    fn group_means(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); element_count(&self.groups)];
+        self.indices_with_group_and_channel().for_each(|(place, at)| {
             sums[at[0]].0 += f(place, at);
             sums[at[0]].1 += 1.0;
         });
@@ -130,20 +132,20 @@ impl Parts {
     }
 
     /// Returns the sum of `f` over each channel.
-    fn sums(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Array {
-        let mut sums = vec![0.0; count(&self.channels)];
-        self.each().for_each(|(place, at)| sums[at[1]] += f(place, at));
-        Array::floats(&self.channels, &sums)
+    fn channel_sums(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Array {
+        let mut sums = vec![0.0; element_count(&self.channels)];
+        self.indices_with_group_and_channel().for_each(|(place, at)| sums[at[1]] += f(place, at));
+        Array::from_floats(&self.channels, &sums)
     }
 
-    fn mapped(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Array {
-        let mut elements = vec![0.0; count(&self.sizes)];
-        self.each().for_each(|(place, at)| elements[place] = f(place, at));
-        Array::floats(&self.sizes, &elements)
+    fn map_elements(&self, f: impl Fn(usize, [usize; 2]) -> f64) -> Array {
+        let mut elements = vec![0.0; element_count(&self.sizes)];
+        self.indices_with_group_and_channel().for_each(|(place, at)| elements[place] = f(place, at));
+        Array::from_floats(&self.sizes, &elements)
     }
 
     fn input(&self) -> Array {
-        Kind::Real.array(&self.sizes, |i| sparse(i) + i % 3)
+        Kind::Real.array(&self.sizes, |i| sparse_number(i) + i % 3)
     }
 
     fn weight(&self) -> Array {
@@ -151,67 +153,72 @@ impl Parts {
     }
 }
 
-fn forward(operator: &'static Operator, parts: &Parts) -> Trial {
+fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> Trial {
     let base = operator.name().base;
     let (input, weight) = (parts.input(), parts.weight());
     let bias = Kind::Real.array(&parts.channels, |i| i % 2);
-    let x = |place: usize| real(input.elements[place]);
+    let x = |place: usize| to_real(input.elements[place]);
     let is_given = base == "_native_batch_norm_legit_no_training";
     let takes_statistics = is_given || base.ends_with("update") || base == "_native_batch_norm_legit";
     let statistic = |f: fn(i64) -> i64| {
-        if takes_statistics { Kind::Real.array(&parts.channels, f).into() } else { fixed(Value::None) }
+        if takes_statistics { Kind::Real.array(&parts.channels, f).into() } else { fixed_value(Value::None) }
     };
     let (means, squares) = if is_given {
         (vec![0.0, 1.0, 0.0], vec![2.0; 3])
     } else {
-        let means = if parts.is_scaled { vec![0.0; count(&parts.groups)] } else { parts.means(|place, _| x(place)) };
-        let squares = parts.means(|place, at| (x(place) - means[at[0]]).powi(2));
+        let means = if parts.is_scaled {
+            vec![0.0; element_count(&parts.groups)]
+        } else {
+            parts.group_means(|place, _| x(place))
+        };
+        let squares = parts.group_means(|place, at| (x(place) - means[at[0]]).powi(2));
         (means, squares)
     };
     let scales: Vec<f64> = squares.iter().map(|square| (square + EPS).sqrt().recip()).collect();
-    let w = |at: [usize; 2]| real(weight.elements[at[1]]);
-    let b = |at: [usize; 2]| if parts.is_scaled { 0.0 } else { real(bias.elements[at[1]]) };
-    let out = parts.mapped(|place, at| (x(place) - means[at[0]]) * scales[at[0]] * w(at) + b(at));
-    let mut given: Named = vec![
+    let w = |at: [usize; 2]| to_real(weight.elements[at[1]]);
+    let b = |at: [usize; 2]| if parts.is_scaled { 0.0 } else { to_real(bias.elements[at[1]]) };
+    let out = parts.map_elements(|place, at| (x(place) - means[at[0]]) * scales[at[0]] * w(at) + b(at));
+    let mut given: NamedArguments = vec![
         ("input", input.clone().into()),
         ("weight", weight.clone().into()),
         ("bias", bias.clone().into()),
         ("running_mean", statistic(|i| i % 2)),
         ("running_var", statistic(|_| 2)),
-        ("training", fixed(true)),
-        ("use_input_stats", fixed(true)),
-        ("momentum", fixed(0.5)),
-        ("eps", fixed(EPS)),
-        ("cudnn_enabled", fixed(false)),
+        ("training", fixed_value(true)),
+        ("use_input_stats", fixed_value(true)),
+        ("momentum", fixed_value(0.5)),
+        ("eps", fixed_value(EPS)),
+        ("cudnn_enabled", fixed_value(false)),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Numbers(out)];
+    let mut expected = vec![Expected::Elements(out)];
     if operator.schema().returns.len() > 1 && !is_given {
         if !parts.is_scaled {
-            expected.push(Expected::Numbers(Array::floats(&parts.groups, &means)));
+            expected.push(Expected::Elements(Array::from_floats(&parts.groups, &means)));
         }
-        expected.push(Expected::Numbers(Array::floats(&parts.groups, &scales)));
+        expected.push(Expected::Elements(Array::from_floats(&parts.groups, &scales)));
     }
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
 /// Creates a trial of a backward operator, with means and scales that every dtype represents exactly.
-fn back(parts: &Parts) -> Trial {
+fn backward_trial(parts: &NormLayout) -> Trial {
     const MEAN: f64 = 1.0;
     const SCALE: f64 = 0.5;
     let mean = if parts.is_scaled { 0.0 } else { MEAN };
     let (input, weight) = (parts.input(), parts.weight());
-    let grad = Kind::Real.array(&parts.sizes, |i| sparse(i + 11));
-    let own = |place: usize| (real(input.elements[place]) - mean) * SCALE;
-    let slope = |place: usize| real(grad.elements[place]);
-    let weighted = |place: usize, at: [usize; 2]| slope(place) * real(weight.elements[at[1]]);
-    let flat = if parts.is_scaled { vec![0.0; count(&parts.groups)] } else { parts.means(weighted) };
-    let along = parts.means(|place, at| weighted(place, at) * own(place));
-    let of_input = parts.mapped(|place, at| SCALE * (weighted(place, at) - flat[at[0]] - own(place) * along[at[0]]));
-    let of_weight = parts.sums(|place, _| slope(place) * own(place));
-    let of_bias = parts.sums(|place, _| slope(place));
-    let of_groups = |number: f64| Array::floats(&parts.groups, &vec![number; count(&parts.groups)]);
-    let mut given: Named = vec![
+    let grad = Kind::Real.array(&parts.sizes, |i| sparse_number(i + 11));
+    let own = |place: usize| (to_real(input.elements[place]) - mean) * SCALE;
+    let slope = |place: usize| to_real(grad.elements[place]);
+    let weighted = |place: usize, at: [usize; 2]| slope(place) * to_real(weight.elements[at[1]]);
+    let flat = if parts.is_scaled { vec![0.0; element_count(&parts.groups)] } else { parts.group_means(weighted) };
+    let along = parts.group_means(|place, at| weighted(place, at) * own(place));
+    let of_input =
+        parts.map_elements(|place, at| SCALE * (weighted(place, at) - flat[at[0]] - own(place) * along[at[0]]));
+    let of_weight = parts.channel_sums(|place, _| slope(place) * own(place));
+    let of_bias = parts.channel_sums(|place, _| slope(place));
+    let of_groups = |number: f64| Array::from_floats(&parts.groups, &vec![number; element_count(&parts.groups)]);
+    let mut given: NamedArguments = vec![
         ("grad_out", grad.clone().into()),
         ("input", input.clone().into()),
         ("weight", weight.clone().into()),
@@ -220,23 +227,23 @@ fn back(parts: &Parts) -> Trial {
         ("rstd", of_groups(SCALE).into()),
         ("save_mean", of_groups(mean).into()),
         ("save_invstd", of_groups(SCALE).into()),
-        ("train", fixed(true)),
-        ("eps", fixed(EPS)),
-        ("output_mask", fixed(if parts.is_scaled { vec![true; 2] } else { vec![true; 3] })),
+        ("train", fixed_value(true)),
+        ("eps", fixed_value(EPS)),
+        ("output_mask", fixed_value(if parts.is_scaled { vec![true; 2] } else { vec![true; 3] })),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Numbers(of_input), Expected::Numbers(of_weight)];
+    let mut expected = vec![Expected::Elements(of_input), Expected::Elements(of_weight)];
     if !parts.is_scaled {
-        expected.push(Expected::Numbers(of_bias));
+        expected.push(Expected::Elements(of_bias));
     }
     Trial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
 /// Creates a trial of a weight normalisation: each slice along `dim` has a direction and a norm.
-fn weights(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<Trial, Stop> {
+fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<Trial, CallError> {
     let base = operator.name().base;
-    let v = Kind::Real.array(sizes, sparse);
-    let mut norms = merged_by("aten::linalg_vector_norm", &v, 1 - dim)?;
+    let v = Kind::Real.array(sizes, sparse_number);
+    let mut norms = reduce_with("aten::linalg_vector_norm", &v, 1 - dim)?;
     let kept = norms.sizes.clone();
     let g = Kind::Real.array(&kept, |i| i + 1);
     let is_backward = base.contains("backward");
@@ -244,9 +251,10 @@ fn weights(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<
         // Every dtype represents these norms exactly.
         norms = Kind::Real.array(&kept, |_| 2);
     }
-    let of = |place: usize| if dim == 0 { place / count(&sizes[1..]) } else { place % count(&sizes[1..]) };
-    let at = |array: &Array, place: usize| real(array.elements[place]);
-    let dims = fixed(i64::try_from(dim).unwrap_or(0));
+    let of =
+        |place: usize| if dim == 0 { place / element_count(&sizes[1..]) } else { place % element_count(&sizes[1..]) };
+    let at = |array: &Array, place: usize| to_real(array.elements[place]);
+    let dims = fixed_value(i64::try_from(dim).unwrap_or(0));
     let label = format!("of {sizes:?}");
     let elements = |f: &dyn Fn(usize) -> f64| {
         Array::new(DType::F64, sizes, (0..v.elements.len()).map(|place| Scalar::Float(f(place))).collect())
@@ -254,27 +262,27 @@ fn weights(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<
     if !is_backward {
         let scaled = elements(&|place| at(&v, place) * at(&g, of(place)) / at(&norms, of(place)));
         let expected = match base {
-            "norm_except_dim" => vec![Expected::Numbers(norms.clone())],
-            "_weight_norm" => vec![Expected::Numbers(scaled)],
-            _ => vec![Expected::Numbers(scaled), Expected::Numbers(norms.clone())],
+            "norm_except_dim" => vec![Expected::Elements(norms.clone())],
+            "_weight_norm" => vec![Expected::Elements(scaled)],
+            _ => vec![Expected::Elements(scaled), Expected::Elements(norms.clone())],
         };
         return Ok(Trial::new(label, vec![("v", v.clone().into()), ("g", g.clone().into()), ("dim", dims)], expected));
     }
-    let grad = Kind::Real.array(sizes, |i| sparse(i + 11));
+    let grad = Kind::Real.array(sizes, |i| sparse_number(i + 11));
     let mut along = vec![0.0; g.elements.len()];
     (0..v.elements.len()).for_each(|place| along[of(place)] += at(&grad, place) * at(&v, place));
     let of_v = elements(&|place| {
         let (norm, along) = (at(&norms, of(place)), along[of(place)]);
         at(&g, of(place)) / norm * (at(&grad, place) - at(&v, place) * along / (norm * norm))
     });
-    let of_g = along.iter().zip(&norms.elements).map(|(along, norm)| Scalar::Float(along / real(*norm)));
+    let of_g = along.iter().zip(&norms.elements).map(|(along, norm)| Scalar::Float(along / to_real(*norm)));
     let of_g = Array::new(DType::F64, &kept, of_g.collect());
-    let given: Named = vec![
+    let given: NamedArguments = vec![
         ("grad_w", grad.clone().into()),
         ("saved_v", v.clone().into()),
         ("saved_g", g.clone().into()),
         ("saved_norms", norms.clone().into()),
         ("dim", dims),
     ];
-    Ok(Trial::new(label, given, vec![Expected::Numbers(of_v), Expected::Numbers(of_g)]))
+    Ok(Trial::new(label, given, vec![Expected::Elements(of_v), Expected::Elements(of_g)]))
 }

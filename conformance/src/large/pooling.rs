@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
-use super::gather::{number, position, usized};
-use super::input::{Kind, varied};
-use super::reduction::merged_by;
-use super::trial::{Expected, Given, Named, Trial, fixed, positions, small};
+use super::gather::{multi_index, to_i64, to_usize};
+use super::input::{Kind, varied_number};
+use super::reduction::reduce_with;
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value, index_argument};
 use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::{complex, whole as whole_number};
-use crate::verdict::Stop;
+use crate::tensors::{to_complex, to_integer};
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -63,56 +63,56 @@ const TILINGS: [Tiling; 3] = [
 
 impl Tiling {
     /// Returns the sizes after pooling.
-    fn pooled(&self, sizes: &[i64]) -> Vec<i64> {
+    fn pooled_sizes(&self, sizes: &[i64]) -> Vec<i64> {
         sizes[..1].iter().copied().chain(sizes[1..].iter().map(|size| size / self.window)).collect()
     }
 
     /// Returns the image reshaped to one row per channel.
-    fn channels(&self, image: &Array) -> Array {
-        image.sized(&[self.image[0], self.image[1..].iter().product()])
+    fn flatten_channels(&self, image: &Array) -> Array {
+        image.reshaped(&[self.image[0], self.image[1..].iter().product()])
     }
 
     /// Returns the index of the first element of each tile in an array of these sizes.
-    fn origins(sizes: &[i64], tile: &[i64]) -> Vec<Vec<usize>> {
+    fn tile_origins(sizes: &[i64], tile: &[i64]) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new()];
         for (&size, &tile) in sizes.iter().zip(tile) {
-            let starts: Vec<usize> = (0..size).step_by(usize::try_from(tile).unwrap_or(1)).map(usized).collect();
+            let starts: Vec<usize> = (0..size).step_by(usize::try_from(tile).unwrap_or(1)).map(to_usize).collect();
             all = all.iter().flat_map(|at| starts.iter().map(move |&start| [&at[..], &[start]].concat())).collect();
         }
         all
     }
 
     /// Returns the arguments that are no tensors, for an image of these sizes.
-    fn told(&self, operator: &Operator, sizes: &[i64]) -> Named {
-        let window = || fixed(vec![self.window; self.rank]);
-        let pooled = self.pooled(sizes)[1..].to_vec();
+    fn scalar_arguments(&self, operator: &Operator, sizes: &[i64]) -> NamedArguments {
+        let window = || fixed_value(vec![self.window; self.rank]);
+        let pooled = self.pooled_sizes(sizes)[1..].to_vec();
         let is_unpooling = operator.name().base.contains("unpool");
-        let given: [(&'static str, Given); 8] = [
+        let given: [(&'static str, LargeArgument); 8] = [
             ("kernel_size", window()),
             ("stride", window()),
-            ("padding", fixed(vec![0_i64; self.rank])),
-            ("dilation", fixed(vec![1_i64; self.rank])),
-            ("ceil_mode", fixed(false)),
-            ("count_include_pad", fixed(true)),
-            ("output_size", fixed(if is_unpooling { sizes[1..].to_vec() } else { pooled })),
-            ("return_indices", fixed(true)),
+            ("padding", fixed_value(vec![0_i64; self.rank])),
+            ("dilation", fixed_value(vec![1_i64; self.rank])),
+            ("ceil_mode", fixed_value(false)),
+            ("count_include_pad", fixed_value(true)),
+            ("output_size", fixed_value(if is_unpooling { sizes[1..].to_vec() } else { pooled })),
+            ("return_indices", fixed_value(true)),
         ];
         given.into_iter().filter(|(name, _)| operator.schema().argument(name).is_some()).collect()
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
         return Ok(Vec::new());
     };
-    let image = kind.array(tiling.image, |i| varied(i) / 2 + i % 7);
-    let pooled = kind.array(&tiling.pooled(tiling.image), |i| varied(i + 3) / 2);
+    let image = kind.array(tiling.image, |i| varied_number(i) / 2 + i % 7);
+    let pooled = kind.array(&tiling.pooled_sizes(tiling.image), |i| varied_number(i + 3) / 2);
     let needs_places = operator.schema().argument("indices").is_some();
-    let places = if needs_places { Some(places(tiling)) } else { None };
+    let places = if needs_places { Some(window_indices(tiling)) } else { None };
     let is_backward = name.base.contains("backward");
     let is_unpooling = name.base.contains("unpool");
-    let mut given = tiling.told(operator, tiling.image);
+    let mut given = tiling.scalar_arguments(operator, tiling.image);
     if is_unpooling {
         given.push(("self", pooled.clone().into()));
     } else {
@@ -122,18 +122,19 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         given.push(("grad_output", pooled.clone().into()));
     }
     if let Some(places) = &places {
-        given.push(("indices", positions(places.clone())));
+        given.push(("indices", index_argument(places.clone())));
     }
-    let result_sizes = if is_backward || is_unpooling { tiling.image.to_vec() } else { tiling.pooled(tiling.image) };
-    let result_tile = if is_backward || is_unpooling { tiling.tile.to_vec() } else { tiling.pooled(tiling.tile) };
-    let count = usized(result_sizes.iter().product());
+    let result_sizes =
+        if is_backward || is_unpooling { tiling.image.to_vec() } else { tiling.pooled_sizes(tiling.image) };
+    let result_tile = if is_backward || is_unpooling { tiling.tile.to_vec() } else { tiling.pooled_sizes(tiling.tile) };
+    let count = to_usize(result_sizes.iter().product());
     let mut results = Vec::<Array>::new();
-    let small_tile = tiling.pooled(tiling.tile);
+    let small_tile = tiling.pooled_sizes(tiling.tile);
     for (origin, own) in
-        Tiling::origins(tiling.image, tiling.tile).iter().zip(Tiling::origins(&pooled.sizes, &small_tile))
+        Tiling::tile_origins(tiling.image, tiling.tile).iter().zip(Tiling::tile_origins(&pooled.sizes, &small_tile))
     {
-        let mut call = tiling.told(operator, tiling.tile);
-        let (part, slopes) = (taken(&image, origin, tiling.tile), taken(&pooled, &own, &small_tile));
+        let mut call = tiling.scalar_arguments(operator, tiling.tile);
+        let (part, slopes) = (tile_of(&image, origin, tiling.tile), tile_of(&pooled, &own, &small_tile));
         if is_unpooling {
             call.push(("self", slopes.into()));
         } else {
@@ -143,94 +144,98 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
             }
         }
         if let Some(places) = &places {
-            call.push(("indices", positions(moved(tiling, &taken(places, &own, &small_tile), origin, false))));
+            call.push((
+                "indices",
+                index_argument(translate_indices(tiling, &tile_of(places, &own, &small_tile), origin, false)),
+            ));
         }
         let start = if is_backward || is_unpooling { origin } else { &own };
-        for (at, found) in small(operator, &call)?.into_iter().enumerate() {
+        for (at, found) in call_small(operator, &call)?.into_iter().enumerate() {
             if results.len() <= at {
                 results.push(Array::new(found.dtype, &result_sizes, vec![Scalar::Int(0); count]));
             }
-            let found = if at == 1 { moved(tiling, &found, origin, true) } else { found };
-            put(&mut results[at], &found, start, &result_tile);
+            let found = if at == 1 { translate_indices(tiling, &found, origin, true) } else { found };
+            write_tile(&mut results[at], &found, start, &result_tile);
         }
     }
     let mut expected = Vec::new();
     for (at, result) in results.iter().enumerate() {
         expected.push(if at == 1 {
             // Any index of a largest element is correct.
-            Expected::Positions { of: tiling.channels(&image), dim: Some(1), values: results[0].clone() }
+            Expected::Indices { of: tiling.flatten_channels(&image), dim: Some(1), values: results[0].clone() }
         } else {
-            Expected::Numbers(result.clone())
+            Expected::Elements(result.clone())
         });
     }
     let mut trials = vec![Trial::new(format!("{:?}", tiling.image), given, expected)];
     if name.base.contains("adaptive") && !is_backward {
-        trials.push(whole(operator, tiling, &image)?);
+        trials.push(single_window_trial(operator, tiling, &image)?);
     }
     Ok(trials)
 }
 
 /// Creates a trial that pools each channel of the image to one element.
-fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, Stop> {
-    let flat = tiling.channels(image);
+fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, CallError> {
+    let flat = tiling.flatten_channels(image);
     let is_average = operator.name().base.contains("avg");
     let name = if is_average { "aten::sum.dim_IntList" } else { "aten::amax" };
-    let mut found = merged_by(name, &flat, 1)?;
+    let mut found = reduce_with(name, &flat, 1)?;
     if is_average {
-        #[expect(clippy::cast_precision_loss, reason = "an image has fewer elements")]
+        #[expect(clippy::cast_precision_loss, reason = "an image has fewer than 2^52 elements")]
         let area = flat.sizes[1] as f64;
-        found.elements.iter_mut().for_each(|x| *x = Scalar::Float(complex(*x).re / area));
+        found.elements.iter_mut().for_each(|x| *x = Scalar::Float(to_complex(*x).re / area));
     }
     let mut sizes = vec![1; tiling.rank + 1];
     sizes[0] = tiling.image[0];
-    let values = found.sized(&sizes);
-    let mut expected = vec![Expected::Numbers(values.clone())];
+    let values = found.reshaped(&sizes);
+    let mut expected = vec![Expected::Elements(values.clone())];
     if operator.schema().returns.len() == 2 {
-        expected.push(Expected::Positions { of: flat, dim: Some(1), values });
+        expected.push(Expected::Indices { of: flat, dim: Some(1), values });
     }
-    let given = vec![("self", Given::Data(image.clone())), ("output_size", fixed(vec![1_i64; tiling.rank]))];
+    let given =
+        vec![("self", LargeArgument::Data(image.clone())), ("output_size", fixed_value(vec![1_i64; tiling.rank]))];
     Ok(Trial::new("under one window", given, expected))
 }
 
 /// Returns, for each window, the index within the channel of one of its elements.
-fn places(tiling: &Tiling) -> Array {
-    let sizes = tiling.pooled(tiling.image);
+fn window_indices(tiling: &Tiling) -> Array {
+    let sizes = tiling.pooled_sizes(tiling.image);
     let count: i64 = sizes.iter().product();
     let whole = Geometry::contiguous(tiling.image);
     let place = |number: i64| {
-        let at = position(number, &sizes).into_iter().zip(whole.strides()).zip(0..).skip(1);
+        let at = multi_index(number, &sizes).into_iter().zip(whole.strides()).zip(0..).skip(1);
         Scalar::Int(at.map(|((at, stride), dim)| (at * tiling.window + (number + dim) % tiling.window) * stride).sum())
     };
     Array::new(DType::I64, &sizes, (0..count).map(place).collect())
 }
 
 /// Converts indices within a channel of a tile to indices within a channel of the image, or back.
-fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
+fn translate_indices(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
     let (from, to) = if outwards { (tiling.tile, tiling.image) } else { (tiling.image, tiling.tile) };
     let (whole, sign) = (Geometry::contiguous(&to[1..]), if outwards { 1 } else { -1 });
     let shift = |place: i64| -> i64 {
-        let at = position(place, &from[1..]).into_iter().zip(&origin[1..]).zip(whole.strides());
-        at.map(|((at, &start), stride)| (at + sign * number(start)) * stride).sum()
+        let at = multi_index(place, &from[1..]).into_iter().zip(&origin[1..]).zip(whole.strides());
+        at.map(|((at, &start), stride)| (at + sign * to_i64(start)) * stride).sum()
     };
-    let elements = places.elements.iter().map(|place| Scalar::Int(shift(whole_number(*place)))).collect();
+    let elements = places.elements.iter().map(|place| Scalar::Int(shift(to_integer(*place)))).collect();
     Array::new(DType::I64, &places.sizes, elements)
 }
 
 /// Returns the logical index in the whole array of each element of a tile.
-fn tiled(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
+fn tile_indices(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
     let whole = Geometry::contiguous(whole);
-    let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| number(at) * stride).sum();
-    crate::array::places(tile, whole.strides(), start)
+    let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| to_i64(at) * stride).sum();
+    crate::array::storage_indices(tile, whole.strides(), start)
 }
 
 /// Returns a tile of the whole array.
-fn taken(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
-    let places = tiled(&whole.sizes, origin, tile);
+fn tile_of(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
+    let places = tile_indices(&whole.sizes, origin, tile);
     Array::new(whole.dtype, tile, places.iter().map(|&at| whole.elements[at]).collect())
 }
 
 /// Writes a tile into the whole array.
-fn put(whole: &mut Array, tile: &Array, origin: &[usize], sizes: &[i64]) {
-    let places = tiled(&whole.sizes, origin, sizes);
+fn write_tile(whole: &mut Array, tile: &Array, origin: &[usize], sizes: &[i64]) {
+    let places = tile_indices(&whole.sizes, origin, sizes);
     places.iter().zip(&tile.elements).for_each(|(&at, &element)| whole.elements[at] = element);
 }

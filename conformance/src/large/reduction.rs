@@ -3,12 +3,12 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{Kind, sparse, varied};
-use super::trial::{Expected, Given, Named, Trial, first_of, fixed, small};
-use super::{FEW, Family, Layouts};
+use super::input::{Kind, sparse_number, varied_number};
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, call_small_by_name, fixed_value};
+use super::{Family, Layouts, MAX_TRUSTED};
 use crate::array::Array;
-use crate::tensors::complex;
-use crate::verdict::Stop;
+use crate::tensors::to_complex;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -49,31 +49,32 @@ pub(super) const FAMILY: Family = Family {
 /// The way to merge partial results.
 #[derive(Clone, Copy)]
 enum Merge {
-    Itself,
+    /// Merge by the operator itself.
+    SameOperator,
     /// Merge by other operators, one for each result.
-    By(&'static [&'static str]),
+    OtherOperators(&'static [&'static str]),
     /// Merge by a mean, weighted by the number of elements of each partial result.
-    Mean,
+    WeightedMean,
 }
 
 const SUM: &str = "aten::sum.dim_IntList";
 
-fn merge(base: &str) -> Merge {
+fn merge_of(base: &str) -> Merge {
     match base {
-        "count_nonzero" => Merge::By(&[SUM]),
-        "aminmax" => Merge::By(&["aten::amin", "aten::amax"]),
-        "mean" | "nanmean" => Merge::Mean,
-        _ => Merge::Itself,
+        "count_nonzero" => Merge::OtherOperators(&[SUM]),
+        "aminmax" => Merge::OtherOperators(&["aten::amin", "aten::amax"]),
+        "mean" | "nanmean" => Merge::WeightedMean,
+        _ => Merge::SameOperator,
     }
 }
 
 /// Returns the variants of a reduction: a label, arguments other than the dimension, and a merge that replaces the usual one.
-fn variants(base: &str) -> Vec<(&'static str, Named, Option<Merge>)> {
-    let order = |name, order: f64| (name, fixed(Scalar::Float(order)));
+fn variants(base: &str) -> Vec<(&'static str, NamedArguments, Option<Merge>)> {
+    let order = |name, order: f64| (name, fixed_value(Scalar::Float(order)));
     let by = |name: &'static str| {
         let orders = [("1", 1.0), ("2", 2.0), ("3", 3.0), ("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY)];
         let mut all: Vec<_> = orders.iter().map(|&(label, p)| (label, vec![order(name, p)], None)).collect();
-        all.push(("0", vec![order(name, 0.0)], Some(Merge::By(&[SUM]))));
+        all.push(("0", vec![order(name, 0.0)], Some(Merge::OtherOperators(&[SUM]))));
         all
     };
     match base {
@@ -84,30 +85,30 @@ fn variants(base: &str) -> Vec<(&'static str, Named, Option<Merge>)> {
 }
 
 /// Returns the elements to reduce. For products and extremes, a few elements differ from the others.
-fn numbers(base: &str) -> fn(i64) -> i64 {
+fn input_numbers(base: &str) -> fn(i64) -> i64 {
     match base {
         "prod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
         // One element differs, near the end of each line.
         "all" => |i| i64::from(i % 23_417 != 23_390),
         "any" => |i| i64::from(i % 23_417 == 23_390),
-        "amax" | "amin" | "aminmax" | "max" | "min" => |i| varied(i) / 2 + if i == 23_390 { 60 } else { 0 },
-        _ => sparse,
+        "amax" | "amin" | "aminmax" | "max" | "min" => |i| varied_number(i) / 2 + if i == 23_390 { 60 } else { 0 },
+        _ => sparse_number,
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     if name.base == "trace" {
-        return trace(operator, kind);
+        return trace_trials(operator, kind);
     }
     let mut trials = Vec::new();
     for (label, extra, way) in variants(name.base) {
         for lines in layouts {
-            let array = lines.array(kind, numbers(name.base));
-            let way = way.unwrap_or_else(|| merge(name.base));
-            let expected = folded(operator, &array, lines.dim, &extra, way)?;
-            let expected = expected.into_iter().map(Expected::Numbers).collect();
-            let given = over(operator, array, lines.dim, extra.clone());
+            let array = lines.array(kind, input_numbers(name.base));
+            let way = way.unwrap_or_else(|| merge_of(name.base));
+            let expected = reduce_in_parts(operator, &array, lines.dim, &extra, way)?;
+            let expected = expected.into_iter().map(Expected::Elements).collect();
+            let given = reduce_arguments(operator, array, lines.dim, extra.clone());
             trials.push(Trial::new(format!("{} {label}", lines.label()), given, expected));
         }
     }
@@ -115,112 +116,114 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
 }
 
 /// Returns the arguments that reduce an array over a dimension, or over all elements if the operator has no `dim`.
-fn over(operator: &Operator, array: Array, dim: usize, extra: Named) -> Named {
+fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedArguments) -> NamedArguments {
     let mut given = extra;
-    given.push(("self", Given::Data(array)));
+    given.push(("self", LargeArgument::Data(array)));
     if let Some((_, argument)) = operator.schema().argument("dim") {
         let dim = i64::try_from(dim).unwrap_or(0);
         let is_list = matches!(argument.ty.required().kind, TypeKind::List(..));
-        given.push(("dim", fixed(if is_list { Value::from(vec![dim]) } else { dim.into() })));
+        given.push(("dim", fixed_value(if is_list { Value::from(vec![dim]) } else { dim.into() })));
     }
     if operator.schema().argument("keepdim").is_some() {
-        given.push(("keepdim", fixed(true)));
+        given.push(("keepdim", fixed_value(true)));
     }
     if operator.name().overload.ends_with("dtype") {
-        given.push(("dtype", Given::Dtype));
+        given.push(("dtype", LargeArgument::Dtype));
     }
     given
 }
 
 /// Computes the results of a reduction from partial results of few elements.
-fn folded(
+fn reduce_in_parts(
     operator: &'static Operator,
     array: &Array,
     dim: usize,
-    extra: &Named,
+    extra: &NamedArguments,
     merge: Merge,
-) -> Result<Vec<Array>, Stop> {
+) -> Result<Vec<Array>, CallError> {
     let takes_dim = operator.schema().argument("dim").is_some();
     let array = array.contiguous();
     if !takes_dim {
-        let all = parts_folded(operator, &array.row(), 0, extra, merge)?;
-        return Ok(all.iter().map(|result| result.sized(&[])).collect());
+        let all = reduce_dim_in_parts(operator, &array.flattened(), 0, extra, merge)?;
+        return Ok(all.iter().map(|result| result.reshaped(&[])).collect());
     }
-    let mut results = parts_folded(operator, &array, dim, extra, merge)?;
+    let mut results = reduce_dim_in_parts(operator, &array, dim, extra, merge)?;
     if operator.schema().argument("keepdim").is_none() {
         for result in &mut results {
             let mut sizes = array.sizes.clone();
             sizes.remove(dim);
-            *result = result.sized(&sizes);
+            *result = result.reshaped(&sizes);
         }
     }
     Ok(results)
 }
 
 /// Computes the results of a reduction over a dimension, which is kept with size 1.
-fn parts_folded(
+fn reduce_dim_in_parts(
     operator: &'static Operator,
     array: &Array,
     dim: usize,
-    extra: &Named,
+    extra: &NamedArguments,
     merge: Merge,
-) -> Result<Vec<Array>, Stop> {
-    let (outer, length, inner) = array.split(dim);
+) -> Result<Vec<Array>, CallError> {
+    let (outer, length, inner) = array.split_at_dim(dim);
     let lines = outer * inner;
     let mut kept = array.sizes.clone();
     kept[dim] = 1;
-    if length * lines <= FEW {
-        let results = small(operator, &over(operator, array.clone(), dim, extra.clone()))?;
-        return Ok(results.iter().map(|result| result.sized(&kept)).collect());
+    if length * lines <= MAX_TRUSTED {
+        let results = call_small(operator, &reduce_arguments(operator, array.clone(), dim, extra.clone()))?;
+        return Ok(results.iter().map(|result| result.reshaped(&kept)).collect());
     }
-    if length <= FEW && lines > 1 {
+    if length <= MAX_TRUSTED && lines > 1 {
         // Many short lines: reduce a few lines per call.
         let other = usize::from(dim == 0);
-        let parts = cut(array, other, (FEW / length).max(1), |part| parts_folded(operator, part, dim, extra, merge))?;
-        return Ok(together(&parts, other));
+        let parts = map_parts(array, other, (MAX_TRUSTED / length).max(1), |part| {
+            reduce_dim_in_parts(operator, part, dim, extra, merge)
+        })?;
+        return Ok(concatenate_results(&parts, other));
     }
-    let each = FEW / lines;
-    let parts = cut(array, dim, each, |part| parts_folded(operator, part, dim, extra, merge))?;
-    let counts = cut(array, dim, each, |part| Ok(part.split(dim).1))?;
-    together(&parts, dim)
+    let each = MAX_TRUSTED / lines;
+    let parts = map_parts(array, dim, each, |part| reduce_dim_in_parts(operator, part, dim, extra, merge))?;
+    let counts = map_parts(array, dim, each, |part| Ok(part.split_at_dim(dim).1))?;
+    concatenate_results(&parts, dim)
         .into_iter()
         .enumerate()
         .map(|(at, partial)| match merge {
-            Merge::Itself => Ok(parts_folded(operator, &partial, dim, extra, merge)?.swap_remove(at)),
-            Merge::By(others) => merged_by(others[at], &partial, dim),
-            Merge::Mean => Ok(mean(&partial, dim, &counts)),
+            Merge::SameOperator => Ok(reduce_dim_in_parts(operator, &partial, dim, extra, merge)?.swap_remove(at)),
+            Merge::OtherOperators(others) => reduce_with(others[at], &partial, dim),
+            Merge::WeightedMean => Ok(weighted_mean(&partial, dim, &counts)),
         })
         .collect()
 }
 
-fn cut<T>(
+fn map_parts<T>(
     array: &Array,
     dim: usize,
     each: usize,
-    mut f: impl FnMut(&Array) -> Result<T, Stop>,
-) -> Result<Vec<T>, Stop> {
-    let length = array.split(dim).1;
-    (0..length).step_by(each).map(|from| f(&array.part(dim, from, each.min(length - from)))).collect()
+    mut f: impl FnMut(&Array) -> Result<T, CallError>,
+) -> Result<Vec<T>, CallError> {
+    let length = array.split_at_dim(dim).1;
+    (0..length).step_by(each).map(|from| f(&array.narrowed(dim, from, each.min(length - from)))).collect()
 }
 
 /// Concatenates, for each result, the partial results.
-fn together(parts: &[Vec<Array>], dim: usize) -> Vec<Array> {
+fn concatenate_results(parts: &[Vec<Array>], dim: usize) -> Vec<Array> {
     let of = |at: usize| parts.iter().map(|part| part[at].clone()).collect::<Vec<_>>();
-    (0..parts[0].len()).map(|at| Array::joined(&of(at), dim)).collect()
+    (0..parts[0].len()).map(|at| Array::concatenated(&of(at), dim)).collect()
 }
 
 /// Reduces an array by the operator of this name, along a dimension that is kept with size 1.
-pub(super) fn merged_by(name: &str, partial: &Array, dim: usize) -> Result<Array, Stop> {
-    let operator = Operator::find(name).map_err(|error| Stop::NotImplemented(error.to_string()))?;
-    Ok(parts_folded(operator, partial, dim, &Vec::new(), Merge::Itself)?.swap_remove(0))
+pub(super) fn reduce_with(name: &str, partial: &Array, dim: usize) -> Result<Array, CallError> {
+    let operator = Operator::find(name).map_err(|error| CallError::NotImplemented(error.to_string()))?;
+    Ok(reduce_dim_in_parts(operator, partial, dim, &Vec::new(), Merge::SameOperator)?.swap_remove(0))
 }
 
-fn mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
-    #[expect(clippy::cast_precision_loss, reason = "there are fewer than a million")]
+fn weighted_mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer than a million elements")]
     let weight = |count: usize| count as f64;
     let total: f64 = counts.iter().copied().map(weight).sum();
-    let means = partial.lines(dim).map(|line| {
-        let weighted = line.iter().zip(counts).map(|(&at, &count)| complex(partial.elements[at]) * weight(count));
+    let means = partial.line_indices(dim).map(|line| {
+        let weighted = line.iter().zip(counts).map(|(&at, &count)| to_complex(partial.elements[at]) * weight(count));
         let mean = weighted.sum::<dispatch_runtime::Complex64>() / total;
         if partial.dtype.is_complex() { mean.into() } else { mean.re.into() }
     });
@@ -231,17 +234,17 @@ fn mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
 }
 
 /// Creates the trial of `trace`, the sum of the diagonal of a matrix.
-fn trace(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, Stop> {
+fn trace_trials(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, CallError> {
     let side: usize = 300;
-    let array = kind.array(&[300, 300], sparse);
+    let array = kind.array(&[300, 300], sparse_number);
     // Blocks along the diagonal have few elements and together the same diagonal.
     let mut parts = Vec::new();
     for first in (0..side).step_by(10) {
-        let block = array.part(0, first, 10).part(1, first, 10);
-        parts.extend(small(operator, &vec![("self", block.into())])?);
+        let block = array.narrowed(0, first, 10).narrowed(1, first, 10);
+        parts.extend(call_small(operator, &vec![("self", block.into())])?);
     }
-    let parts = Array::joined(&parts.iter().map(|part| part.sized(&[1])).collect::<Vec<_>>(), 0);
-    let total = first_of(SUM, &vec![("self", parts.into()), ("dim", fixed(vec![0_i64]))])?;
-    let given = vec![("self", Given::Data(array))];
-    Ok(vec![Trial::new("of [300, 300]", given, vec![Expected::Numbers(total.sized(&[]))])])
+    let parts = Array::concatenated(&parts.iter().map(|part| part.reshaped(&[1])).collect::<Vec<_>>(), 0);
+    let total = call_small_by_name(SUM, &vec![("self", parts.into()), ("dim", fixed_value(vec![0_i64]))])?;
+    let given = vec![("self", LargeArgument::Data(array))];
+    Ok(vec![Trial::new("of [300, 300]", given, vec![Expected::Elements(total.reshaped(&[]))])])
 }

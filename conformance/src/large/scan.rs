@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Operator, Scalar};
 
-use super::input::{Kind, sparse, varied};
-use super::trial::{Expected, Given, Trial, fixed, small};
-use super::{FEW, Family, Layouts};
+use super::input::{Kind, sparse_number, varied_number};
+use super::trial::{Expected, LargeArgument, Trial, call_small, fixed_value};
+use super::{Family, Layouts, MAX_TRUSTED};
 use crate::array::Array;
-use crate::tensors::complex;
-use crate::verdict::Stop;
+use crate::tensors::to_complex;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"],
@@ -15,34 +15,34 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-fn numbers(base: &str) -> fn(i64) -> i64 {
+fn input_numbers(base: &str) -> fn(i64) -> i64 {
     match base {
         "cumprod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
-        "cummax" | "cummin" => |i| varied(i) / 2 + (i % 23_417) / 1000,
-        _ => sparse,
+        "cummax" | "cummin" => |i| varied_number(i) / 2 + (i % 23_417) / 1000,
+        _ => sparse_number,
     }
 }
 
 /// Combines an element of a part's scan with the carry of the parts before it.
-fn carried(base: &str, carry: Scalar, own: Scalar) -> Scalar {
+fn combine_carry(base: &str, carry: Scalar, own: Scalar) -> Scalar {
     let ordered = |is_first: bool| if is_first { carry } else { own };
     match (base, carry, own) {
         ("cumsum", Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
         ("cumprod", Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a * b),
         ("cumsum", Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a + b),
         ("cumprod", Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a * b),
-        ("cumsum", ..) => Scalar::Complex(complex(carry) + complex(own)),
-        ("cumprod", ..) => Scalar::Complex(complex(carry) * complex(own)),
-        ("cummax", ..) => ordered(complex(carry).re > complex(own).re),
-        ("cummin", ..) => ordered(complex(carry).re < complex(own).re),
+        ("cumsum", ..) => Scalar::Complex(to_complex(carry) + to_complex(own)),
+        ("cumprod", ..) => Scalar::Complex(to_complex(carry) * to_complex(own)),
+        ("cummax", ..) => ordered(to_complex(carry).re > to_complex(own).re),
+        ("cummin", ..) => ordered(to_complex(carry).re < to_complex(own).re),
         _ => {
-            let (a, b) = (complex(carry).re, complex(own).re);
+            let (a, b) = (to_complex(carry).re, to_complex(own).re);
             Scalar::Float(a.max(b) + (-(a - b).abs()).exp().ln_1p())
         }
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     // Complex numbers have no order, and a complex logarithm has branches.
     let is_unfit = kind == Kind::Complex && !matches!(name.base, "cumsum" | "cumprod");
@@ -51,29 +51,29 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
     }
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, numbers(name.base));
+        let array = lines.array(kind, input_numbers(name.base));
         let of = array.contiguous();
-        let values = scanned(operator, &of, lines.dim)?;
-        let dim = fixed(i64::try_from(lines.dim).unwrap_or(0));
-        let mut expected = vec![Expected::Numbers(values.clone())];
+        let values = scan_in_parts(operator, &of, lines.dim)?;
+        let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
+        let mut expected = vec![Expected::Elements(values.clone())];
         if operator.schema().returns.len() == 2 {
             expected.push(Expected::Anything);
         }
-        trials.push(Trial::new(lines.label(), vec![("self", Given::Data(array)), ("dim", dim)], expected));
+        trials.push(Trial::new(lines.label(), vec![("self", LargeArgument::Data(array)), ("dim", dim)], expected));
     }
     Ok(trials)
 }
 
-fn scanned(operator: &'static Operator, array: &Array, dim: usize) -> Result<Array, Stop> {
+fn scan_in_parts(operator: &'static Operator, array: &Array, dim: usize) -> Result<Array, CallError> {
     let mut result = array.clone();
-    for line in array.lines(dim) {
+    for line in array.line_indices(dim) {
         let mut carry = None;
-        for part in line.chunks(FEW) {
+        for part in line.chunks(MAX_TRUSTED) {
             let elements = part.iter().map(|&at| array.elements[at]).collect();
             let own = Array::new(array.dtype, &[i64::try_from(part.len()).unwrap_or(0)], elements);
-            let own = small(operator, &vec![("self", own.into()), ("dim", fixed(0_i64))])?.swap_remove(0);
+            let own = call_small(operator, &vec![("self", own.into()), ("dim", fixed_value(0_i64))])?.swap_remove(0);
             for (&at, &own) in part.iter().zip(&own.elements) {
-                result.elements[at] = carry.map_or(own, |carry| carried(operator.name().base, carry, own));
+                result.elements[at] = carry.map_or(own, |carry| combine_carry(operator.name().base, carry, own));
             }
             carry = part.last().map(|&at| result.elements[at]);
         }

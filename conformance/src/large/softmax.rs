@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{Kind, sparse};
-use super::trial::{Expected, Given, Named, Trial, first_of, fixed};
-use super::{FEW, Family, Layouts};
+use super::input::{Kind, sparse_number};
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small_by_name, fixed_value};
+use super::{Family, Layouts, MAX_TRUSTED};
 use crate::array::Array;
-use crate::tensors::complex;
-use crate::verdict::Stop;
+use crate::tensors::to_complex;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -23,32 +23,32 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     let is_log = name.base.contains("log");
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, sparse);
+        let array = lines.array(kind, sparse_number);
         let of = array.contiguous();
-        let dim = fixed(i64::try_from(lines.dim).unwrap_or(0));
-        let logarithms = logarithms(&of, lines.dim)?;
-        let output = map(&logarithms, |_, x| if is_log { x } else { x.exp() });
+        let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
+        let logarithms = log_softmax(&of, lines.dim)?;
+        let output = map_elements(&logarithms, |_, x| if is_log { x } else { x.exp() });
         if !name.base.contains("backward") {
-            let mut given: Named = vec![("self", Given::Data(array)), ("dim", dim)];
+            let mut given: NamedArguments = vec![("self", LargeArgument::Data(array)), ("dim", dim)];
             if operator.schema().argument("half_to_float").is_some() {
-                given.push(("half_to_float", fixed(false)));
+                given.push(("half_to_float", fixed_value(false)));
             }
-            trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(output)]));
+            trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(output)]));
             continue;
         }
         // The gradients are mostly zero, so that sums of them are exact in every dtype. The output is a constant power of two, as from a
         // softmax of two equal elements.
-        let slopes = lines.array(kind, |i| sparse(i + 11));
-        let output = map(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
+        let slopes = lines.array(kind, |i| sparse_number(i + 11));
+        let output = map_elements(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
         let mut expected = output.clone();
         let grads = slopes.contiguous();
-        let pair = |at: usize| (complex(grads.elements[at]).re, complex(output.elements[at]).re);
-        for line in grads.lines(lines.dim) {
+        let pair = |at: usize| (to_complex(grads.elements[at]).re, to_complex(output.elements[at]).re);
+        for line in grads.line_indices(lines.dim) {
             let parts = line.iter().map(|&at| pair(at)).map(|(grad, out)| if is_log { grad } else { grad * out });
             let total: f64 = parts.sum();
             for at in line {
@@ -57,35 +57,36 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
                 expected.elements[at] = Scalar::Float(slope);
             }
         }
-        let given: Named = vec![
-            ("grad_output", Given::Data(slopes)),
-            ("output", Given::Data(output)),
+        let given: NamedArguments = vec![
+            ("grad_output", LargeArgument::Data(slopes)),
+            ("output", LargeArgument::Data(output)),
             ("dim", dim),
-            ("input_dtype", Given::Dtype),
+            ("input_dtype", LargeArgument::Dtype),
         ];
-        trials.push(Trial::new(lines.label(), given, vec![Expected::Numbers(expected)]));
+        trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(expected)]));
     }
     Ok(trials)
 }
 
-fn map(array: &Array, f: impl Fn(usize, f64) -> f64) -> Array {
-    let elements = array.elements.iter().enumerate().map(|(at, &x)| Scalar::Float(f(at, complex(x).re))).collect();
+fn map_elements(array: &Array, f: impl Fn(usize, f64) -> f64) -> Array {
+    let elements = array.elements.iter().enumerate().map(|(at, &x)| Scalar::Float(f(at, to_complex(x).re))).collect();
     Array::new(array.dtype, &array.sizes, elements)
 }
 
 /// Returns the log-softmax along a dimension.
-fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
+fn log_softmax(array: &Array, dim: usize) -> Result<Array, CallError> {
     let mut result = array.clone();
-    for line in array.lines(dim) {
+    for line in array.line_indices(dim) {
         let mut sums = Vec::new();
-        for part in line.chunks(FEW) {
+        for part in line.chunks(MAX_TRUSTED) {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
-            let first = complex(elements[0]).re;
+            let first = to_complex(elements[0]).re;
             let own = Array::new(DType::F64, &[i64::try_from(part.len()).unwrap_or(0)], elements);
-            let given: Named = vec![("self", own.into()), ("dim", fixed(0_i64)), ("half_to_float", fixed(false))];
-            let own = first_of("aten::_log_softmax", &given)?;
+            let given: NamedArguments =
+                vec![("self", own.into()), ("dim", fixed_value(0_i64)), ("half_to_float", fixed_value(false))];
+            let own = call_small_by_name("aten::_log_softmax", &given)?;
             // Log-softmax subtracts the logarithm of the part's sum of exponentials.
-            let sum = first - complex(own.elements[0]).re;
+            let sum = first - to_complex(own.elements[0]).re;
             for (&at, &x) in part.iter().zip(&own.elements) {
                 result.elements[at] = x;
             }
@@ -93,9 +94,9 @@ fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
         }
         let highest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total = highest + sums.iter().map(|sum| (sum - highest).exp()).sum::<f64>().ln();
-        for (part, sum) in line.chunks(FEW).zip(sums) {
+        for (part, sum) in line.chunks(MAX_TRUSTED).zip(sums) {
             for &at in part {
-                result.elements[at] = Scalar::Float(complex(result.elements[at]).re + sum - total);
+                result.elements[at] = Scalar::Float(to_complex(result.elements[at]).re + sum - total);
             }
         }
     }

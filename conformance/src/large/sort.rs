@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{Kind, Lines, varied};
-use super::trial::{Expected, Given, Named, Trial, fixed};
+use super::input::{Kind, LineLayout, varied_number};
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, fixed_value};
 use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::real;
-use crate::verdict::Stop;
+use crate::tensors::to_real;
+use crate::verdict::CallError;
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -44,30 +44,30 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+#[expect(clippy::unnecessary_wraps, reason = "the functions of all families have one type")]
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
-    let of = |lines: &Lines| -> Vec<Trial> {
-        let array = lines.array(kind, varied);
+    let of = |lines: &LineLayout| -> Vec<Trial> {
+        let array = lines.array(kind, varied_number);
         match name.base {
-            "sort" | "argsort" | "msort" => sorts(operator, *lines, &array),
-            "topk" | "kthvalue" | "mode" | "median" | "nanmedian" => chosen(operator, *lines, &array),
-            "quantile" | "nanquantile" if kind == Kind::Real => quantiles(operator, *lines, &array),
+            "sort" | "argsort" | "msort" => sort_trials(operator, *lines, &array),
+            "topk" | "kthvalue" | "mode" | "median" | "nanmedian" => selection_trials(operator, *lines, &array),
+            "quantile" | "nanquantile" if kind == Kind::Real => quantile_trials(operator, *lines, &array),
             "quantile" | "nanquantile" => Vec::new(),
-            "_unique" | "_unique2" | "unique_consecutive" => distinct(operator, *lines, kind),
-            _ => found(operator, *lines, kind),
+            "_unique" | "_unique2" | "unique_consecutive" => unique_trials(operator, *lines, kind),
+            _ => search_trials(operator, *lines, kind),
         }
     };
     Ok(layouts.iter().flat_map(of).collect())
 }
 
 fn compare(a: Scalar, b: Scalar) -> Ordering {
-    real(a).total_cmp(&real(b))
+    to_real(a).total_cmp(&to_real(b))
 }
 
 /// Returns, for each line along a dimension, its logical indices, and the order of its elements.
-fn sorted(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let sorted = array.lines(dim).map(|line| {
+fn sorted_lines(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let sorted = array.line_indices(dim).map(|line| {
         let mut order: Vec<usize> = (0..line.len()).collect();
         let by = |&a: &usize, &b: &usize| compare(array.elements[line[a]], array.elements[line[b]]);
         order.sort_by(|a, b| if descending { by(b, a) } else { by(a, b) });
@@ -76,15 +76,15 @@ fn sorted(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<u
     sorted.collect()
 }
 
-fn number(position: usize) -> Scalar {
+fn to_scalar(position: usize) -> Scalar {
     Scalar::Int(i64::try_from(position).unwrap_or(i64::MAX))
 }
 
-fn named(array: &Array, dim: usize) -> Named {
-    vec![("self", Given::Data(array.clone())), ("dim", fixed(i64::try_from(dim).unwrap_or(0)))]
+fn line_arguments(array: &Array, dim: usize) -> NamedArguments {
+    vec![("self", LargeArgument::Data(array.clone())), ("dim", fixed_value(i64::try_from(dim).unwrap_or(0)))]
 }
 
-fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
+fn sort_trials(operator: &'static Operator, lines: LineLayout, array: &Array) -> Vec<Trial> {
     let name = operator.name();
     let (of, has_dim) = (array.contiguous(), operator.schema().argument("dim").is_some());
     if !has_dim && lines.dim != 0 {
@@ -93,29 +93,29 @@ fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial>
     let directions: &[bool] = if has_dim { &[false, true] } else { &[false] };
     let trial = |&descending: &bool| {
         let (mut values, mut indices) = (of.clone(), Array { dtype: DType::I64, ..of.clone() });
-        for (line, order) in sorted(&of, lines.dim, descending) {
+        for (line, order) in sorted_lines(&of, lines.dim, descending) {
             for (&to, from) in line.iter().zip(order) {
                 values.elements[to] = of.elements[line[from]];
-                indices.elements[to] = number(from);
+                indices.elements[to] = to_scalar(from);
             }
         }
         let is_stable = name.overload == "stable";
         let positions = if is_stable {
-            Expected::Numbers(indices)
+            Expected::Elements(indices)
         } else {
-            Expected::Positions { of: of.clone(), dim: Some(lines.dim), values: values.clone() }
+            Expected::Indices { of: of.clone(), dim: Some(lines.dim), values: values.clone() }
         };
-        let mut given = named(array, lines.dim);
+        let mut given = line_arguments(array, lines.dim);
         if is_stable {
-            given.push(("stable", fixed(true)));
+            given.push(("stable", fixed_value(true)));
         }
         if has_dim {
-            given.push(("descending", fixed(descending)));
+            given.push(("descending", fixed_value(descending)));
         }
         let expected = match name.base {
             "argsort" => vec![positions],
-            "msort" => vec![Expected::Numbers(values)],
-            _ => vec![Expected::Numbers(values), positions],
+            "msort" => vec![Expected::Elements(values)],
+            _ => vec![Expected::Elements(values), positions],
         };
         Trial::new(format!("{}, descending: {descending}", lines.label()), given, expected)
     };
@@ -123,17 +123,17 @@ fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial>
 }
 
 /// Creates trials of operators that select elements of each line by rank or frequency.
-fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
+fn selection_trials(operator: &'static Operator, lines: LineLayout, array: &Array) -> Vec<Trial> {
     let (name, of) = (operator.name(), array.contiguous());
     let of_all = operator.schema().argument("dim").is_none();
-    let (of, dim) = if of_all { (of.row(), 0) } else { (of, lines.dim) };
-    let (_, length, _) = of.split(dim);
+    let (of, dim) = if of_all { (of.flattened(), 0) } else { (of, lines.dim) };
+    let (_, length, _) = of.split_at_dim(dim);
     let count = if name.base == "topk" { (length / 3).clamp(1, 1000) } else { 1 };
-    let all = sorted(&of, dim, name.base == "topk");
+    let all = sorted_lines(&of, dim, name.base == "topk");
     let mut sizes = of.sizes.clone();
     sizes[dim] = i64::try_from(count).unwrap_or(0);
     let mut values = Array::new(of.dtype, &sizes, vec![Scalar::Int(0); all.len() * count]);
-    for ((line, order), to) in all.iter().zip(values.lines(dim)) {
+    for ((line, order), to) in all.iter().zip(values.line_indices(dim)) {
         let at = |rank: usize| of.elements[line[order[rank]]];
         let picks = match name.base {
             "topk" => (0..count).map(at).collect(),
@@ -144,20 +144,20 @@ fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial
         to.iter().zip(picks).for_each(|(&to, value)| values.elements[to] = value);
     }
     if of_all {
-        let expected = vec![Expected::Numbers(values.sized(&[]))];
-        return vec![Trial::new(lines.label(), vec![("self", Given::Data(array.clone()))], expected)];
+        let expected = vec![Expected::Elements(values.reshaped(&[]))];
+        return vec![Trial::new(lines.label(), vec![("self", LargeArgument::Data(array.clone()))], expected)];
     }
-    let mut given = named(array, dim);
+    let mut given = line_arguments(array, dim);
     match name.base {
-        "topk" => given.push(("k", fixed(i64::try_from(count).unwrap_or(0)))),
-        "kthvalue" => given.push(("k", fixed(i64::try_from(2 * length / 3 + 1).unwrap_or(0)))),
+        "topk" => given.push(("k", fixed_value(i64::try_from(count).unwrap_or(0)))),
+        "kthvalue" => given.push(("k", fixed_value(i64::try_from(2 * length / 3 + 1).unwrap_or(0)))),
         _ => {}
     }
     if name.base != "topk" {
-        given.push(("keepdim", fixed(true)));
+        given.push(("keepdim", fixed_value(true)));
     }
-    let positions = Expected::Positions { of, dim: Some(dim), values: values.clone() };
-    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values), positions])]
+    let positions = Expected::Indices { of, dim: Some(dim), values: values.clone() };
+    vec![Trial::new(lines.label(), given, vec![Expected::Elements(values), positions])]
 }
 
 /// Returns the most frequent of sorted scalars, and the least of several that are equally frequent.
@@ -167,38 +167,38 @@ fn most_frequent(sorted: &[Scalar]) -> Scalar {
     longest.map_or(Scalar::Int(0), |run| run[0])
 }
 
-fn quantiles(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
-    const SHARES: [f64; 3] = [0.25, 0.5, 0.999];
+fn quantile_trials(operator: &'static Operator, lines: LineLayout, array: &Array) -> Vec<Trial> {
+    const QUANTILES: [f64; 3] = [0.25, 0.5, 0.999];
     let of = array.contiguous();
-    let all = sorted(&of, lines.dim, false);
+    let all = sorted_lines(&of, lines.dim, false);
     let at_share = |share: f64, line: &[usize], order: &[usize]| {
-        #[expect(clippy::cast_precision_loss, reason = "lines are shorter than that")]
+        #[expect(clippy::cast_precision_loss, reason = "a line has fewer than 2^52 elements")]
         let place = share * (order.len() - 1) as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a line")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position is inside of a line")]
         let below = place.floor() as usize;
-        let value = |rank: usize| real(of.elements[line[order[rank.min(order.len() - 1)]]]);
+        let value = |rank: usize| to_real(of.elements[line[order[rank.min(order.len() - 1)]]]);
         Scalar::Float(value(below) + (value(below + 1) - value(below)) * place.fract())
     };
     let mut sizes = of.sizes.clone();
     sizes[lines.dim] = 1;
     let of_share = |share: f64| all.iter().map(|(line, order)| at_share(share, line, order)).collect::<Vec<Scalar>>();
-    let mut given = named(array, lines.dim);
-    given.push(("keepdim", fixed(true)));
+    let mut given = line_arguments(array, lines.dim);
+    given.push(("keepdim", fixed_value(true)));
     if operator.name().overload == "scalar" {
-        given.push(("q", fixed(SHARES[0])));
-        let values = Array::new(of.dtype, &sizes, of_share(SHARES[0]));
-        return vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])];
+        given.push(("q", fixed_value(QUANTILES[0])));
+        let values = Array::new(of.dtype, &sizes, of_share(QUANTILES[0]));
+        return vec![Trial::new(lines.label(), given, vec![Expected::Elements(values)])];
     }
-    given.push(("q", Given::Data(Array::floats(&[3], &SHARES))));
+    given.push(("q", LargeArgument::Data(Array::from_floats(&[3], &QUANTILES))));
     sizes.insert(0, 3);
-    let values = Array::new(of.dtype, &sizes, SHARES.iter().flat_map(|&share| of_share(share)).collect());
-    vec![Trial::new(lines.label(), given, vec![Expected::Numbers(values)])]
+    let values = Array::new(of.dtype, &sizes, QUANTILES.iter().flat_map(|&share| of_share(share)).collect());
+    vec![Trial::new(lines.label(), given, vec![Expected::Elements(values)])]
 }
 
-fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
+fn unique_trials(operator: &'static Operator, lines: LineLayout, kind: Kind) -> Vec<Trial> {
     let is_consecutive = operator.name().base == "unique_consecutive";
     // Runs of nine equal elements. Neighbouring runs may be equal.
-    let array = lines.array(kind, |i| if is_consecutive { varied(i / 9) / 3 } else { varied(i) });
+    let array = lines.array(kind, |i| if is_consecutive { varied_number(i / 9) / 3 } else { varied_number(i) });
     let of = array.contiguous();
     let mut order: Vec<usize> = (0..of.elements.len()).collect();
     if !is_consecutive {
@@ -208,46 +208,46 @@ fn distinct(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial>
     let mut inverse = vec![Scalar::Int(0); order.len()];
     for run in order.chunk_by(|&a, &b| compare(of.elements[a], of.elements[b]).is_eq()) {
         for &at in run {
-            inverse[at] = number(values.len());
+            inverse[at] = to_scalar(values.len());
         }
         values.push(of.elements[run[0]]);
-        counts.push(number(run.len()));
+        counts.push(to_scalar(run.len()));
     }
     let count = [i64::try_from(values.len()).unwrap_or(0)];
-    let mut given: Named = vec![("self", Given::Data(array)), ("return_inverse", fixed(true))];
+    let mut given: NamedArguments = vec![("self", LargeArgument::Data(array)), ("return_inverse", fixed_value(true))];
     let mut expected = vec![
-        Expected::Numbers(Array::new(of.dtype, &count, values)),
-        Expected::Numbers(Array::new(DType::I64, &of.sizes, inverse)),
+        Expected::Elements(Array::new(of.dtype, &count, values)),
+        Expected::Elements(Array::new(DType::I64, &of.sizes, inverse)),
     ];
     if operator.schema().argument("return_counts").is_some() {
-        given.push(("return_counts", fixed(true)));
-        expected.push(Expected::Numbers(Array::new(DType::I64, &count, counts)));
+        given.push(("return_counts", fixed_value(true)));
+        expected.push(Expected::Elements(Array::new(DType::I64, &count, counts)));
     }
     vec![Trial::new(lines.label(), given, expected)]
 }
 
 /// Creates trials of operators that search elements in a tensor.
-fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
+fn search_trials(operator: &'static Operator, lines: LineLayout, kind: Kind) -> Vec<Trial> {
     let name = operator.name();
     let length = lines.sizes.iter().product::<i64>();
     let rising = kind.array(&[length], |i| i * 100 / length);
-    let many = lines.array(kind, |i| varied(i).abs());
+    let many = lines.array(kind, |i| varied_number(i).abs());
     let few = kind.array(&[4], |i| [0, 7, 50, 100][usize::try_from(i).unwrap_or(0)]);
     let wanted = if name.overload.ends_with("Scalar") || name.overload.starts_with("Scalar") { 50 } else { 0 };
-    let scalar = |number: i64| fixed(kind.number(number));
+    let scalar = |number: i64| fixed_value(kind.scalar(number));
     let below = |sequence: &Array, x: Scalar, right: bool| {
-        sequence.elements.partition_point(|&y| real(y) < real(x) || right && real(y) <= real(x))
+        sequence.elements.partition_point(|&y| to_real(y) < to_real(x) || right && to_real(y) <= to_real(x))
     };
     let places = |queries: &Array, right: bool| {
-        let places = queries.elements.iter().map(|&x| number(below(&rising, x, right)));
-        Expected::Numbers(Array::new(DType::I64, &queries.sizes, places.collect()))
+        let places = queries.elements.iter().map(|&x| to_scalar(below(&rising, x, right)));
+        Expected::Elements(Array::new(DType::I64, &queries.sizes, places.collect()))
     };
     let among = |elements: &Array, tests: &Array| {
         let is_in = |x: &Scalar| tests.elements.iter().any(|y| compare(*x, *y).is_eq());
         let found = elements.elements.iter().map(|x| Scalar::Bool(is_in(x)));
-        Expected::Numbers(Array::new(DType::Bool, &elements.sizes, found.collect()))
+        Expected::Elements(Array::new(DType::Bool, &elements.sizes, found.collect()))
     };
-    let one = Array::new(kind.wide(), &[], vec![kind.number(wanted)]);
+    let one = Array::new(kind.wide_dtype(), &[], vec![kind.scalar(wanted)]);
     match (name.base, name.overload) {
         ("searchsorted" | "bucketize", overload) => {
             let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
@@ -256,8 +256,11 @@ fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
                 _ => ("one".to_owned(), scalar(wanted), one),
             };
             let trial = |right: bool| {
-                let given =
-                    vec![(sequence, rising.clone().into()), ("self", looked_for.clone()), ("right", fixed(right))];
+                let given = vec![
+                    (sequence, rising.clone().into()),
+                    ("self", looked_for.clone()),
+                    ("right", fixed_value(right)),
+                ];
                 Trial::new(format!("{label}, right: {right}"), given, vec![places(&queries, right)])
             };
             vec![trial(false), trial(true)]

@@ -5,17 +5,17 @@ use std::error::Error as _;
 
 use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem, Value};
 
-use super::FEW;
+use super::MAX_TRUSTED;
 use crate::array::Array;
-use crate::compare::{Extent, compare_to};
+use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::{Datum, to_values};
 use crate::decode;
-use crate::tensors::{HOST, rounded, whole};
-use crate::verdict::{Failure, Stop, invoke};
+use crate::tensors::{HOST, round_to_dtype, to_integer};
+use crate::verdict::{CallError, Failure, invoke};
 
 /// An argument of a large call.
 #[derive(Clone, Debug)]
-pub(super) enum Given {
+pub(super) enum LargeArgument {
     /// A tensor in the dtype under test.
     Data(Array),
     /// A list of tensors in the dtype under test.
@@ -26,8 +26,8 @@ pub(super) enum Given {
     Fixed(Datum),
 }
 
-impl Given {
-    fn datum(&self, dtype: Option<DType>) -> Datum {
+impl LargeArgument {
+    fn to_datum(&self, dtype: Option<DType>) -> Datum {
         let cast = |array: &Array| array.cast(dtype.unwrap_or(array.dtype));
         match self {
             Self::Data(array) => Datum::Array(cast(array)),
@@ -38,7 +38,7 @@ impl Given {
     }
 
     /// Returns the number of elements of the largest tensor.
-    fn largest(&self) -> usize {
+    fn max_element_count(&self) -> usize {
         let arrays = match self {
             Self::Data(array) => vec![array],
             Self::List(arrays) => arrays.iter().collect(),
@@ -49,90 +49,92 @@ impl Given {
     }
 }
 
-impl From<Array> for Given {
+impl From<Array> for LargeArgument {
     fn from(array: Array) -> Self {
         Self::Data(array)
     }
 }
 
-pub(super) fn fixed(value: impl Into<Value>) -> Given {
-    Given::Fixed(Datum::Plain(value.into()))
+pub(super) fn fixed_value(value: impl Into<Value>) -> LargeArgument {
+    LargeArgument::Fixed(Datum::Plain(value.into()))
 }
 
 /// Creates an argument whose dtype, such as `i64` of indices, does not depend on the dtype under test.
-pub(super) fn positions(array: Array) -> Given {
-    Given::Fixed(Datum::Array(array))
+pub(super) fn index_argument(array: Array) -> LargeArgument {
+    LargeArgument::Fixed(Datum::Array(array))
 }
 
 /// A result of a large call.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
     /// These elements, rounded to the dtype of the actual result. The recordings check that dtype.
-    Numbers(Array),
+    Elements(Array),
     /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
     /// distinct.
-    Positions { of: Array, dim: Option<usize>, values: Array },
+    Indices { of: Array, dim: Option<usize>, values: Array },
     /// Any result.
     Anything,
 }
 
-pub(super) type Named = Vec<(&'static str, Given)>;
+pub(super) type NamedArguments = Vec<(&'static str, LargeArgument)>;
 
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub(super) label: String,
-    pub(super) given: Named,
+    pub(super) given: NamedArguments,
     pub(super) expected: Vec<Expected>,
 }
 
 impl Trial {
-    pub(super) fn new(label: impl Into<String>, given: Named, expected: Vec<Expected>) -> Self {
+    pub(super) fn new(label: impl Into<String>, given: NamedArguments, expected: Vec<Expected>) -> Self {
         Self { label: label.into(), given, expected }
     }
 
     /// Makes the call, and compares the results with the expected ones.
-    pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
+    pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), CallError> {
         let values = arguments(operator, &self.given, Some(dtype), device)?;
         let written: Vec<Value> = values.clone();
         let mut results = invoke(operator, values)?;
         if results.is_empty() {
             results = written.into_iter().filter(|value| value.as_tensor().is_some()).take(1).collect();
         }
-        let found = read(&results)?;
+        let found = read_results(&results)?;
         for (index, (found, expected)) in found.iter().zip(&self.expected).enumerate() {
             expected.check(index, found)?;
         }
         if found.len() < self.expected.len() {
             let (actual, expected) = (found.len(), self.expected.len());
-            return Err(Stop::Failed(Failure::Results { actual, expected }));
+            return Err(CallError::Failed(Failure::ResultCount { actual, expected }));
         }
         Ok(())
     }
 }
 
 impl Expected {
-    fn check(&self, index: usize, found: &Datum) -> Result<(), Stop> {
+    fn check(&self, index: usize, found: &Datum) -> Result<(), CallError> {
         let (found, expected) = match (self, found) {
             (Self::Anything, _) => return Ok(()),
-            (Self::Numbers(expected), Datum::Array(found)) => {
-                (found.clone(), rounded(&expected.contiguous().cast(found.dtype))?)
+            (Self::Elements(expected), Datum::Array(found)) => {
+                (found.clone(), round_to_dtype(&expected.contiguous().cast(found.dtype))?)
             }
-            (Self::Positions { of, dim, values }, Datum::Array(found)) => {
-                (at(of, *dim, found).ok_or(Stop::Failed(Failure::Positions { index }))?, values.clone())
-            }
+            (Self::Indices { of, dim, values }, Datum::Array(found)) => (
+                select_elements(of, *dim, found).ok_or(CallError::Failed(Failure::InvalidIndices { index }))?,
+                values.clone(),
+            ),
             (_, found) => {
                 let actual = usize::from(matches!(found, Datum::Array(_)));
-                return Err(Stop::Failed(Failure::Results { actual, expected: 1 }));
+                return Err(CallError::Failed(Failure::ResultCount { actual, expected: 1 }));
             }
         };
-        let compared = compare_to(Extent::Values, &Datum::Array(found), &Datum::Array(expected));
-        compared.map_err(|difference| Stop::Failed(Failure::Result { index, difference }))
+        let compared =
+            compare_properties(ComparedProperties::AllButStrides, &Datum::Array(found), &Datum::Array(expected));
+        compared.map_err(|difference| CallError::Failed(Failure::Result { index, difference }))
     }
 }
 
 /// Returns the elements at these indices. Returns `None` if an index is out of range or occurs twice in a line.
-fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
-    let index = |at: usize| usize::try_from(whole(positions.elements[at])).ok();
+fn select_elements(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
+    let index = |at: usize| usize::try_from(to_integer(positions.elements[at])).ok();
     let Some(dim) = dim else {
         let elements = (0..positions.elements.len()).map(|at| of.elements.get(index(at)?).copied());
         return Some(Array::new(of.dtype, &positions.sizes, elements.collect::<Option<_>>()?));
@@ -144,8 +146,8 @@ fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     } else if sizes.len() > of.sizes.len() {
         sizes = [&sizes[..dim], &[sizes[dim..].iter().product()]].concat();
     }
-    let (mut elements, mut lines) = (positions.elements.clone(), positions.sized(&sizes).lines(dim));
-    for within in of.lines(dim) {
+    let (mut elements, mut lines) = (positions.elements.clone(), positions.reshaped(&sizes).line_indices(dim));
+    for within in of.line_indices(dim) {
         let mut seen = HashSet::new();
         for at in lines.next()? {
             let position = index(at).filter(|&position| seen.insert(position))?;
@@ -156,16 +158,21 @@ fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
 }
 
 /// Creates all arguments in the schema's order, in this dtype or in that of the expected results.
-fn arguments(operator: &Operator, given: &Named, dtype: Option<DType>, device: Device) -> Result<Vec<Value>, Stop> {
-    let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.datum(dtype));
-    Ok(to_values(&decode::by_name(operator.schema(), of_name)?, device)?)
+fn arguments(
+    operator: &Operator,
+    given: &NamedArguments,
+    dtype: Option<DType>,
+    device: Device,
+) -> Result<Vec<Value>, CallError> {
+    let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.to_datum(dtype));
+    Ok(to_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
 }
 
 /// Reads the results of a call, with lists flattened.
-fn read(results: &[Value]) -> Result<Vec<Datum>, Stop> {
+fn read_results(results: &[Value]) -> Result<Vec<Datum>, CallError> {
     let mut found = Vec::new();
     for result in results {
-        match Datum::read(result)? {
+        match Datum::from_value(result)? {
             Datum::Arrays(arrays) => found.extend(arrays.into_iter().map(Datum::Array)),
             other => found.push(other),
         }
@@ -174,25 +181,25 @@ fn read(results: &[Value]) -> Result<Vec<Datum>, Stop> {
 }
 
 /// Returns the results of a call on the host. The call is small, so its results are trusted.
-pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Array>, Stop> {
+pub(super) fn call_small(operator: &'static Operator, given: &NamedArguments) -> Result<Vec<Array>, CallError> {
     for (name, argument) in given {
-        let count = argument.largest();
-        assert!(count <= FEW, "{name} of {operator} has {count} elements, which is not few");
+        let count = argument.max_element_count();
+        assert!(count <= MAX_TRUSTED, "{name} of {operator} has {count} elements, more than {MAX_TRUSTED}");
     }
-    let results = read(&invoke(operator, arguments(operator, given, None, HOST)?)?)?;
+    let results = read_results(&invoke(operator, arguments(operator, given, None, HOST)?)?)?;
     Ok(results.iter().filter_map(Datum::as_array).map(Array::contiguous).collect())
 }
 
 /// Returns the first result of a small call of another operator.
-pub(super) fn first_of(name: &str, given: &Named) -> Result<Array, Stop> {
-    let operator = Operator::find(name).map_err(|error| Stop::NotImplemented(error.to_string()))?;
-    let expected = Failure::Results { actual: 0, expected: 1 };
-    small(operator, given)?.into_iter().next().ok_or(Stop::Failed(expected))
+pub(super) fn call_small_by_name(name: &str, given: &NamedArguments) -> Result<Array, CallError> {
+    let operator = Operator::find(name).map_err(|error| CallError::NotImplemented(error.to_string()))?;
+    let expected = Failure::ResultCount { actual: 0, expected: 1 };
+    call_small(operator, given)?.into_iter().next().ok_or(CallError::Failed(expected))
 }
 
 /// Whether a call was refused because the operator does not support the dtype.
-pub(super) fn is_about_dtype(stop: &Stop) -> bool {
-    let Stop::Failed(Failure::Refused(error)) = stop else { return false };
+pub(super) fn is_dtype_error(error: &CallError) -> bool {
+    let CallError::Failed(Failure::Refused(error)) = error else { return false };
     let cause = error.source().and_then(|source| source.downcast_ref::<BadArgument>());
     matches!(error.kind(), ErrorKind::UnsupportedDType { .. })
         || cause.is_some_and(|cause| matches!(*cause.problem, Problem::DType { .. }))

@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Complex64, Operator, Scalar};
 
-use super::input::{Kind, sparse};
-use super::trial::{Expected, Given, Named, Trial, fixed, small};
-use super::{FEW, Family, Layouts};
+use super::input::{Kind, sparse_number};
+use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value};
+use super::{Family, Layouts, MAX_TRUSTED};
 use crate::array::Array;
-use crate::tensors::complex;
-use crate::verdict::{Failure, Stop};
+use crate::tensors::to_complex;
+use crate::verdict::{CallError, Failure};
 
 pub(super) const FAMILY: Family = Family {
     names: &[
@@ -37,7 +37,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    fn join(self, other: Self) -> Self {
+    fn combine(self, other: Self) -> Self {
         let count = self.count + other.count;
         let delta = other.mean - self.mean;
         let mean = self.mean + delta * (other.count / count);
@@ -51,44 +51,46 @@ impl Moments {
 }
 
 /// Computes the moments of each line from `var_mean` of parts.
-pub(super) fn of_lines(array: &Array, dim: usize) -> Result<Vec<Moments>, Stop> {
+pub(super) fn line_moments(array: &Array, dim: usize) -> Result<Vec<Moments>, CallError> {
     let operator = Operator::find("aten::var_mean.correction");
-    let operator = operator.map_err(|error| Stop::NotImplemented(error.to_string()))?;
+    let operator = operator.map_err(|error| CallError::NotImplemented(error.to_string()))?;
     let mut all = Vec::new();
-    for line in array.lines(dim) {
-        let parts = line.chunks(FEW).map(|part| {
+    for line in array.line_indices(dim) {
+        let parts = line.chunks(MAX_TRUSTED).map(|part| {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
-            let part = Array::new(array.dtype, &[0], elements).row();
-            #[expect(clippy::cast_precision_loss, reason = "they are few")]
+            let part = Array::new(array.dtype, &[0], elements).flattened();
+            #[expect(clippy::cast_precision_loss, reason = "a part has at most 100 elements")]
             let count = part.elements.len() as f64;
-            let given: Named = vec![("self", part.into()), ("correction", fixed(Scalar::Float(0.0)))];
-            match &small(operator, &given)?[..] {
-                [var, mean] => {
-                    Ok(Moments { count, mean: complex(mean.elements[0]), squares: complex(var.elements[0]).re * count })
-                }
-                other => Err(Stop::Failed(Failure::Results { actual: other.len(), expected: 2 })),
+            let given: NamedArguments = vec![("self", part.into()), ("correction", fixed_value(Scalar::Float(0.0)))];
+            match &call_small(operator, &given)?[..] {
+                [var, mean] => Ok(Moments {
+                    count,
+                    mean: to_complex(mean.elements[0]),
+                    squares: to_complex(var.elements[0]).re * count,
+                }),
+                other => Err(CallError::Failed(Failure::ResultCount { actual: other.len(), expected: 2 })),
             }
         });
-        let parts = parts.collect::<Result<Vec<_>, Stop>>()?;
-        let Some(joined) = parts.into_iter().reduce(Moments::join) else { continue };
+        let parts = parts.collect::<Result<Vec<_>, CallError>>()?;
+        let Some(joined) = parts.into_iter().reduce(Moments::combine) else { continue };
         all.push(joined);
     }
     Ok(all)
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
     let takes_dim = operator.schema().argument("dim").is_some();
-    let corrections: Vec<(f64, Given)> = match name.overload {
-        "correction" => [0.0, 1.0, 2.5].map(|correction| (correction, fixed(Scalar::Float(correction)))).to_vec(),
-        _ => [(0.0, fixed(false)), (1.0, fixed(true))].to_vec(),
+    let corrections: Vec<(f64, LargeArgument)> = match name.overload {
+        "correction" => [0.0, 1.0, 2.5].map(|correction| (correction, fixed_value(Scalar::Float(correction)))).to_vec(),
+        _ => [(0.0, fixed_value(false)), (1.0, fixed_value(true))].to_vec(),
     };
-    let told = if name.overload == "correction" { "correction" } else { "unbiased" };
+    let correction_name = if name.overload == "correction" { "correction" } else { "unbiased" };
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, sparse);
-        let whole = array.row();
-        let moments = if takes_dim { of_lines(&array.contiguous(), lines.dim)? } else { of_lines(&whole, 0)? };
+        let array = lines.array(kind, sparse_number);
+        let whole = array.flattened();
+        let moments = if takes_dim { line_moments(&array.contiguous(), lines.dim)? } else { line_moments(&whole, 0)? };
         let mut sizes = if takes_dim { array.sizes.clone() } else { Vec::new() };
         if let Some(size) = sizes.get_mut(lines.dim) {
             *size = 1;
@@ -101,14 +103,15 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             let means = moments.iter().map(|moments| {
                 if kind == Kind::Complex { Scalar::Complex(moments.mean) } else { Scalar::Float(moments.mean.re) }
             });
-            let mut expected = vec![Expected::Numbers(Array::new(kind.wide(), &sizes, spread.collect()))];
+            let mut expected = vec![Expected::Elements(Array::new(kind.wide_dtype(), &sizes, spread.collect()))];
             if name.base.ends_with("mean") {
-                expected.push(Expected::Numbers(Array::new(kind.wide(), &sizes, means.collect())));
+                expected.push(Expected::Elements(Array::new(kind.wide_dtype(), &sizes, means.collect())));
             }
-            let mut named: Named = vec![("self", Given::Data(array.clone())), (told, given.clone())];
+            let mut named: NamedArguments =
+                vec![("self", LargeArgument::Data(array.clone())), (correction_name, given.clone())];
             if takes_dim {
                 let dim = i64::try_from(lines.dim).unwrap_or(0);
-                named.extend([("dim", fixed(vec![dim])), ("keepdim", fixed(true))]);
+                named.extend([("dim", fixed_value(vec![dim])), ("keepdim", fixed_value(true))]);
             }
             trials.push(Trial::new(format!("{} with {correction}", lines.label()), named, expected));
         }

@@ -7,76 +7,76 @@ struct Difference {
     /// Operator names without overload, and without the `_` of an in-place form.
     bases: &'static [&'static str],
     arguments: &'static [&'static str],
-    is_one: fn(DType, Scalar) -> bool,
+    applies: fn(DType, Scalar) -> bool,
 }
 
 const DIFFERENCES: [Difference; 16] = [
     // `alpha` of booleans is not converted to bool: true + -1 * true is 0, which is false.
-    Difference { bases: &["add"], arguments: &["alpha"], is_one: |dtype, _| dtype == DType::Bool },
+    Difference { bases: &["add"], arguments: &["alpha"], applies: |dtype, _| dtype == DType::Bool },
     // PyTorch adds the negated scalar, and the negation of the least integer overflows.
     Difference {
         bases: &["sub", "subtract", "rsub"],
         arguments: &["alpha"],
-        is_one: |dtype, number| is_least(dtype, number),
+        applies: |dtype, number| is_minimum_or_its_negation(dtype, number),
     },
     // Scalars are compared without wrapping them to the dtype of the tensor first.
     Difference {
         bases: &["bucketize", "searchsorted"],
         arguments: &["self"],
-        is_one: |dtype, number| dtype == DType::Bool || wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::Bool || wraps(dtype, number),
     },
-    Difference { bases: &["isin"], arguments: &["element", "test_element"], is_one: wraps },
+    Difference { bases: &["isin"], arguments: &["element", "test_element"], applies: wraps },
     Difference {
         bases: &["threshold", "threshold_backward"],
         arguments: &["threshold"],
-        is_one: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
     },
     Difference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
-        is_one: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
     },
     // Floats out of an integer dtype's range become the nearest integer of the dtype.
-    Difference { bases: &["fill"], arguments: &["value"], is_one: |_, number| !number.fits(DType::I32) },
+    Difference { bases: &["fill"], arguments: &["value"], applies: |_, number| !number.fits(DType::I32) },
     Difference {
         bases: &["linspace"],
         arguments: &["start", "end"],
-        is_one: |_, number| number == Scalar::Int(i64::MAX),
+        applies: |_, number| number == Scalar::Int(i64::MAX),
     },
     Difference {
         bases: &["logspace"],
         arguments: &["start", "end"],
-        is_one: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real(number)),
+        applies: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real(number)),
     },
     // A complex scalar makes a complex sequence, and cannot fill a boolean tensor.
     Difference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
-        is_one: |_, number| matches!(number, Scalar::Complex(_)),
+        applies: |_, number| matches!(number, Scalar::Complex(_)),
     },
-    Difference { bases: &["masked_fill"], arguments: &["value"], is_one: |dtype, _| dtype == DType::Bool },
+    Difference { bases: &["masked_fill"], arguments: &["value"], applies: |dtype, _| dtype == DType::Bool },
     // Computed in double precision: in PyTorch's single precision, the result is infinite or NaN.
     Difference {
         bases: &["norm", "linalg_vector_norm", "dist", "renorm"],
         arguments: &["p", "ord"],
-        is_one: |_, number| real(number).abs() > 1e38,
+        applies: |_, number| real(number).abs() > 1e38,
     },
     Difference {
         bases: &["pow", "float_power"],
         arguments: &["self", "exponent"],
-        is_one: |dtype, number| dtype.is_complex() && real(number).abs() > 100.0,
+        applies: |dtype, number| dtype.is_complex() && real(number).abs() > 100.0,
     },
     Difference {
         bases: &["var", "std", "var_mean", "std_mean"],
         arguments: &["correction"],
-        is_one: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real(number)),
+        applies: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real(number)),
     },
-    Difference { bases: &["special_zeta"], arguments: &["self"], is_one: |_, number| real(number) > 1e15 },
+    Difference { bases: &["special_zeta"], arguments: &["self"], applies: |_, number| real(number) > 1e15 },
     // Refused or accepted as by similar operators.
     Difference {
         bases: &["multi_margin_loss", "multi_margin_loss_backward"],
         arguments: &["p"],
-        is_one: |_, number| number == Scalar::Float(1.5),
+        applies: |_, number| number == Scalar::Float(1.5),
     },
 ];
 
@@ -89,7 +89,7 @@ pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: 
         || DIFFERENCES.iter().any(|difference| {
             difference.bases.contains(&base)
                 && difference.arguments.contains(&argument)
-                && (difference.is_one)(dtype, number)
+                && (difference.applies)(dtype, number)
         })
         || matches!((base, argument, number), ("histc", "max", Scalar::Float(1e-300)))
         || operator == "aten::pow.Scalar_out" && dtype == DType::Bool
@@ -98,7 +98,7 @@ pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: 
 
 /// Whether the result for a scalar argument differs between PyTorch's devices and its CPU, or cannot be known on the host without
 /// synchronization.
-pub(super) fn is_of_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
+pub(super) fn differs_on_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
     match base_of(operator) {
         // A scalar argument of an `F16` call is not rounded to `F16`.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
@@ -121,7 +121,7 @@ fn wraps(dtype: DType, number: Scalar) -> bool {
 }
 
 /// Whether the scalar is the least integer of the dtype, or its negation.
-fn is_least(dtype: DType, number: Scalar) -> bool {
+fn is_minimum_or_its_negation(dtype: DType, number: Scalar) -> bool {
     let least = dtype.integer_range().map_or(i64::MIN, |(least, _)| least);
     number == Scalar::Int(least) || number == Scalar::Int(least.wrapping_neg())
 }

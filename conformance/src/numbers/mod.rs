@@ -8,47 +8,50 @@ use flate2::read::GzDecoder;
 use serde_json::{Map, Value as Json, json};
 
 use crate::array::Array;
-use crate::case::{call, read};
-use crate::compare::{Difference, Extent, compare_to};
+use crate::case::{call, read_outcome};
+use crate::compare::{ComparedProperties, Difference, compare_properties};
 use crate::datum::{Datum, to_values};
-use crate::decode::{self, element};
+use crate::decode::{self, decode_element};
 use crate::error::{Error, Result};
 use crate::recording::{Call, read_lines};
 use crate::suite::Target;
-use crate::verdict::{Failure, Stop, Verdict};
+use crate::verdict::{CallError, Failure, Verdict};
 
-use differences::{is_intended, is_of_devices};
+use differences::{differs_on_devices, is_intended};
 
 /// The recorded scalars, and the calls of all operators with them.
-pub(crate) struct Numbers {
-    numbers: Vec<Json>,
-    lines: Vec<Line>,
+pub(crate) struct RecordedScalars {
+    scalars: Vec<Json>,
+    lines: Vec<RecordedLine>,
 }
 
 /// The calls of an operator in one dtype, with each scalar for one argument.
-struct Line {
+struct RecordedLine {
     operator: String,
     /// The name of the argument that gets the scalars.
-    at: String,
+    argument: String,
     dtype: String,
     /// All arguments by name.
     named: Map<String, Json>,
     /// For each scalar: the results, `"overflow"`, `"error"`, or null for a call that was not made.
     cells: Vec<Json>,
     /// The arguments that change with the scalar, by its index.
-    with: Map<String, Json>,
+    varying: Map<String, Json>,
 }
 
-impl Numbers {
+impl RecordedScalars {
     pub(crate) fn recorded() -> Result<Self> {
         let lines = read_lines(GzDecoder::new(&include_bytes!("../../golden/scalars.jsonl.gz")[..]));
         let lines = lines.map_err(|source| Error::Io { file: "scalars.jsonl".to_owned(), source })?;
         let mut lines = lines.iter().enumerate();
-        let first = lines.next().ok_or(Error::Lacks { what: "a line of numbers" })?.1;
-        let Some(Json::Array(numbers)) = parsed(first, 1)?.remove("numbers") else {
-            return Err(Error::Lacks { what: "`numbers`" });
+        let first = lines.next().ok_or(Error::MissingField { field: "a line with the scalars" })?.1;
+        let Some(Json::Array(numbers)) = parse_object(first, 1)?.remove("numbers") else {
+            return Err(Error::MissingField { field: "`numbers`" });
         };
-        Ok(Self { numbers, lines: lines.map(|(at, line)| Line::parse(line, at + 1)).collect::<Result<_>>()? })
+        Ok(Self {
+            scalars: numbers,
+            lines: lines.map(|(at, line)| RecordedLine::parse(line, at + 1)).collect::<Result<_>>()?,
+        })
     }
 
     /// Returns the names of the operators with recorded scalar arguments.
@@ -62,12 +65,12 @@ impl Numbers {
     pub(crate) fn check(&self, operator: &'static Operator, target: Target<'_>) -> Vec<Verdict> {
         let Target { without, is_sampled, .. } = target;
         let name = operator.name().to_string();
-        let is_missing = |line: &Line| without.iter().any(|dtype| line.mentions(*dtype));
+        let is_missing = |line: &RecordedLine| without.iter().any(|dtype| line.uses_dtype(*dtype));
         let lines = self.lines.iter().filter(|line| line.operator == name && !is_missing(line));
         let has_complex = !without.contains(&DType::C64);
         let due = |at: usize| {
             let numbers =
-                self.numbers.iter().enumerate().filter(move |(place, _)| !is_sampled || (place + at).is_multiple_of(3));
+                self.scalars.iter().enumerate().filter(move |(place, _)| !is_sampled || (place + at).is_multiple_of(3));
             numbers.filter(move |(_, number)| has_complex || number.get("complex").is_none())
         };
         lines.enumerate().map(|(at, line)| verdict(line, operator, target, due(at))).collect()
@@ -75,7 +78,7 @@ impl Numbers {
 }
 
 fn verdict<'a>(
-    line: &Line,
+    line: &RecordedLine,
     operator: &'static Operator,
     target: Target<'_>,
     numbers: impl Iterator<Item = (usize, &'a Json)>,
@@ -84,62 +87,69 @@ fn verdict<'a>(
     let dtype = line.dtype.parse().unwrap_or(DType::F64);
     for (place, number) in numbers {
         let is_intended = |number| {
-            is_intended(&line.operator, &line.at, dtype, number)
-                || target.has_device_differences && is_of_devices(&line.operator, dtype, number)
+            is_intended(&line.operator, &line.argument, dtype, number)
+                || target.has_device_differences && differs_on_devices(&line.operator, dtype, number)
         };
-        let Some(cell) = line.cells.get(place).filter(|_| !decode::number(number).is_some_and(is_intended)) else {
+        let Some(cell) = line.cells.get(place).filter(|_| !decode::decode_scalar(number).is_some_and(is_intended))
+        else {
             continue;
         };
-        match line.made(operator, target.device, place, number, cell) {
+        match line.check_cell(operator, target.device, place, number, cell) {
             Ok(()) => {}
-            Err(Stop::Failed(failure)) => wrong.push((number, failure)),
-            Err(stop) => return stop.into(),
+            Err(CallError::Failed(failure)) => wrong.push((number, failure)),
+            Err(error) => return error.into(),
         }
     }
     let numbers: Vec<String> = wrong.iter().map(|(number, _)| number.to_string()).collect();
     match wrong.into_iter().next() {
         None => Verdict::Passed,
-        Some((_, failure)) => {
-            Verdict::Failed(failure).of(format!("`{}` of {}, first of {}", line.at, line.dtype, numbers.join(" ")))
-        }
+        Some((_, failure)) => Verdict::Failed(failure).with_context(format!(
+            "`{}` of {}, first of {}",
+            line.argument,
+            line.dtype,
+            numbers.join(" ")
+        )),
     }
 }
 
-impl Line {
+impl RecordedLine {
     fn parse(text: &str, number: usize) -> Result<Self> {
-        let mut json = parsed(text, number)?;
+        let mut json = parse_object(text, number)?;
         let mut word = |key: &'static str| match json.remove(key) {
             Some(Json::String(word)) => Ok(word),
-            _ => Err(Error::Lacks { what: key }),
+            _ => Err(Error::MissingField { field: key }),
         };
-        let (operator, at, dtype) = (word("op")?, word("at")?, word("dtype")?);
-        let Some(Json::Array(cells)) = json.remove("cells") else { return Err(Error::Lacks { what: "`cells`" }) };
+        let (operator, argument, dtype) = (word("op")?, word("at")?, word("dtype")?);
+        let Some(Json::Array(cells)) = json.remove("cells") else {
+            return Err(Error::MissingField { field: "`cells`" });
+        };
         let mut map = |key| if let Some(Json::Object(map)) = json.remove(key) { map } else { Map::new() };
-        Ok(Self { operator, at, dtype, named: map("kwargs"), cells, with: map("with") })
+        Ok(Self { operator, argument, dtype, named: map("kwargs"), cells, varying: map("with") })
     }
 
-    fn mentions(&self, dtype: DType) -> bool {
+    fn uses_dtype(&self, dtype: DType) -> bool {
         let is_it = |name: &str| name.parse() == Ok(dtype);
         is_it(&self.dtype)
             || self.named.values().any(|json| json.pointer("/tensor/dtype").and_then(Json::as_str).is_some_and(is_it))
     }
 
     /// Makes the call with one scalar, and compares its outcome with the recorded cell.
-    fn made(
+    fn check_cell(
         &self,
         operator: &'static Operator,
         device: Device,
         place: usize,
         number: &Json,
         cell: &Json,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CallError> {
         if cell.is_null() || cell == "error" {
             return Ok(());
         }
         let mut named = self.named.clone();
-        let given = named.get_mut(&self.at).ok_or(Error::Lacks { what: "the argument of the numbers" })?;
-        *given = like(given, number);
-        if let Some(Json::Object(others)) = self.with.get(&place.to_string()) {
+        let given =
+            named.get_mut(&self.argument).ok_or(Error::MissingField { field: "the argument of the scalars" })?;
+        *given = in_form_of(given, number);
+        if let Some(Json::Object(others)) = self.varying.get(&place.to_string()) {
             named.extend(others.clone());
         }
         let call_of =
@@ -148,27 +158,27 @@ impl Line {
         let outcome = call(operator, to_values(&arguments, device)?);
         if cell == "overflow" {
             return match outcome {
-                Err(Stop::Failed(Failure::Refused(_))) => Ok(()),
-                Err(stop) => Err(stop),
-                Ok(_) => Err(Stop::Failed(Failure::NotRefused { mistake: format!("{number}") })),
+                Err(CallError::Failed(Failure::Refused(_))) => Ok(()),
+                Err(error) => Err(error),
+                Ok(_) => Err(CallError::Failed(Failure::NotRefused { mistake: format!("{number}") })),
             };
         }
-        let read = read(operator, &outcome?)?;
+        let read = read_outcome(operator, &outcome?)?;
         let actual = read.results.iter().flat_map(Datum::arrays);
         let expected = cell.as_array().map_or(&[][..], Vec::as_slice);
         for (index, (actual, expected)) in actual.zip(expected).enumerate() {
-            compared(actual, expected).map_err(|difference| Failure::Result { index, difference })?;
+            compare_result(actual, expected).map_err(|difference| Failure::Result { index, difference })?;
         }
         Ok(())
     }
 }
 
 /// Returns the scalar in the form of the recorded argument: a list, a tensor or a plain scalar.
-fn like(given: &Json, number: &Json) -> Json {
+fn in_form_of(given: &Json, number: &Json) -> Json {
     if given.get("list").is_some() {
         return json!({ "list": [number] });
     }
-    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::tagged(number)) else { return number.clone() };
+    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::split_tag(number)) else { return number.clone() };
     let dtype = match tag {
         "bool" => "bool",
         "int" => "i64",
@@ -179,14 +189,14 @@ fn like(given: &Json, number: &Json) -> Json {
 }
 
 /// Compares the dtype and the elements of a result with the recorded ones.
-fn compared(actual: &Array, expected: &Json) -> Result<(), Difference> {
+fn compare_result(actual: &Array, expected: &Json) -> Result<(), Difference> {
     let Some((dtype, elements)) = expected.as_array().and_then(|list| list.split_first()) else { return Ok(()) };
     let dtype = dtype.as_str().and_then(|name| name.parse().ok()).unwrap_or(actual.dtype);
-    let elements = elements.iter().filter_map(element).collect();
+    let elements = elements.iter().filter_map(decode_element).collect();
     let expected = Datum::Array(Array { dtype, elements, ..actual.clone() });
-    compare_to(Extent::Values, &Datum::Array(actual.clone()), &expected)
+    compare_properties(ComparedProperties::AllButStrides, &Datum::Array(actual.clone()), &expected)
 }
 
-fn parsed(text: &str, line: usize) -> Result<Map<String, Json>> {
+fn parse_object(text: &str, line: usize) -> Result<Map<String, Json>> {
     serde_json::from_str(text).map_err(|source| Error::Json { line, source })
 }

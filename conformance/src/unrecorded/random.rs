@@ -9,7 +9,7 @@ use crate::compare::Difference;
 use crate::datum::{Datum, to_values};
 use crate::decode;
 use crate::error::Error;
-use crate::verdict::{Failure, Stop, Verdict};
+use crate::verdict::{CallError, Failure, Verdict};
 
 const COUNT: usize = 10_000;
 
@@ -62,9 +62,9 @@ enum Distribution {
     /// Results with this mean and variance, not below `from` and below `to`.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
     /// Results with these fractions below these bounds, for a distribution without a mean.
-    Shares(Shares),
+    Fractions(Fractions),
     /// Results with this mean and variance, not below zero, with these fractions below these bounds.
-    Shaped { mean: f64, variance: f64, shares: Shares },
+    MomentsAndFractions { mean: f64, variance: f64, fractions: Fractions },
     /// Each number from 0 on, exactly once.
     Permutation,
     /// Dropout of ones: the results (zero, or scaled up), and then the mask.
@@ -72,10 +72,10 @@ enum Distribution {
 }
 
 /// Bounds, and the fraction of the results below each bound.
-type Shares = &'static [(f64, f64)];
+type Fractions = &'static [(f64, f64)];
 
 /// Returns the arguments of a random operator's call, and the expected distribution.
-fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
+fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
     let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
     // Alternates two parameters, because some kernels sample differently for small and large ones.
@@ -85,9 +85,9 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distri
     };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
+    let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let size = || ("size", plain(vec![count]));
-    let kind = || ("dtype", plain(dtype));
+    let (size, kind) = (|| ("size", plain(vec![count])), || ("dtype", plain(dtype)));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
@@ -114,28 +114,28 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distri
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
-            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Distribution::Shares(quarters))
+            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Distribution::Fractions(quarters))
         }
         "aten::poisson" => {
-            let shares =
+            let fractions =
                 &[(1.0, 0.04104), (2.0, 0.14364), (6.0, 0.47899), (32.0, 0.54276), (40.0, 0.73949), (52.0, 0.98063)];
-            (vec![("self", halves([2.5, 40.0]))], Distribution::Shaped { mean: 21.25, variance: 372.8125, shares })
+            (vec![("self", halves([2.5, 40.0]))], with_fractions(21.25, 372.8125, fractions))
         }
         "aten::binomial" => {
-            let shares =
+            let fractions =
                 &[(1.0, 0.01584), (2.0, 0.07919), (6.0, 0.4728), (39.0, 0.5149), (45.0, 0.7156), (52.0, 0.98939)];
             let given = vec![("count", halves([12.0, 60.0])), ("prob", halves([0.25, 0.75]))];
-            (given, Distribution::Shaped { mean: 24.0, variance: 447.75, shares })
+            (given, with_fractions(24.0, 447.75, fractions))
         }
         "aten::_standard_gamma" => {
-            let shares = &[(0.01, 0.05623), (0.1, 0.17264), (1.0, 0.43084), (4.0, 0.78093), (8.0, 0.97878)];
-            (vec![("self", halves([0.5, 4.0]))], Distribution::Shaped { mean: 2.25, variance: 5.3125, shares })
+            let fractions = &[(0.01, 0.05623), (0.1, 0.17264), (1.0, 0.43084), (4.0, 0.78093), (8.0, 0.97878)];
+            (vec![("self", halves([0.5, 4.0]))], with_fractions(2.25, 5.3125, fractions))
         }
         "aten::_sample_dirichlet" => {
             let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(COUNT).map(|&x| Scalar::Float(x));
             let rows = Datum::Array(Array::new(dtype, &[count / 4, 4], concentration.collect()));
-            let shares = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
-            (vec![("self", rows)], Distribution::Shaped { mean: 0.25, variance: 0.053_819, shares })
+            let fractions = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
+            (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
             (vec![("self", all(9.0)), ("p", plain(0.25))], moments(4.0, 12.0, 1.0, most))
@@ -180,72 +180,74 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distri
 }
 
 /// Returns the arguments of a random operator's call, or `None` for other operators.
-pub(crate) fn call_of(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
-    let (given, _) = trial(&operator.name().to_string(), DType::F32)?;
+pub(crate) fn random_arguments(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
+    let (given, _) = call_and_distribution(&operator.name().to_string(), DType::F32)?;
     Some(arguments(operator, &given, &Datum::Plain(Value::None), device))
 }
 
 /// Checks the distribution of a random operator. Returns `None` for other operators.
 pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdict> {
     let name = operator.name().to_string();
-    trial(&name, DType::F32)?;
+    call_and_distribution(&name, DType::F32)?;
     let wrong = [DType::F32, DType::F64].into_iter().find_map(|dtype| {
-        let (given, distribution) = trial(&name, dtype)?;
-        match tried(operator, &given, &distribution, device) {
+        let (given, distribution) = call_and_distribution(&name, dtype)?;
+        match distribution_mistake(operator, &given, &distribution, device) {
             Ok(wrong) => wrong.map(Ok),
-            Err(stop) => Some(Err(stop)),
+            Err(error) => Some(Err(error)),
         }
     });
     Some(match wrong {
         None => Verdict::Passed,
-        Some(Err(stop)) => stop.into(),
+        Some(Err(error)) => error.into(),
         Some(Ok(actual)) => {
-            let difference = Difference::Value { actual, expected: "the distribution of its name".to_owned() };
+            let difference = Difference::Value { actual, expected: "the distribution that its name says".to_owned() };
             Verdict::Failed(Failure::Result { index: 0, difference })
         }
     })
 }
 
-fn tried(
+fn distribution_mistake(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
     distribution: &Distribution,
     device: Device,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<String>, CallError> {
     let seeded = |seed| Datum::Plain(Value::Generator(Generator::new(device, seed)));
-    let numbers = numbers(operator, given, &seeded(1), device)?;
+    let numbers = drawn_numbers(operator, given, &seeded(1), device)?;
     if operator.schema().argument("generator").is_some() {
-        if self::numbers(operator, given, &seeded(1), device)? != numbers {
+        if drawn_numbers(operator, given, &seeded(1), device)? != numbers {
             return Ok(Some("other numbers from the same seed".to_owned()));
         }
-        if self::numbers(operator, given, &seeded(2), device)? == numbers {
+        if drawn_numbers(operator, given, &seeded(2), device)? == numbers {
             return Ok(Some("the same numbers from another seed".to_owned()));
         }
     }
     Ok(match distribution {
-        Distribution::Moments { mean, variance, from, to } => moments_differ(&numbers, COUNT, *mean, *variance)
+        Distribution::Moments { mean, variance, from, to } => moments_mistake(&numbers, COUNT, *mean, *variance)
             .or_else(|| {
                 let outside = numbers.iter().find(|x| !(from..to).contains(x));
                 outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
             }),
-        Distribution::Shares(shares) => shares_differ(&numbers, shares),
-        Distribution::Shaped { mean, variance, shares } => moments_differ(&numbers, COUNT, *mean, *variance)
-            .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
-            .or_else(|| shares_differ(&numbers, shares)),
-        Distribution::Permutation => permuted(&numbers),
-        Distribution::Dropout => dropped(&numbers),
+        Distribution::Fractions(fractions) => fractions_mistake(&numbers, fractions),
+        Distribution::MomentsAndFractions { mean, variance, fractions } => {
+            moments_mistake(&numbers, COUNT, *mean, *variance)
+                .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
+                .or_else(|| fractions_mistake(&numbers, fractions))
+        }
+        Distribution::Permutation => permutation_mistake(&numbers),
+        Distribution::Dropout => dropout_mistake(&numbers),
     })
 }
 
 /// Makes the call, and returns the elements of its results.
-fn numbers(
+fn drawn_numbers(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
     generator: &Datum,
     device: Device,
-) -> Result<Vec<f64>, Stop> {
+) -> Result<Vec<f64>, CallError> {
     let outcome = call(operator, to_values(&arguments(operator, given, generator, device)?, device)?)?;
-    let read = outcome.results.iter().map(Datum::read).collect::<Result<Vec<Datum>, Error>>()?;
+    let read = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<Datum>, Error>>()?;
     Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
 }
 
@@ -255,7 +257,7 @@ fn arguments(
     generator: &Datum,
     device: Device,
 ) -> Result<Vec<Datum>, Error> {
-    decode::by_name(operator.schema(), |name| match name {
+    decode::arguments_by_name(operator.schema(), |name| match name {
         "generator" => Some(generator.clone()),
         "device" => Some(Datum::Plain(device.into())),
         _ => given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone()),
@@ -263,11 +265,11 @@ fn arguments(
 }
 
 /// Describes mean and variance if they differ from the expected ones by more than random deviation explains.
-fn moments_differ(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
+fn moments_mistake(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
     if numbers.len() != count {
         return Some(format!("{} numbers", numbers.len()));
     }
-    #[expect(clippy::cast_precision_loss, reason = "there are few")]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
     let count = count as f64;
     let actual_mean = numbers.iter().sum::<f64>() / count;
     let actual_variance = numbers.iter().map(|x| (x - actual_mean).powi(2)).sum::<f64>() / count;
@@ -277,33 +279,33 @@ fn moments_differ(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Op
 }
 
 /// Describes the first fraction that differs from the expected one by more than random deviation explains.
-fn shares_differ(numbers: &[f64], shares: Shares) -> Option<String> {
-    #[expect(clippy::cast_precision_loss, reason = "there are few")]
+fn fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
     let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
-    let wrong = shares.iter().find(|&&(bound, share)| {
-        let near = (below(bound) / count - share).abs() < 6.0 * (share * (1.0 - share) / count).sqrt();
+    let wrong = fractions.iter().find(|&&(bound, fraction)| {
+        let near = (below(bound) / count - fraction).abs() < 6.0 * (fraction * (1.0 - fraction) / count).sqrt();
         !near
     });
-    wrong.map(|&(bound, share)| {
-        format!("{} of {count} numbers below {bound}, in place of {share} of them", below(bound))
+    wrong.map(|&(bound, fraction)| {
+        format!("{} of {count} numbers below {bound}, in place of {fraction} of them", below(bound))
     })
 }
 
 /// Describes what is wrong with a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
-fn dropped(numbers: &[f64]) -> Option<String> {
+fn dropout_mistake(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);
-    let wrong = moments_differ(mask, COUNT, 0.75, 0.75 * 0.25);
-    wrong.or_else(|| (!scaled).then(|| "results that are not the mask, scaled".to_owned()))
+    let wrong = moments_mistake(mask, COUNT, 0.75, 0.75 * 0.25);
+    wrong.or_else(|| (!scaled).then(|| "results that differ from the scaled mask".to_owned()))
 }
 
-fn permuted(numbers: &[f64]) -> Option<String> {
+fn permutation_mistake(numbers: &[f64]) -> Option<String> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_precision_loss, reason = "there are few")]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
     let complete = sorted.len() == COUNT && sorted.iter().enumerate().all(|(i, &x)| (x - i as f64).abs() < 0.5);
     if !complete {
-        return Some("not every number once".to_owned());
+        return Some("numbers that are not a permutation".to_owned());
     }
     (sorted == numbers).then(|| "the numbers in order".to_owned())
 }
@@ -313,21 +315,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_random_is_found() {
-        assert!(moments_differ(&vec![0.5; COUNT], COUNT, 0.5, 1.0 / 12.0).is_some());
-        assert!(moments_differ(&[], COUNT, 0.5, 1.0 / 12.0).is_some());
-        #[expect(clippy::cast_precision_loss, reason = "there are few")]
+    fn wrong_distributions_are_found() {
+        assert!(moments_mistake(&vec![0.5; COUNT], COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(moments_mistake(&[], COUNT, 0.5, 1.0 / 12.0).is_some());
+        #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
         let ramp: Vec<f64> = (0..COUNT).map(|i| (i as f64 + 0.5) / COUNT as f64).collect();
-        assert!(moments_differ(&ramp, COUNT, 0.5, 1.0 / 12.0).is_none());
-        assert!(permuted(&ramp).is_some());
-        #[expect(clippy::cast_precision_loss, reason = "there are few")]
+        assert!(moments_mistake(&ramp, COUNT, 0.5, 1.0 / 12.0).is_none());
+        assert!(permutation_mistake(&ramp).is_some());
+        #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
         let mut order: Vec<f64> = (0..COUNT).map(|i| i as f64).collect();
-        assert!(permuted(&order).is_some());
+        assert!(permutation_mistake(&order).is_some());
         order.swap(0, 1);
-        assert!(permuted(&order).is_none());
-        assert!(dropped(&vec![1.0; 2 * COUNT]).is_some());
-        assert!(shares_differ(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
-        assert!(shares_differ(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
-        assert!(shares_differ(&ramp, &[(0.98, 0.99)]).is_some());
+        assert!(permutation_mistake(&order).is_none());
+        assert!(dropout_mistake(&vec![1.0; 2 * COUNT]).is_some());
+        assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
+        assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
+        assert!(fractions_mistake(&ramp, &[(0.98, 0.99)]).is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Scalar, Value};
 
-use super::{Expected, Sibling, Twin, plain};
+use super::{DerivedCall, Expected, Sibling, plain};
 use crate::array::Array;
 use crate::datum::Datum;
 
@@ -17,7 +17,7 @@ pub(super) const OPERATORS: [&str; 6] = [
 ];
 
 /// Returns the name of the recorded operator with which an operator is compared.
-pub(super) fn of(name: &str) -> Option<&'static str> {
+pub(super) fn sibling_of(name: &str) -> Option<&'static str> {
     if let Some(backward) = OPERATORS.into_iter().find(|&operator| operator == name) {
         return backward.strip_suffix("_backward");
     }
@@ -48,92 +48,95 @@ pub(super) fn of(name: &str) -> Option<&'static str> {
 }
 
 /// Derives a call of the operator from a recorded call of its sibling. Returns `None` if that is not possible.
-pub(super) fn twin(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
+pub(super) fn derive_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
     match name {
         "aten::bitwise_and.Scalar"
         | "aten::bitwise_or.Scalar"
         | "aten::bitwise_xor.Scalar"
         | "aten::div.Scalar_mode"
         | "aten::fmod.Scalar"
-        | "aten::gt.Scalar" => with_scalar(sibling, "other", "self", &["rounding_mode"]),
-        "aten::pow.Scalar" => with_scalar(sibling, "self", "exponent", &[]),
+        | "aten::gt.Scalar" => scalar_call(sibling, "other", "self", &["rounding_mode"]),
+        "aten::pow.Scalar" => scalar_call(sibling, "self", "exponent", &[]),
         "aten::_embedding_bag" => {
             let names = ["weight", "indices", "offsets", "scale_grad_by_freq", "mode", "sparse", "per_sample_weights"];
             let given = [&names[..], &["include_last_offset", "padding_idx"]].concat();
-            Some(same(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
+            Some(same_arguments(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
         }
         "aten::_native_batch_norm_legit_no_training" => {
-            let is_training = matches!(sibling.get("training"), Some(Datum::Plain(Value::Bool(true))));
+            let is_training = matches!(sibling.argument("training"), Some(Datum::Plain(Value::Bool(true))));
             let names = ["input", "weight", "bias", "running_mean", "running_var", "momentum", "eps"];
-            let has_statistics = sibling.array("running_mean").is_some() && sibling.array("running_var").is_some();
+            let has_statistics =
+                sibling.array_argument("running_mean").is_some() && sibling.array_argument("running_var").is_some();
             let results = sibling.results.iter().take(1).cloned().collect();
-            (!is_training && has_statistics).then(|| same(sibling, &names, results))
+            (!is_training && has_statistics).then(|| same_arguments(sibling, &names, results))
         }
-        "aten::scatter.value" => Some(same(sibling, &["self", "dim", "index", "value"], sibling.results.clone())),
-        "aten::copy" => Some(same(sibling, &["self", "src", "non_blocking"], sibling.results.clone())),
+        "aten::scatter.value" => {
+            Some(same_arguments(sibling, &["self", "dim", "index", "value"], sibling.results.clone()))
+        }
+        "aten::copy" => Some(same_arguments(sibling, &["self", "src", "non_blocking"], sibling.results.clone())),
         "aten::_to_copy" => {
-            let (this, source) = (sibling.array("self")?, sibling.array("src")?);
+            let (this, source) = (sibling.array_argument("self")?, sibling.array_argument("src")?);
             let result = sibling.results.clone();
             let given = vec![("self", Datum::Array(source.clone())), ("dtype", plain(this.dtype))];
-            (this.sizes == source.sizes).then_some(Twin { given, expected: Expected::Results(result) })
+            (this.sizes == source.sizes).then_some(DerivedCall { given, expected: Expected::Results(result) })
         }
         "aten::upsample_bilinear2d.vec" | "aten::upsample_nearest2d.vec" => {
-            let mut twin = same(sibling, &["output_size", "align_corners"], sibling.results.clone());
-            twin.given.push(("input", sibling.get("self")?));
+            let mut call = same_arguments(sibling, &["output_size", "align_corners"], sibling.results.clone());
+            call.given.push(("input", sibling.argument("self")?));
             let scaled = ["scales_h", "scales_w"]
                 .iter()
-                .any(|name| !matches!(sibling.get(name), None | Some(Datum::Plain(Value::None))));
-            (!scaled).then_some(twin)
+                .any(|name| !matches!(sibling.argument(name), None | Some(Datum::Plain(Value::None))));
+            (!scaled).then_some(call)
         }
         "aten::var.dim" => {
-            let unbiased = match sibling.get("correction")? {
+            let unbiased = match sibling.argument("correction")? {
                 Datum::Plain(Value::None | Value::Int(1)) => true,
                 Datum::Plain(Value::Int(0)) => false,
                 _ => return None,
             };
-            let mut twin = same(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
-            twin.given.push(("unbiased", plain(unbiased)));
-            Some(twin)
+            let mut call = same_arguments(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
+            call.given.push(("unbiased", plain(unbiased)));
+            Some(call)
         }
         "aten::empty.memory_format" | "aten::empty_strided" => {
             let zeros = sibling.results.first()?.as_array()?.clone();
-            let mut twin = same(sibling, &["size", "dtype"], Vec::new());
-            twin.given.push(("stride", plain(zeros.strides.clone())));
-            Some(Twin { expected: Expected::Outline(zeros), ..twin })
+            let mut call = same_arguments(sibling, &["size", "dtype"], Vec::new());
+            call.given.push(("stride", plain(zeros.strides.clone())));
+            Some(DerivedCall { expected: Expected::Outline(zeros), ..call })
         }
-        _ => geometry(name, sibling).or_else(|| backward(name, sibling)),
+        _ => geometry_call(name, sibling).or_else(|| backward_call(name, sibling)),
     }
 }
 
-/// Creates a twin with the named arguments of the sibling.
-fn same(sibling: &Sibling<'_>, names: &[&'static str], results: Vec<Datum>) -> Twin {
-    let given = names.iter().filter_map(|&name| sibling.get(name).map(|datum| (name, datum))).collect();
-    Twin { given, expected: Expected::Results(results) }
+/// Creates a call with the named arguments of the sibling.
+fn same_arguments(sibling: &Sibling<'_>, names: &[&'static str], results: Vec<Datum>) -> DerivedCall {
+    let given = names.iter().filter_map(|&name| sibling.argument(name).map(|datum| (name, datum))).collect();
+    DerivedCall { given, expected: Expected::Results(results) }
 }
 
-/// Creates a twin with a scalar argument. The sibling gets a tensor without dimensions with this scalar, which must have the dtype category
+/// Creates a call with a scalar argument. The sibling gets a tensor without dimensions with this scalar, which must have the dtype category
 /// of the other argument.
-fn with_scalar(
+fn scalar_call(
     sibling: &Sibling<'_>,
     scalar: &'static str,
     tensor: &'static str,
     further: &[&'static str],
-) -> Option<Twin> {
-    let (holder, other) = (sibling.array(scalar)?, sibling.array(tensor)?);
+) -> Option<DerivedCall> {
+    let (holder, other) = (sibling.array_argument(scalar)?, sibling.array_argument(tensor)?);
     let kind = |dtype: DType| (dtype.is_floating(), dtype.is_integral());
     if kind(holder.dtype) != kind(other.dtype) || other.sizes.is_empty() {
         return None;
     }
     let number = *holder.elements.first()?;
-    let reference = sibling.with(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
-    let mut twin = same(sibling, further, Vec::new());
-    twin.given.extend([(scalar, plain(number)), (tensor, Datum::Array(other))]);
-    Some(Twin { expected: Expected::Sibling(reference), ..twin })
+    let reference = sibling.with_argument(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
+    let mut call = same_arguments(sibling, further, Vec::new());
+    call.given.extend([(scalar, plain(number)), (tensor, Datum::Array(other))]);
+    Some(DerivedCall { expected: Expected::Sibling(reference), ..call })
 }
 
-/// Creates a twin that returns a property of a tensor's geometry.
-fn geometry(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
-    let array = sibling.array("self")?;
+/// Creates a call that returns a property of a tensor's geometry.
+fn geometry_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
+    let array = sibling.array_argument("self")?;
     let last = array.sizes.len().wrapping_sub(1);
     let answer = match name {
         "aten::sym_numel" => i64::try_from(array.elements.len()).ok()?,
@@ -143,11 +146,11 @@ fn geometry(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
         _ => return None,
     };
     let given = vec![("self", Datum::Array(array)), ("dim", plain(-1_i64))];
-    Some(Twin { given, expected: Expected::Results(vec![plain(answer)]) })
+    Some(DerivedCall { given, expected: Expected::Results(vec![plain(answer)]) })
 }
 
-/// Creates a twin of a backward operator: it must return the recorded gradient for the recorded cotangent.
-fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
+/// Creates a call of a backward operator: it must return the recorded gradient for the recorded cotangent.
+fn backward_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
     let double = Sibling {
         schema: sibling.schema,
         arguments: sibling.arguments.iter().map(Datum::in_double).collect(),
@@ -162,7 +165,7 @@ fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
     let cotangent = Datum::Array(Array::new(DType::F64, &result.sizes, elements.collect()));
     let gradient = |position: usize, argument: &str| -> Option<Datum> {
         let elements = sibling.gradients.get(position)?.as_ref()?.iter().map(|&x| Scalar::Float(x)).collect();
-        Some(Datum::Array(Array::new(DType::F64, &double.array(argument)?.sizes, elements)))
+        Some(Datum::Array(Array::new(DType::F64, &double.array_argument(argument)?.sizes, elements)))
     };
     let (names, argument): (&[&'static str], &str) = match name {
         "aten::_adaptive_avg_pool2d_backward" => (&["self"], "self"),
@@ -178,29 +181,29 @@ fn backward(name: &str, sibling: &Sibling<'_>) -> Option<Twin> {
         _ if name.contains("_pad") => (&["self", "padding"], "self"),
         _ => return None,
     };
-    let mut twin = same(&double, names, vec![gradient(0, argument)?]);
+    let mut call = same_arguments(&double, names, vec![gradient(0, argument)?]);
     match name {
         "aten::col2im" => {
-            let sizes = double.array("self")?.sizes;
-            twin.given.push(("output_size", plain(sizes[sizes.len().checked_sub(2)?..].to_vec())));
-            twin.given.push(("self", cotangent));
+            let sizes = double.array_argument("self")?.sizes;
+            call.given.push(("output_size", plain(sizes[sizes.len().checked_sub(2)?..].to_vec())));
+            call.given.push(("self", cotangent));
         }
         "aten::embedding_dense_backward" => {
-            twin.given.push(("num_weights", plain(*double.array("weight")?.sizes.first()?)));
-            twin.given.push(("grad_output", cotangent));
+            call.given.push(("num_weights", plain(*double.array_argument("weight")?.sizes.first()?)));
+            call.given.push(("grad_output", cotangent));
         }
         "aten::convolution_backward" => {
-            let bias = double.array("bias");
+            let bias = double.array_argument("bias");
             let mut expected = vec![gradient(0, "input")?, gradient(1, "weight")?];
             if bias.is_some() {
                 expected.push(gradient(2, "bias")?);
             }
-            twin.given.push(("output_mask", plain(vec![true, true, bias.is_some()])));
-            twin.given.push(("bias_sizes", bias.map_or(Datum::Plain(Value::None), |bias| plain(bias.sizes))));
-            twin.given.push(("grad_output", cotangent));
-            twin.expected = Expected::Results(expected);
+            call.given.push(("output_mask", plain(vec![true, true, bias.is_some()])));
+            call.given.push(("bias_sizes", bias.map_or(Datum::Plain(Value::None), |bias| plain(bias.sizes))));
+            call.given.push(("grad_output", cotangent));
+            call.expected = Expected::Results(expected);
         }
-        _ => twin.given.push(("grad_output", cotangent)),
+        _ => call.given.push(("grad_output", cotangent)),
     }
-    Some(twin)
+    Some(call)
 }

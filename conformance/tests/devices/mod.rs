@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Device};
 use test_tools::Tool;
 
 /// Returns a device for each of two threads, or `None` without devices and emulator. An emulated device runs one operation at a time.
-pub(crate) fn found() -> Option<[Device; 2]> {
+pub(crate) fn available_devices() -> Option<[Device; 2]> {
     let there_is_one = kernels_cuda::is_available() || kernels_cuda::emulate();
     let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
     test_tools::tool_or_skip(Tool::Emulator, answer)?;
@@ -16,6 +16,6 @@ pub(crate) fn found() -> Option<[Device; 2]> {
 
 /// Returns the suite for CUDA, without complex dtypes. PyTorch resizes images of bytes only on the CPU.
 pub(crate) fn suite(device: Device) -> Suite {
-    let suite = Suite::new(device).without(DType::C64).without(DType::C128).device_differences().sampled();
+    let suite = Suite::new(device).without(DType::C64).without(DType::C128).accept_device_differences().sampled();
     suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
 }

@@ -8,8 +8,8 @@ use dispatch_runtime::{Device, Key, KeySet, Marks, Operator, TableCell, guard};
 use serde::{Serialize, Serializer};
 
 use super::intern::Interned;
-use crate::guards::NAMED;
-use crate::{Coverage, Kernel, KernelKind, OperatorInfo, Place, call_arguments, doc_comment};
+use crate::guards::NAMED_GUARDS;
+use crate::{Coverage, Kernel, KernelKind, OperatorInfo, SourceLocation, call_arguments, doc_comment};
 
 /// The aliases in the order in which a cell looks for their kernels.
 const ALIASES: [Key; 7] = [
@@ -23,34 +23,34 @@ const ALIASES: [Key; 7] = [
 ];
 
 #[derive(Serialize)]
-pub(super) struct Data {
+pub(super) struct PageData {
     /// The columns, the lowest key first. The first column is that of calls without keys.
     keys: Vec<Column>,
-    aliases: Vec<Alias>,
+    aliases: Vec<AliasKeys>,
     /// The kinds of kernels with their meanings, the most specific first.
     served: [(&'static str, &'static str); KernelKind::ALL.len()],
-    devices: Vec<Words>,
-    guards: Vec<State>,
+    devices: Vec<DeviceKeys>,
+    guards: Vec<GuardChanges>,
     /// The keys that a thread without guards adds to every call, and those that it removes.
-    thread: [Bits; 2],
+    thread: [KeyBits; 2],
     strings: Interned<String>,
     cells: Interned<Cell>,
     /// Rows of cells, by key, as indices into `cells`.
     rows: Interned<Vec<usize>>,
-    operators: Vec<Entry>,
+    operators: Vec<OperatorEntry>,
 }
 
 /// The bits of a key set. They are written as a string, as a JavaScript number cannot hold them.
 #[derive(PartialEq, Eq, Hash)]
-struct Bits(u64);
+struct KeyBits(u64);
 
-impl Serialize for Bits {
+impl Serialize for KeyBits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0.to_string())
     }
 }
 
-impl From<KeySet> for Bits {
+impl From<KeySet> for KeyBits {
     fn from(keys: KeySet) -> Self {
         Self(keys.bits())
     }
@@ -59,7 +59,7 @@ impl From<KeySet> for Bits {
 #[derive(Serialize)]
 struct Column {
     name: String,
-    bits: Bits,
+    bits: KeyBits,
     group: &'static str,
     /// Whether the key is shown at first: a backend is linked or a kernel is registered for it.
     used: bool,
@@ -67,7 +67,7 @@ struct Column {
 }
 
 #[derive(Serialize)]
-struct Alias {
+struct AliasKeys {
     name: String,
     covers: Vec<usize>,
 }
@@ -75,31 +75,31 @@ struct Alias {
 /// A word for a device argument, and the keys that it adds: for a tensor, for a tensor made in inference mode, and for an argument of type
 /// `Device`.
 #[derive(Serialize)]
-struct Words {
+struct DeviceKeys {
     word: String,
     /// Whether the device is shown at first: its backend is linked or a kernel is registered for it.
     used: bool,
-    tensor: Bits,
-    inference: Bits,
-    device: Bits,
+    tensor: KeyBits,
+    inference: KeyBits,
+    device: KeyBits,
     /// The marks of all tensors on the device.
     marks: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
-struct State {
+struct GuardChanges {
     word: &'static str,
-    changes: [Bits; 4],
+    changes: [KeyBits; 4],
     note: Option<&'static str>,
 }
 
 /// The contents of a cell, except for the operator's own kernels.
 #[derive(PartialEq, Eq, Hash, Serialize)]
 struct Cell {
-    /// The index into `Data::served`.
+    /// The index into `PageData::served`.
     served: usize,
     why: &'static str,
-    /// The key of the kernels, as an index into `Data::strings`.
+    /// The key of the kernels, as an index into `PageData::strings`.
     by: Option<usize>,
     /// The fallbacks, if the operator has no kernel for the key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -110,7 +110,7 @@ struct Cell {
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct OperatorEntry {
     schema: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     docs: String,
@@ -123,7 +123,7 @@ struct Entry {
     /// Titles and texts, as indices of strings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<(usize, usize)>,
-    kernels: Vec<Registered>,
+    kernels: Vec<KernelEntry>,
     /// Type, file and line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<(usize, usize, u32)>,
@@ -134,9 +134,9 @@ struct Entry {
 
 /// A registered kernel: key, name, file, line, kind, whether it is active, and its condition.
 #[derive(Serialize)]
-struct Registered(usize, usize, usize, u32, usize, u8, Option<usize>);
+struct KernelEntry(usize, usize, usize, u32, usize, u8, Option<usize>);
 
-impl Data {
+impl PageData {
     pub(super) fn of(operators: &[&'static Operator]) -> Self {
         let used = Coverage::of(operators).keys;
         let tables: Vec<Vec<TableCell>> = operators.iter().map(|operator| operator.table()).collect();
@@ -144,14 +144,18 @@ impl Data {
             tables.first().map(|table| table.iter().map(|cell| cell.key).collect()).unwrap_or_default();
         let mut data = Self {
             keys: keys.iter().map(|&key| column(key, &used)).collect(),
-            aliases: ALIASES.iter().map(|&alias| expansion(alias, &keys)).collect(),
+            aliases: ALIASES.iter().map(|&alias| alias_keys(alias, &keys)).collect(),
             served: KernelKind::ALL.map(|served| {
                 (if served == KernelKind::Missing { "missing" } else { served.name() }, served.meaning())
             }),
-            devices: devices(&keys).into_iter().map(|it| device(it, &used)).collect(),
-            guards: NAMED
+            devices: devices(&keys).into_iter().map(|it| device_keys(it, &used)).collect(),
+            guards: NAMED_GUARDS
                 .iter()
-                .map(|named| State { word: named.word, changes: named.changes().map(Bits::from), note: named.note })
+                .map(|named| GuardChanges {
+                    word: named.word,
+                    changes: named.changes().map(KeyBits::from),
+                    note: named.note,
+                })
                 .collect(),
             thread: [guard::included().into(), guard::excluded().into()],
             strings: Interned::default(),
@@ -166,16 +170,16 @@ impl Data {
         data
     }
 
-    fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> Entry {
+    fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> OperatorEntry {
         let info = OperatorInfo::of(operator);
         let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
         let arguments_with_keys = call_arguments::key_arguments(operator).unwrap_or_default();
-        Entry {
-            place: self.place(info.place),
+        OperatorEntry {
+            place: self.intern_location(info.place),
             kernels: info.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
             rules: info.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
             arguments: arguments_with_keys.into_iter().map(|argument| self.argument(argument)).collect(),
-            row: self.rows.place(row),
+            row: self.rows.intern(row),
             schema: info.schema,
             docs: doc_comment::shown(info.docs),
             remarks: info.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
@@ -190,36 +194,36 @@ impl Data {
         let cell = Cell {
             served: KernelKind::ALL.iter().position(|other| *other == served).unwrap_or_default(),
             why: cell.provenance.name(),
-            by: cell.registered_for.map(|key| self.strings.place(key.to_string())),
+            by: cell.registered_for.map(|key| self.strings.intern(key.to_string())),
             fallback: if cell.registered_for.is_none() { cell.kernels.clone() } else { Vec::new() },
-            marks: cell.marks.map(marks),
+            marks: cell.marks.map(mark_names),
         };
-        self.cells.place(cell)
+        self.cells.intern(cell)
     }
 
-    fn kernel(&mut self, kernel: &Kernel) -> Registered {
-        let (file, line) = self.place(kernel.place);
-        let mut string = |text: &str| self.strings.place(text);
+    fn kernel(&mut self, kernel: &Kernel) -> KernelEntry {
+        let (file, line) = self.intern_location(kernel.place);
+        let mut string = |text: &str| self.strings.intern(text);
         let (key, name, kind) = (string(&kernel.key), string(kernel.name), string(kernel.kind.unwrap_or_default()));
-        Registered(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
+        KernelEntry(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
     }
 
     fn remark(&mut self, about: &str, remark: &str) -> (usize, usize) {
-        (self.strings.place(about), self.strings.place(remark))
+        (self.strings.intern(about), self.strings.intern(remark))
     }
 
-    fn rule(&mut self, of: &str, place: Place) -> (usize, usize, u32) {
-        let (file, line) = self.place(place);
-        (self.strings.place(of), file, line)
+    fn rule(&mut self, of: &str, place: SourceLocation) -> (usize, usize, u32) {
+        let (file, line) = self.intern_location(place);
+        (self.strings.intern(of), file, line)
     }
 
     fn argument(&mut self, argument: call_arguments::KeyArgument) -> (usize, u8) {
         let call_arguments::KeyArgument { name, is_tensor, is_device, may_be_absent } = argument;
-        (self.strings.place(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
+        (self.strings.intern(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
     }
 
-    fn place(&mut self, place: Place) -> (usize, u32) {
-        (self.strings.place(place.file), place.line)
+    fn intern_location(&mut self, place: SourceLocation) -> (usize, u32) {
+        (self.strings.intern(place.file), place.line)
     }
 }
 
@@ -235,9 +239,9 @@ fn column(key: Key, used: &[String]) -> Column {
     Column { used: used.contains(&name), storage: key.is_storage(), bits: KeySet::from(key).into(), group, name }
 }
 
-fn expansion(alias: Key, keys: &[Key]) -> Alias {
+fn alias_keys(alias: Key, keys: &[Key]) -> AliasKeys {
     let covered = keys.iter().enumerate().filter(|(_, key)| alias.covers(**key));
-    Alias { name: alias.to_string(), covers: covered.map(|(at, _)| at).collect() }
+    AliasKeys { name: alias.to_string(), covers: covered.map(|(at, _)| at).collect() }
 }
 
 /// Returns the linked devices, and then those of all other backends.
@@ -252,21 +256,21 @@ fn devices(keys: &[Key]) -> Vec<Device> {
     devices
 }
 
-fn device(device: Device, used: &[String]) -> Words {
+fn device_keys(device: Device, used: &[String]) -> DeviceKeys {
     let backend = device.key();
     let own = KeySet::from(backend);
-    Words {
+    DeviceKeys {
         word: device.to_string(),
         used: used.contains(&backend.to_string()),
-        tensor: (own | call_arguments::above(backend, false)).into(),
-        inference: (own | call_arguments::above(backend, true)).into(),
+        tensor: (own | call_arguments::layer_keys(backend, false)).into(),
+        inference: (own | call_arguments::layer_keys(backend, true)).into(),
         device: own.into(),
-        marks: call_arguments::mark_of(backend).map(marks).unwrap_or_default(),
+        marks: call_arguments::backend_mark(backend).map(mark_names).unwrap_or_default(),
     }
 }
 
 /// Returns the names of those marks that words can give to an argument.
-fn marks(marks: Marks) -> Vec<&'static str> {
+fn mark_names(marks: Marks) -> Vec<&'static str> {
     let words = [
         ("requires_grad", Marks::REQUIRES_GRAD),
         ("view", Marks::VIEW),

@@ -229,12 +229,12 @@ class Dispatcher {
       const isStop = missing ? key.storage && !arrived : cell.served !== "fallthrough";
       arrived ||= key.storage;
       if (!isStop) continue;
-      const texts = missing ? "nothing: a call ends here in an error" : cell.texts.join(" or ");
+      const texts = missing ? "nothing: a call fails here" : cell.texts.join(" or ");
       rows.push([key.name, missing ? "-" : cell.served, cell.by === null || cell.by === key.name ? "" : cell.by, texts]);
     }
     if (rows.length === 0) return;
     say("space", "");
-    say("below", "  and as each kernel hands the call on, below that");
+    say("below", "  and below that, if each kernel redispatches");
     const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column].length)) + 2);
     for (const row of rows) {
       say("below", `  ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("")}`.trimEnd());

@@ -99,7 +99,7 @@ document.getElementById("keys").append(
   ),
   element(
     "label",
-    { title: "keys that nobody registers anything for, and backends that are not linked" },
+    { title: "keys without registrations, and backends that are not linked" },
     element("input", {
       type: "checkbox",
       name: "all",

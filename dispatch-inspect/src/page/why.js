@@ -37,5 +37,5 @@ function blocked(key, alias) {
 
 function nothing(key, at) {
   if (at === 0) return "nothing: a call without tensors ends in an error";
-  return key.storage ? "nothing: a call ends here in an error" : "nothing: calls pass over this layer";
+  return key.storage ? "nothing: a call fails here" : "nothing: calls skip this layer";
 }

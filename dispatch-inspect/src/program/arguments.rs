@@ -9,33 +9,30 @@ use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
 /// The description of a tensor that has none.
-const PLAIN: &str = "f32[2,3]";
+const DEFAULT_TENSOR: &str = "f32[2,3]";
 
 /// Returns all arguments of an operator. Words describe arguments in order, or as `name=word`. An argument without a word has its default;
 /// a tensor without a word is like the one before it. Tensors are on `device` if the words do not name another.
-pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
+pub(crate) fn parse_arguments(operator: &Operator, words: &[String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
-    let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
+    let is_named = |word: &&String| schema.arguments.iter().any(|argument| named_value(word, argument).is_some());
     let mut in_order = words.iter().filter(|word| !is_named(word));
-    let mut last = PLAIN;
+    let mut last = DEFAULT_TENSOR;
     let mut values = Vec::new();
     for argument in &schema.arguments {
-        let by_name = words.iter().find_map(|word| named(word, argument));
-        let word =
-            by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(|word| word.as_str()) });
+        let by_name = words.iter().find_map(|word| named_value(word, argument));
+        let word = by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(String::as_str) });
         let value = match (word, &argument.default) {
             (Some(word), _) => {
                 last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
-                parse(word, argument, device)?
+                parse_value(word, argument, device)?
             }
-            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| cannot(argument, "its default"))?,
-            (None, None) if argument.ty.is_tensor_like() => parse(last, argument, device)?,
+            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| wrong_value(argument, "its default"))?,
+            (None, None) if argument.ty.is_tensor_like() => parse_value(last, argument, device)?,
             (None, None) if argument.ty.accepts_none() => Value::None,
             (None, None) => {
                 let (name, ty) = (&argument.name, &argument.ty);
-                return Err(Failure::Usage(format!(
-                    "`{operator}` wants to know `{name}`, which is {ty} and has no default"
-                )));
+                return Err(Failure::Usage(format!("`{operator}` needs `{name}`, which is {ty} and has no default")));
             }
         };
         values.push(value);
@@ -46,7 +43,7 @@ pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device)
     }
 }
 
-fn named<'a>(word: &'a str, argument: &Argument) -> Option<&'a str> {
+fn named_value<'a>(word: &'a str, argument: &Argument) -> Option<&'a str> {
     word.split_once('=').filter(|(name, _)| *name == argument.name).map(|(_, word)| word)
 }
 
@@ -54,16 +51,17 @@ fn is_none(word: &str) -> bool {
     matches!(word, "none" | "None" | "_")
 }
 
-fn parse(word: &str, argument: &Argument, device: Device) -> Result<Value, Failure> {
+fn parse_value(word: &str, argument: &Argument, device: Device) -> Result<Value, Failure> {
     let ty = &argument.ty;
-    let wrong = || cannot(argument, word);
+    let wrong = || wrong_value(argument, word);
     if is_none(word) && ty.accepts_none() {
         return Ok(Value::None);
     }
     match &ty.required().kind {
-        TypeKind::Tensor => Ok(Value::Tensor(tensor(word, argument, device)?)),
+        TypeKind::Tensor => Ok(Value::Tensor(create_tensor(word, argument, device)?)),
         TypeKind::List(element, _) if element.required().kind == TypeKind::Tensor => {
-            let all = word.split(';').map(|word| tensor(word, argument, device)).collect::<Result<Vec<_>, _>>()?;
+            let all =
+                word.split(';').map(|word| create_tensor(word, argument, device)).collect::<Result<Vec<_>, _>>()?;
             Ok(if element.accepts_none() {
                 Value::OptionalTensors(Box::new(all.into_iter().map(Some).collect()))
             } else {
@@ -82,25 +80,25 @@ fn parse(word: &str, argument: &Argument, device: Device) -> Result<Value, Failu
     }
 }
 
-fn cannot(argument: &Argument, word: &str) -> Failure {
-    Failure::Usage(format!("`{}` is {}, which cannot be made of `{word}`", argument.name, argument.ty))
+fn wrong_value(argument: &Argument, word: &str) -> Failure {
+    Failure::Usage(format!("`{}` is {}, and `{word}` does not describe one", argument.name, argument.ty))
 }
 
 /// Creates a tensor of ones from its description.
-fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor, Failure> {
+fn create_tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor, Failure> {
     let (mut dtype, mut sizes) = (DType::F32, vec![2, 3]);
     let (mut requires_grad, mut is_inference) = (false, false);
-    for part in parts(word) {
+    for part in split_at_commas(word) {
         let (name, dims) = part.split_once('[').map_or((part, None), |(name, dims)| (name, dims.strip_suffix(']')));
         match name {
             "requires_grad" => requires_grad = true,
             "inference" => is_inference = true,
-            _ if name.parse::<DType>().is_ok() => dtype = name.parse().map_err(|_| cannot(argument, word))?,
-            _ => device = name.parse().map_err(|_| cannot(argument, word))?,
+            _ if name.parse::<DType>().is_ok() => dtype = name.parse().map_err(|_| wrong_value(argument, word))?,
+            _ => device = name.parse().map_err(|_| wrong_value(argument, word))?,
         }
         if let Some(dims) = dims {
             let dims = dims.split(',').map(str::trim).filter(|size| !size.is_empty());
-            sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| cannot(argument, word))?;
+            sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong_value(argument, word))?;
         }
     }
     let _inference = is_inference.then(guard::inference_mode);
@@ -110,7 +108,7 @@ fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor,
 }
 
 /// Splits a word at its commas, except for those in brackets.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
+fn split_at_commas(word: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     word.split(move |character| {
         depth += i32::from(character == '[') - i32::from(character == ']');

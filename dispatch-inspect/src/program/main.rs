@@ -9,12 +9,31 @@ mod trace;
 
 use std::process::ExitCode;
 
-use dispatch_inspect::{answer, run};
+use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with};
+
+/// A command of the library, or one that makes or plans a call.
+#[derive(clap::Subcommand)]
+enum ProgramCommand {
+    #[command(flatten)]
+    Inspect(Command),
+    /// Makes a call on tensors of ones, and shows it with the calls inside of it.
+    #[command(after_help = "Example:\n  {program} trace linear f32[2,3],requires_grad f32[4,3]")]
+    Trace(trace::Options),
+    /// Shows the dtypes, sizes and strides of a call's results, without the call.
+    #[command(after_help = "Example:\n  {program} plan linear f32[1000000,1000] f32[1000000,1000]")]
+    Plan(plan::Options),
+}
+
+impl RunCommand for ProgramCommand {
+    fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
+        match self {
+            Self::Inspect(command) => command.run(output),
+            Self::Trace(options) => trace::run(&options, output),
+            Self::Plan(options) => plan::run(&options, output),
+        }
+    }
+}
 
 fn main() -> ExitCode {
-    answer(|words, out, style| match words.split_first() {
-        Some((command, words)) if command == "trace" => trace::run(words, out, style),
-        Some((command, words)) if command == "plan" => plan::run(words, out),
-        _ => run(words.iter().cloned(), out, style),
-    })
+    main_with::<ProgramCommand>()
 }

@@ -1,23 +1,39 @@
 //! The command `plan`: the dtypes, sizes and strides of a call's results, without the call.
 
-use std::io::Write;
-
-use dispatch_inspect::{Failure, Found, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, clap, find};
 use opdispatch::{Device, Result, Stack, Tensor, Value};
 use serde::Serialize;
 
 use crate::arguments;
 
+/// The options of the command.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The name of the operator.
+    operator: String,
+    /// A description of each argument: a tensor as in `cpu,f32[2,3]`, everything else as in schemas; or `NAME=DESCRIPTION`. Tensors have no
+    /// memory unless they name a device.
+    #[arg(allow_negative_numbers = true)]
+    arguments: Vec<String>,
+}
+
+/// The answer of the command.
+#[derive(Serialize)]
+struct Plan {
+    error: Option<String>,
+    results: Option<Vec<PlannedResult>>,
+}
+
 /// A planned result.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Planned {
+enum PlannedResult {
     Tensor { dtype: String, sizes: Vec<i64>, strides: Vec<i64> },
     List(Vec<Self>),
     Other(String),
 }
 
-impl Planned {
+impl PlannedResult {
     fn of(value: &Value) -> Self {
         let tensor = |tensor: &Tensor| Self::Tensor {
             dtype: tensor.dtype().to_string(),
@@ -40,27 +56,24 @@ impl Planned {
     }
 }
 
-/// Runs the command `plan OP [ARG..]`.
-pub(crate) fn run(words: &[String], out: &mut dyn Write) -> std::result::Result<Found, Failure> {
-    let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
-    if let Some(option) = options.iter().find(|option| option.as_str() != "--json") {
-        return Err(Failure::Usage(format!("`plan` knows no option `{option}`; it knows --json")));
+impl Plan {
+    fn text(&self) -> String {
+        let results = self.results.iter().flatten().map(|result| format!("{}\n", result.text()));
+        results.chain(self.error.iter().map(|error| format!("refused: {error}\n"))).collect()
     }
-    let Some((name, words)) = words.split_first() else {
-        return Err(Failure::Usage("`plan` takes an operator, and words for its arguments".to_owned()));
+}
+
+/// Runs the command `plan`.
+pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> std::result::Result<CommandOutcome, Failure> {
+    let operator = find(&options.operator)?;
+    let arguments: Stack =
+        arguments::parse_arguments(operator, &options.arguments, Device::META)?.into_iter().collect();
+    let results: Result<Vec<PlannedResult>> =
+        operator.infer_results(&arguments).map(|results| results.values().iter().map(PlannedResult::of).collect());
+    let plan = match results {
+        Ok(results) => Plan { error: None, results: Some(results) },
+        Err(error) => Plan { error: Some(error.to_string()), results: None },
     };
-    let operator = find(name)?;
-    let arguments: Stack = arguments::from_words(operator, words, Device::META)?.into_iter().collect();
-    let results: Result<Vec<Planned>> =
-        operator.infer_results(&arguments).map(|results| results.values().iter().map(Planned::of).collect());
-    if options.is_empty() {
-        match &results {
-            Ok(results) => results.iter().try_for_each(|result| writeln!(out, "{}", result.text()))?,
-            Err(error) => writeln!(out, "refused: {error}")?,
-        }
-    } else {
-        let error = results.as_ref().err().map(ToString::to_string);
-        writeln!(out, "{:#}", serde_json::json!({ "results": results.as_ref().ok(), "error": error }))?;
-    }
-    Ok(if results.is_ok() { Found::Answer } else { Found::Finding })
+    output.answer(&plan, |_| plan.text())?;
+    Ok(if plan.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }

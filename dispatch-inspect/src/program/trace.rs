@@ -1,42 +1,70 @@
 //! The command `trace`: makes one call, and shows it with the calls inside of it.
 
-use std::fmt;
-use std::io::Write;
+use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_inspect::{Failure, Found, Style, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, Style, clap, find};
 use opdispatch::modes::{self, Call, Mode};
 use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
 use serde::Serialize;
 
 use crate::arguments;
 
+/// The options of the command.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The name of the operator.
+    operator: String,
+    /// A description of each argument: a tensor as in `cpu,f32[2,3],requires_grad`, everything else as in schemas; or `NAME=DESCRIPTION`.
+    #[arg(allow_negative_numbers = true)]
+    arguments: Vec<String>,
+    /// In inference mode.
+    #[arg(long)]
+    inference: bool,
+    /// Without the recording of gradients.
+    #[arg(long)]
+    no_grad: bool,
+    /// With autocast enabled on the devices of the arguments.
+    #[arg(long)]
+    autocast: bool,
+}
+
+/// The answer of the command.
+#[derive(Serialize)]
+struct Trace {
+    calls: Vec<TracedCall>,
+    error: Option<String>,
+    /// The results as printed; `None` if the call fails.
+    results: Option<Vec<String>>,
+}
+
 /// A call that was made.
 #[derive(Serialize)]
-struct Step {
+struct TracedCall {
+    /// The arguments as printed: a tensor as its dtype and sizes.
+    arguments: Vec<String>,
+    /// The kernel that the call entered first.
+    first: EnteredKey,
+    /// The keys of the call, lowest first.
+    keys: Vec<String>,
+    /// The backend's or the composite's kernel, if it differs from `first`. It is `None` for a call that autocast casts: autocast calls the
+    /// operator again, as a call inside of this one.
+    last: Option<EnteredKey>,
     /// The number of calls around it.
     nesting: usize,
     operator: String,
-    /// The arguments as printed: a tensor as its dtype and sizes.
-    arguments: Vec<String>,
-    /// The keys of the call, lowest first.
-    keys: Vec<String>,
-    /// The kernel that the call entered first.
-    first: Stop,
-    /// The backend's or the composite's kernel, if it differs from `first`. It is `None` for a call that autocast casts: autocast calls the
-    /// operator again, as a call inside of this one.
-    last: Option<Stop>,
 }
 
 /// A key whose cell a call enters, with its kernel or all candidates.
 #[derive(Serialize)]
-struct Stop {
+struct EnteredKey {
     key: String,
     kernels: Vec<String>,
 }
 
-impl Stop {
-    fn of(explanation: &Explanation) -> Self {
+impl EnteredKey {
+    fn of(explanation:of(&call.explain_kernel()));
+        let is_cast = &Explanation) -> Self {
         let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
         Self {
             key: explanation.key.map_or_else(|| "no keys".to_owned(), |key| key.to_string()),
@@ -45,7 +73,7 @@ impl Stop {
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for EnteredKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernels = if self.kernels.is_empty() { "has no kernel".to_owned() } else { self.kernels.join(" or ") };
         write!(f, "{} {kernels}", self.key)
@@ -54,17 +82,17 @@ impl fmt::Display for Stop {
 
 /// A mode that notes every call before it runs.
 #[derive(Default)]
-struct Notes(Mutex<Vec<Step>>);
+struct Recorder(Mutex<Vec<TracedCall>>);
 
-impl Mode for Notes {
+impl Mode for Recorder {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
-        let (first, last) = (Stop::of(&arrival), Stop::of(&call.explain_kernel()));
+        let (first, last) = (EnteredKey::of(&arrival), EnteredKey::of(&call.kernel()));
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
-        let step = Step {
-            nesting: call.nesting_depth(),
+        let step = TracedCall {
+            nesting: call.nesting(),
             operator: call.operator().to_string(),
             arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
             keys: below.iter().map(|key| key.to_string()).collect(),
@@ -76,50 +104,27 @@ impl Mode for Notes {
     }
 }
 
-/// Runs the command `trace OP [ARG..]`.
-pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result<Found, Failure> {
-    let (options, words): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
-    let (mut as_json, mut is_autocast) = (false, false);
-    let mut guards = Vec::new();
-    for option in options {
-        match option.as_str() {
-            "--json" => as_json = true,
-            "--inference" => guards.push(guard::inference_mode()),
-            "--no-grad" => guards.push(guard::no_grad()),
-            "--autocast" => is_autocast = true,
-            _ => {
-                let known = "--inference, --no-grad, --autocast, --json";
-                return Err(Failure::Usage(format!("`trace` knows no option `{option}`; it knows {known}")));
-            }
-        }
-    }
-    let Some((name, words)) = words.split_first() else {
-        return Err(Failure::Usage("`trace` takes an operator, and words for its arguments".to_owned()));
-    };
-    let operator = find(name)?;
-    let arguments = arguments::from_words(operator, words, Device::CPU)?;
-    let devices = if is_autocast { devices(&arguments) } else { Vec::new() };
+/// Runs the command `trace`.
+pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
+    let _inference = options.inference.then(guard::inference_mode);
+    let _no_grad = options.no_grad.then(guard::no_grad);
+    let operator = find(&options.operator)?;
+    let arguments = arguments::parse_arguments(operator, &options.arguments, Device::CPU)?;
+    let devices = if options.autocast { devices(&arguments) } else { Vec::new() };
     let _autocast = devices.into_iter().map(|on| autocast::enable(on, None)).collect::<Result<Vec<_>>>()?;
-    let notes = modes::enter(Notes::default());
+    let recorder = modes::enter(Recorder::default());
     let outcome = operator.call(arguments);
-    let steps = std::mem::take(&mut *notes.0.lock().unwrap_or_else(PoisonError::into_inner));
-    drop(notes);
-    let results = outcome.map(|results| results.iter().map(|result| format!("{result:?}")).collect::<Vec<_>>());
-    if as_json {
-        let (results, error) = match &results {
-            Ok(results) => (Some(results), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        let answer = serde_json::json!({ "calls": steps, "results": results, "error": error });
-        writeln!(out, "{answer:#}")?;
-    } else {
-        steps.iter().try_for_each(|step| write(step, out, style))?;
-        match &results {
-            Ok(results) => writeln!(out, "gives {}", results.join(", "))?,
-            Err(error) => writeln!(out, "fails: {error}")?,
+    let calls = std::mem::take(&mut *recorder.0.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(recorder);
+    let trace = match outcome {
+        Ok(results) => {
+            let results = results.iter().map(|result| format!("{result:?}")).collect();
+            Trace { calls, error: None, results: Some(results) }
         }
-    }
-    Ok(if results.is_ok() { Found::Answer } else { Found::Finding })
+        Err(error) => Trace { calls, error: Some(error.to_string()), results: None },
+    };
+    output.answer(&trace, |style| trace.text(style))?;
+    Ok(if trace.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }
 
 /// Returns the devices of the tensors among the values.
@@ -139,9 +144,23 @@ fn devices(values: &[Value]) -> Vec<Device> {
     devices
 }
 
-fn write(step: &Step, out: &mut dyn Write, style: Style) -> std::io::Result<()> {
-    let indent = 2 * step.nesting;
-    writeln!(out, "{:indent$}{}({})", "", style.bold(&step.operator), step.arguments.join(", "))?;
-    writeln!(out, "{:indent$}  {}", "", step.first)?;
-    step.last.iter().try_for_each(|last| writeln!(out, "{:indent$}  then {last}", ""))
+impl Trace {
+    fn text(&self, style: Style) -> String {
+        let mut text = String::new();
+        for step in &self.calls {
+            let indent = 2 * step.nesting;
+            let (operator, arguments) = (style.bold(&step.operator), step.arguments.join(", "));
+            _ = writeln!(text, "{:indent$}{operator}({arguments})\n{:indent$}  {}", "", "", step.first);
+            if let Some(last) = &step.last {
+                _ = writeln!(text, "{:indent$}  then {last}", "");
+            }
+        }
+        if let Some(results) = &self.results {
+            _ = writeln!(text, "returns {}", results.join(", "));
+        }
+        if let Some(error) = &self.error {
+            _ = writeln!(text, "fails: {error}");
+        }
+        text
+    }
 }

@@ -5,10 +5,10 @@ use dispatch_runtime::Operator;
 use fantoccini::{Client, Locator};
 use serde_json::{Value as Json, json};
 
-use super::steps::{ask, click, click_cell, text};
-use super::{Checked, hostile};
+use super::steps::{click, click_cell, evaluate, text};
+use super::{TestResult, hostile};
 
-pub(super) async fn a_cell_that_is_clicked_shows_its_registrations_and_the_rule(client: &Client) -> Checked {
+pub(super) async fn a_clicked_cell_shows_its_registrations_and_rule(client: &Client) -> TestResult {
     click_cell(client, "aten::relu", "AutogradCPU").await?;
     let kernels = text(client, "#kernels").await?;
     for place in ["kernels-cpu/elementwise/src/", "kernels-cuda/src/", "layers/autograd/src/formulas/"] {
@@ -18,11 +18,11 @@ pub(super) async fn a_cell_that_is_clicked_shows_its_registrations_and_the_rule(
     assert_eq!(text(client, ".steps .yes").await?, "a kernel for Autograd");
     assert_eq!(text(client, ".schema").await?, "aten::relu(Tensor self) -> Tensor");
     click_cell(client, "aten::relu", "AutocastCPU").await?;
-    assert_eq!(text(client, ".steps .yes").await?, "nothing: calls pass over this layer");
+    assert_eq!(text(client, ".steps .yes").await?, "nothing: calls skip this layer");
     Ok(())
 }
 
-pub(super) async fn a_call_can_be_of_any_backend_that_has_a_kernel(client: &Client) -> Checked {
+pub(super) async fn a_backend_without_memory_but_with_a_kernel_can_be_explained(client: &Client) -> TestResult {
     click_cell(client, &hostile::operator().to_string(), "HIP").await?;
     assert_eq!(text(client, "#command").await?, format!("dispatch-inspect explain {} hip", hostile::operator()));
     let account = text(client, "#account").await?;
@@ -30,7 +30,7 @@ pub(super) async fn a_call_can_be_of_any_backend_that_has_a_kernel(client: &Clie
     Ok(())
 }
 
-pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) -> Checked {
+pub(super) async fn explanations_are_those_of_the_terminal(client: &Client) -> TestResult {
     click_cell(client, "aten::add.Tensor", "CPU").await?;
     client.find(Locator::Css("[data-argument=other] select")).await?.select_by_value("cuda").await?;
     click(client, "[data-argument=other] input[value=requires_grad]").await?;
@@ -40,7 +40,7 @@ pub(super) async fn an_explained_call_reads_as_in_the_terminal(client: &Client) 
     let mut out = Vec::new();
     run(command.split(' ').skip(1).map(str::to_owned), &mut out, Style::Plain)?;
     assert_eq!(text(client, "#account").await?, String::from_utf8(out)?);
-    let winner = ask(client, "document.getElementById('account').dataset.winner").await?;
+    let winner = evaluate(client, "document.getElementById('account').dataset.winner").await?;
     assert!(winner.as_str().is_some_and(|winner| winner.starts_with("Autograd `add`")), "{winner}");
     Ok(())
 }
@@ -64,7 +64,7 @@ const CALLS: [(&[&str], &[&str]); 15] = [
     (&["AutogradNestedTensor,NestedTensorCPU"], &[]),
 ];
 
-pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Client) -> Checked {
+pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Client) -> TestResult {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let script = "return arguments[0].map(([name, words, guards]) =>
         dispatcher.explain(dispatcher.operatorByName.get(name), words, guards).lines.map(({ text }) => text + '\\n').join(''))";
@@ -76,28 +76,28 @@ pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Clien
             for (words, guards) in CALLS {
                 let words = owned(&words[..words.len().min(able)]);
                 expected.push(
-                    CallExplanation::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain),
+                    CallExplanation::with_guards(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain),
                 );
                 asked.push(json!([operator.to_string(), words, guards]));
             }
         }
-        let told = client.execute(script, vec![json!(asked)]).await?;
-        let told: Vec<&str> = told.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
-        assert_eq!(told.len(), expected.len());
-        for ((told, expected), asked) in told.iter().zip(&expected).zip(&asked) {
-            assert_eq!(told, expected, "{asked}");
+        let answers = client.execute(script, vec![json!(asked)]).await?;
+        let answers: Vec<&str> = answers.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        assert_eq!(answers.len(), expected.len());
+        for ((answer, expected), asked) in answers.iter().zip(&expected).zip(&asked) {
+            assert_eq!(answer, expected, "{asked}");
         }
-        count += told.len();
+        count += answers.len();
     }
     println!("   {count} calls are explained in the same words");
     Ok(())
 }
 
-pub(super) async fn what_authors_write_is_text(client: &Client) -> Checked {
+pub(super) async fn documentation_is_text_and_not_markup(client: &Client) -> TestResult {
     click_cell(client, &hostile::operator().to_string(), "CPU").await?;
     let docs = text(client, "#panel .docs").await?;
     assert!(docs.contains("</script>") && docs.contains("onerror=\"document.title"), "{docs}");
     assert_eq!(client.title().await?, "Operators and keys");
-    assert_eq!(ask(client, "document.querySelectorAll('img, script').length").await?, json!(2));
+    assert_eq!(evaluate(client, "document.querySelectorAll('img, script').length").await?, json!(2));
     Ok(())
 }

@@ -5,28 +5,28 @@ use std::path::Path;
 use fantoccini::Client;
 use serde_json::{Value as Json, json};
 
-use super::steps::{ask, click};
-use super::{Checked, folder};
+use super::steps::{click, evaluate};
+use super::{TestResult, folder};
 
-pub(super) async fn only_the_cells_in_sight_are_in_the_document(client: &Client) -> Checked {
+pub(super) async fn only_visible_cells_are_in_the_document(client: &Client) -> TestResult {
     click(client, "#keys input[name=all]").await?;
     for part in [0.0, 0.1, 0.5, 0.73, 1.0] {
-        ask(client, &format!("(grid.root.scrollTop = {part} * grid.body.offsetHeight, grid.draw())")).await?;
-        let rows = ask(client, "document.querySelectorAll('.row').length").await?.as_u64().unwrap_or_default();
+        evaluate(client, &format!("(grid.root.scrollTop = {part} * grid.body.offsetHeight, grid.draw())")).await?;
+        let rows = evaluate(client, "document.querySelectorAll('.row').length").await?.as_u64().unwrap_or_default();
         assert!((20..80).contains(&rows), "{rows} rows at {part}");
-        let cells = ask(client, "document.querySelector('.row:not([hidden]) .cells').children.length").await?;
+        let cells = evaluate(client, "document.querySelector('.row:not([hidden]) .cells').children.length").await?;
         assert!(cells.as_u64().is_some_and(|cells| (20..100).contains(&cells)), "{cells} cells in a row");
         // A row of the table is in the middle of the visible area, and it shows the right operator.
         let script = "(() => { const box = grid.root.getBoundingClientRect();
             const row = document.elementFromPoint(box.x + 100, box.y + box.height - 60).closest('.row');
             return [row.firstChild.textContent, grid.operators[row.getAttribute('aria-rowindex') - 2].name]; })()";
-        let names = ask(client, script).await?;
+        let names = evaluate(client, script).await?;
         assert_eq!(names[0], names[1]);
     }
     Ok(())
 }
 
-pub(super) async fn scrolling_draws_frames(client: &Client) -> Checked {
+pub(super) async fn scrolling_draws_frames(client: &Client) -> TestResult {
     let script = "const [rows, done] = arguments;
         const times = []; let last;
         const step = (now) => {
@@ -40,7 +40,7 @@ pub(super) async fn scrolling_draws_frames(client: &Client) -> Checked {
         if all {
             click(client, "#keys input[name=all]").await?;
         }
-        ask(client, "(grid.root.scrollTop = 0)").await?;
+        evaluate(client, "(grid.root.scrollTop = 0)").await?;
         for rows in [1, 9] {
             let times = client.execute_async(script, vec![json!(rows)]).await?;
             let times: Vec<f64> = times.as_array().into_iter().flatten().filter_map(Json::as_f64).collect();
@@ -55,8 +55,8 @@ pub(super) async fn scrolling_draws_frames(client: &Client) -> Checked {
     Ok(())
 }
 
-pub(super) async fn a_picture_is_taken(client: &Client) -> Checked {
-    ask(client, "go(dispatcher.operatorByName.get('aten::add.Tensor'), dispatcher.byName.get('AutogradCPU').at)")
+pub(super) async fn a_screenshot_is_saved(client: &Client) -> TestResult {
+    evaluate(client, "go(dispatcher.operatorByName.get('aten::add.Tensor'), dispatcher.byName.get('AutogradCPU').at)")
         .await?;
     let picture = client.screenshot().await?;
     assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000);

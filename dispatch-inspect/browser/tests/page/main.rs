@@ -4,7 +4,7 @@
 
 mod cell;
 mod drawing;
-mod finding;
+mod navigation;
 mod steps;
 
 use std::error::Error;
@@ -19,7 +19,7 @@ use fantoccini::Client;
 use opdispatch as _;
 use test_tools::Tool;
 
-type Checked = Result<(), Box<dyn Error>>;
+type TestResult = Result<(), Box<dyn Error>>;
 
 /// Ends `</script>` tags, begins `<!-- comments`, and says `<img src=x onerror="document.title = 'taken over'">`.
 #[op_def("hostile(Tensor self) -> Tensor")]
@@ -34,9 +34,9 @@ fn hostile_hip(this: &Tensor) -> Tensor {
 }
 
 /// The number of made-up operators: more than fit on a screen.
-const MADE_UP: usize = 200;
+const INVENTED_OPERATORS: usize = 200;
 
-fn main() -> Checked {
+fn main() -> TestResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let answer = Browser::start(1440, 1040).await?.ok_or("there is no chromium with chromedriver");
@@ -49,9 +49,9 @@ fn main() -> Checked {
     })
 }
 
-async fn check(client: Client) -> Checked {
+async fn check(client: Client) -> TestResult {
     let made_up = Registrar::new("made_up");
-    for number in 0..MADE_UP {
+    for number in 0..INVENTED_OPERATORS {
         let _for_good = made_up.define(&format!("operator_{number:03}(Tensor self, Tensor? other=None) -> Tensor"))?;
     }
     let operators = Operator::all();
@@ -61,30 +61,30 @@ async fn check(client: Client) -> Checked {
     let address = format!("file://{}", file.display());
 
     macro_rules! run {
-        ($($room:ident::$check:ident),*) => {
+        ($($module:ident::$check:ident),*) => {
             $(
                 // Reloading the same page would keep the typed text.
                 client.goto("about:blank").await?;
                 client.goto(&address).await?;
                 let began = Instant::now();
-                $room::$check(&client).await.map_err(|error| format!("{}: {error}", stringify!($check)))?;
+                $module::$check(&client).await.map_err(|error| format!("{}: {error}", stringify!($check)))?;
                 println!("ok {} ({:.1} s)", stringify!($check).replace('_', " "), began.elapsed().as_secs_f64());
             )*
         };
     }
     run!(
-        finding::a_search_narrows_the_rows,
-        finding::filters_leave_what_they_say,
-        finding::an_address_leads_to_its_cell,
-        finding::keys_alone_are_enough,
-        cell::a_cell_that_is_clicked_shows_its_registrations_and_the_rule,
-        cell::a_call_can_be_of_any_backend_that_has_a_kernel,
-        cell::an_explained_call_reads_as_in_the_terminal,
+        navigation::a_search_narrows_the_rows,
+        navigation::filters_select_rows_and_columns,
+        navigation::a_url_fragment_selects_its_cell,
+        navigation::the_keyboard_reaches_every_cell,
+        cell::a_clicked_cell_shows_its_registrations_and_rule,
+        cell::a_backend_without_memory_but_with_a_kernel_can_be_explained,
+        cell::explanations_are_those_of_the_terminal,
         cell::every_operator_is_explained_as_by_the_library,
-        cell::what_authors_write_is_text,
-        drawing::only_the_cells_in_sight_are_in_the_document,
+        cell::documentation_is_text_and_not_markup,
+        drawing::only_visible_cells_are_in_the_document,
         drawing::scrolling_draws_frames,
-        drawing::a_picture_is_taken
+        drawing::a_screenshot_is_saved
     );
     println!("the page in a browser: {} operators", operators.len());
     Ok(())

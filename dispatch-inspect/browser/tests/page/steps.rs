@@ -5,14 +5,14 @@ use std::error::Error;
 use fantoccini::{Client, Locator};
 use serde_json::{Value as Json, json};
 
-use super::Checked;
+use super::TestResult;
 
 pub(super) async fn text(client: &Client, selector: &str) -> Result<String, Box<dyn Error>> {
     let script = "return document.querySelector(arguments[0]).textContent";
     Ok(client.execute(script, vec![json!(selector)]).await?.as_str().unwrap_or_default().to_owned())
 }
 
-pub(super) async fn ask(client: &Client, script: &str) -> Result<Json, Box<dyn Error>> {
+pub(super) async fn evaluate(client: &Client, script: &str) -> Result<Json, Box<dyn Error>> {
     Ok(client.execute(&format!("return {script}"), Vec::new()).await?)
 }
 
@@ -21,18 +21,18 @@ pub(super) async fn shown(client: &Client) -> Result<usize, Box<dyn Error>> {
     Ok(text(client, "#count").await?.split(' ').next().unwrap_or_default().replace(',', "").parse()?)
 }
 
-pub(super) async fn search(client: &Client, words: &str) -> Checked {
+pub(super) async fn search(client: &Client, words: &str) -> TestResult {
     let input = client.find(Locator::Id("search")).await?;
     input.clear().await?;
     Ok(input.send_keys(words).await?)
 }
 
-pub(super) async fn click(client: &Client, selector: &str) -> Checked {
+pub(super) async fn click(client: &Client, selector: &str) -> TestResult {
     Ok(client.find(Locator::Css(selector)).await?.click().await?)
 }
 
 /// Clicks the cell of an operator in the column of a key.
-pub(super) async fn click_cell(client: &Client, operator: &str, key: &str) -> Checked {
+pub(super) async fn click_cell(client: &Client, operator: &str, key: &str) -> TestResult {
     search(client, operator).await?;
     let script = "const [operator, key] = arguments;
         const row = grid.operators.findIndex(({ name }) => name === operator);

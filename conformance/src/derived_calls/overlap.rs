@@ -6,10 +6,10 @@ use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
 use crate::error::Result;
-use crate::tensors::{to_tensor, window};
+use crate::tensors::{strided_view, to_tensor};
 
 /// Returns the positions of the arguments that have the dtype and sizes of `array`.
-pub(crate) fn alike(case: &Case, array: &Array) -> Vec<usize> {
+pub(crate) fn similar_arguments(case: &Case, array: &Array) -> Vec<usize> {
     let is_alike = |datum: &Datum| {
         datum.as_array().is_some_and(|other| (other.dtype, &other.sizes) == (array.dtype, &array.sizes))
     };
@@ -17,7 +17,7 @@ pub(crate) fn alike(case: &Case, array: &Array) -> Vec<usize> {
 }
 
 /// Creates two tensors of this shape in one storage, the second one element after the first. Returns `None` if they would not overlap.
-pub(crate) fn partly_overlapping(case: &Case, array: &Array) -> Result<Option<(Tensor, Tensor)>> {
+pub(crate) fn overlapping_tensors(case: &Case, array: &Array) -> Result<Option<(Tensor, Tensor)>> {
     let Ok(count) = i64::try_from(array.elements.len()) else { return Ok(None) };
     if count < 2 {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(crate) fn partly_overlapping(case: &Case, array: &Array) -> Result<Option<(T
     elements.extend(array.elements.first());
     let both = to_tensor(&Array::new(array.dtype, &[count + 1], elements), case.device)?;
     let strides = array.contiguous().strides;
-    let part = |offset| window(&both, &array.sizes, &strides, offset);
+    let part = |offset| strided_view(&both, &array.sizes, &strides, offset);
     Ok(Some((part(0)?, part(1)?)))
 }
 

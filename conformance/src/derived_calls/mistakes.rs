@@ -3,7 +3,7 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{DType, Device, Scalar, Value};
 
-use super::refusal::refused;
+use super::refusal::check_refused;
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::{Datum, to_values};
@@ -11,13 +11,13 @@ use crate::error::Result;
 use crate::verdict::Verdict;
 
 /// Arguments with indices, which must be integers.
-const INDICES: [&str; 2] = ["index", "indices"];
+const INDEX_ARGUMENTS: [&str; 2] = ["index", "indices"];
 
 /// Arguments that are broadcast against `self`, or multiplied with it.
-const PARTNERS: [&str; 10] =
+const BROADCAST_ARGUMENTS: [&str; 10] =
     ["other", "end", "tensor1", "tensor2", "mat1", "mat2", "vec", "batch1", "batch2", "exponent"];
 
-/// Operators with an argument of [`PARTNERS`] that accept any shape.
+/// Operators with an argument of [`BROADCAST_ARGUMENTS`] that accept any shape.
 const ANY_SHAPE: [&str; 2] = ["equal", "kron"];
 
 /// Operators that accept only integers.
@@ -37,20 +37,20 @@ const INTEGRAL_ONLY: [&str; 9] = [
 const ONE_DTYPE: [&str; 10] = ["mm", "bmm", "addmm", "addbmm", "baddbmm", "mv", "addmv", "dot", "vdot", "convolution"];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
-    let verdicts = [dims(case), indices(case), shapes(case), dtypes(case), devices(case)];
+    let verdicts = [wrong_dims(case), wrong_indices(case), wrong_shapes(case), wrong_dtypes(case), mixed_devices(case)];
     let verdicts = verdicts.into_iter().collect::<Result<Vec<_>>>();
     verdicts.map_or_else(|error| vec![error.into()], |verdicts| verdicts.into_iter().flatten().collect())
 }
 
 /// Checks that the call with one argument replaced is refused, by an error that names this argument.
-fn refused_with(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
+fn check_wrong_argument(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
     let name = case.operator.schema().arguments[position].name.as_str();
-    refused_for(case, position, datum, mistake, &[name])
+    check_replaced(case, position, datum, mistake, &[name])
 }
 
 /// Checks that the call is refused if one tensor does not fit the others. The error may name any tensor argument.
-fn refused_beside(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
-    refused_for(case, position, Datum::Array(array), mistake, &tensor_names(case))
+fn check_wrong_tensor(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
+    check_replaced(case, position, Datum::Array(array), mistake, &tensor_names(case))
 }
 
 /// Returns the names of the arguments that have tensors.
@@ -59,13 +59,19 @@ fn tensor_names(case: &Case) -> Vec<&str> {
     arguments.map(|argument| argument.name.as_str()).collect()
 }
 
-fn refused_for(case: &Case, position: usize, datum: Datum, mistake: &str, culprits: &[&str]) -> Result<Verdict> {
+fn check_replaced(
+    case: &Case,
+    position: usize,
+    datum: Datum,
+    mistake: &str,
+    arguments_to_name: &[&str],
+) -> Result<Verdict> {
     let mut arguments = case.arguments.clone();
     arguments[position] = datum;
-    Ok(refused(case.operator, to_values(&arguments, case.device)?, mistake, culprits))
+    Ok(check_refused(case.operator, to_values(&arguments, case.device)?, mistake, arguments_to_name))
 }
 
-fn dims(case: &Case) -> Result<Vec<Verdict>> {
+fn wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
     let Some(rank) = case.arguments.iter().find_map(|datum| datum.arrays().first().map(|array| array.sizes.len()))
     else {
         return Ok(Vec::new());
@@ -88,33 +94,33 @@ fn dims(case: &Case) -> Result<Vec<Verdict>> {
                 }
                 _ => continue,
             };
-            verdicts.push(refused_with(case, i, Datum::Plain(wrong), "a dimension that does not exist")?);
+            verdicts.push(check_wrong_argument(case, i, Datum::Plain(wrong), "a dimension that does not exist")?);
         }
     }
     Ok(verdicts)
 }
 
-fn indices(case: &Case) -> Result<Vec<Verdict>> {
+fn wrong_indices(case: &Case) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     for (i, argument) in case.operator.schema().arguments.iter().enumerate() {
         if let Some(array) = case.arguments[i].as_array()
-            && INDICES.contains(&argument.name.as_str())
+            && INDEX_ARGUMENTS.contains(&argument.name.as_str())
             && array.dtype.is_integral()
             && !array.elements.is_empty()
         {
             let wrong = Datum::Array(array.cast(DType::F32));
-            verdicts.push(refused_with(case, i, wrong, "indices that are not whole numbers")?);
+            verdicts.push(check_wrong_argument(case, i, wrong, "indices that are not whole numbers")?);
         }
     }
     Ok(verdicts)
 }
 
-fn shapes(case: &Case) -> Result<Vec<Verdict>> {
+fn wrong_shapes(case: &Case) -> Result<Vec<Verdict>> {
     let Some(this) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
     let mut verdicts = Vec::new();
     for (i, argument) in case.operator.schema().arguments.iter().enumerate().skip(1) {
         let Some(array) = case.arguments[i].as_array() else { continue };
-        if !PARTNERS.contains(&argument.name.as_str()) || ANY_SHAPE.contains(&case.operator.name().base) {
+        if !BROADCAST_ARGUMENTS.contains(&argument.name.as_str()) || ANY_SHAPE.contains(&case.operator.name().base) {
             continue;
         }
         // Sizes that are all different, and none of them 1, can be neither broadcast nor multiplied.
@@ -126,13 +132,13 @@ fn shapes(case: &Case) -> Result<Vec<Verdict>> {
         let Ok(count) = usize::try_from(sizes.iter().product::<i64>()) else { continue };
         if count < 10_000 {
             let wrong = Array::new(array.dtype, &sizes, vec![Scalar::Int(1); count]);
-            verdicts.push(refused_beside(case, i, wrong, "shapes that do not go together")?);
+            verdicts.push(check_wrong_tensor(case, i, wrong, "shapes that do not fit each other")?);
         }
     }
     Ok(verdicts)
 }
 
-fn dtypes(case: &Case) -> Result<Vec<Verdict>> {
+fn wrong_dtypes(case: &Case) -> Result<Vec<Verdict>> {
     let base = case.operator.name().base;
     let Some(array) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
     let wrong = if INTEGRAL_ONLY.contains(&base.trim_end_matches('_')) {
@@ -142,10 +148,10 @@ fn dtypes(case: &Case) -> Result<Vec<Verdict>> {
     } else {
         return Ok(Vec::new());
     };
-    Ok(vec![refused_beside(case, 0, array.cast(wrong), "a dtype that the operator has no meaning for")?])
+    Ok(vec![check_wrong_tensor(case, 0, array.cast(wrong), "a dtype that the operator does not support")?])
 }
 
-fn devices(case: &Case) -> Result<Vec<Verdict>> {
+fn mixed_devices(case: &Case) -> Result<Vec<Verdict>> {
     if case.device == Device::META {
         return Ok(Vec::new());
     }
@@ -156,5 +162,5 @@ fn devices(case: &Case) -> Result<Vec<Verdict>> {
     let (Some(_), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
     let mut values = to_values(&case.arguments, case.device)?;
     values[second] = case.arguments[second].to_value(Device::META)?;
-    Ok(vec![refused(case.operator, values, "arguments on several devices", &tensor_names(case))])
+    Ok(vec![check_refused(case.operator, values, "arguments on several devices", &tensor_names(case))])
 }

@@ -5,10 +5,10 @@
 
 use dispatch_runtime::schema::SchemaKind;
 
-use crate::aliasing::is_written_silently;
+use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
 use crate::case::{Case, Outcome};
-use crate::compare::{Extent, compare_all};
+use crate::compare::{ComparedProperties, compare_all};
 use crate::datum::Datum;
 use crate::meta;
 use crate::verdict::{Failure, Verdict};
@@ -34,38 +34,38 @@ pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     if LAYOUT_SENSITIVE.contains(&case.operator.name().base) {
-        return vec![Verdict::LeftOut("it is about strides")];
+        return vec![Verdict::NotApplicable("its result depends on strides")];
     }
     let mut verdicts = Vec::new();
     for (variant, change) in [
         ("with contiguous arguments", Array::contiguous as fn(&Array) -> Array),
-        ("with arguments in column order", in_columns),
-        ("with arguments spread out in memory", spread),
-        ("with arguments that begin one element later", later),
+        ("with arguments in column-major order", column_major),
+        ("with gaps between the elements of arguments", with_gaps),
+        ("with an offset of one element", with_offset),
     ] {
         let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map(change)).collect();
-        if is_same(&arguments, &case.arguments) {
+        if has_same_layout(&arguments, &case.arguments) {
             continue;
         }
         let changed = case.with_arguments(arguments);
-        let verdict = changed.verdict(Extent::Values);
+        let verdict = changed.check(ComparedProperties::AllButStrides);
         if matches!(verdict, Verdict::Passed) {
-            verdicts.extend(agrees_with_meta(&changed).map(|verdict| verdict.of(variant)));
+            verdicts.extend(compare_with_meta(&changed).map(|verdict| verdict.with_context(variant)));
         }
-        verdicts.push(verdict.of(variant));
+        verdicts.push(verdict.with_context(variant));
     }
-    verdicts.extend(broadcast(case));
+    verdicts.extend(check_broadcast(case));
     verdicts
 }
 
-fn is_same(a: &[Datum], b: &[Datum]) -> bool {
+fn has_same_layout(a: &[Datum], b: &[Datum]) -> bool {
     a.iter()
         .zip(b)
         .all(|(a, b)| a.arrays().iter().zip(b.arrays()).all(|(a, b)| (&a.strides, a.offset) == (&b.strides, b.offset)))
 }
 
 /// Returns the array in column-major order: the first dimension is innermost.
-fn in_columns(array: &Array) -> Array {
+fn column_major(array: &Array) -> Array {
     let mut strides = vec![1; array.sizes.len()];
     for dim in 1..strides.len() {
         strides[dim] = strides[dim - 1] * array.sizes[dim - 1].max(1);
@@ -74,7 +74,7 @@ fn in_columns(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of two elements and gaps between elements.
-fn spread(array: &Array) -> Array {
+fn with_gaps(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -82,7 +82,7 @@ fn spread(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of one element, so that vector loads are not aligned.
-fn later(array: &Array) -> Array {
+fn with_offset(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -90,12 +90,12 @@ fn later(array: &Array) -> Array {
 }
 
 /// Compares calls with a broadcast argument (stride 0) with calls with a contiguous copy of it. The backend is its own reference.
-fn broadcast(case: &Case) -> Vec<Verdict> {
+fn check_broadcast(case: &Case) -> Vec<Verdict> {
     let is_written =
-        |i: usize| case.operator.schema().arguments[i].is_written() || is_written_silently(case.operator, i);
+        |i: usize| case.operator.schema().arguments[i].is_written() || has_undeclared_write(case.operator, i);
     // A broadcast index makes several elements write the same output element: the order on a device is not fixed.
-    let meet = matches!(case.operator.name().base, "max_unpool2d" | "max_unpool3d");
-    if meet || case.operator.schema().kind() != SchemaKind::Functional {
+    let writes_meet = matches!(case.operator.name().base, "max_unpool2d" | "max_unpool3d");
+    if writes_meet || case.operator.schema().kind() != SchemaKind::Functional {
         return Vec::new();
     }
     let mut verdicts = Vec::new();
@@ -105,53 +105,54 @@ fn broadcast(case: &Case) -> Vec<Verdict> {
         let innermost = array.sizes.iter().rposition(|&size| size > 1);
         for dim in [outermost, innermost.filter(|_| innermost != outermost)].into_iter().flatten() {
             if !is_written(i) && !array.elements.is_empty() {
-                verdicts.extend(repeated_along(case, i, array, dim));
+                verdicts.extend(check_expanded_dim(case, i, array, dim));
             }
         }
     }
     verdicts
 }
 
-fn repeated_along(case: &Case, position: usize, array: &Array, dim: usize) -> Option<Verdict> {
-    let repeated = repeat(array, dim);
-    let written_out = replaced(&case.arguments, position, repeated.contiguous());
-    let repeated = replaced(&case.arguments, position, repeated);
+fn check_expanded_dim(case: &Case, position: usize, array: &Array, dim: usize) -> Option<Verdict> {
+    let repeated = expand_first(array, dim);
+    let written_out = with_array(&case.arguments, position, repeated.contiguous());
+    let repeated = with_array(&case.arguments, position, repeated);
     // If the operator refuses these elements, it may refuse both calls.
     let reference = case.call(&written_out).ok()?;
     let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
-    let compared = case.call(&repeated).and_then(|outcome| Ok(same_values(&outcome, &reference)?));
-    Some(Verdict::from(compared).of(variant))
+    let compared = case.call(&repeated).and_then(|outcome| Ok(compare_values(&outcome, &reference)?));
+    Some(Verdict::from(compared).with_context(variant))
 }
 
-fn same_values(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
-    let extent = actual.known(Extent::Values);
-    let read = |outcome: &Outcome| outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>, _>>();
-    compare_all(extent, &read(actual)?, &read(expected)?)
+fn compare_values(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
+    let properties = actual.comparable(ComparedProperties::AllButStrides);
+    let read = |outcome: &Outcome| outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<_>, _>>();
+    compare_all(properties, &read(actual)?, &read(expected)?)
 }
 
-fn replaced(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
+fn with_array(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
     let mut arguments = arguments.to_vec();
     arguments[position] = Datum::Array(array);
     arguments
 }
 
 /// Returns the array with the first slice along `dim` repeated, by a stride of 0.
-fn repeat(array: &Array, dim: usize) -> Array {
+fn expand_first(array: &Array, dim: usize) -> Array {
     let logical = array.contiguous();
     let mut strides = logical.strides.clone();
     strides[dim] = 0;
     let repeated = Array { strides, ..logical };
-    let elements = repeated.places().into_iter().filter_map(|place| array.elements.get(place).copied()).collect();
+    let elements =
+        repeated.storage_indices().into_iter().filter_map(|place| array.elements.get(place).copied()).collect();
     Array { elements, ..repeated }
 }
 
 /// Compares the strides of the backend's results with those of Meta.
-fn agrees_with_meta(case: &Case) -> Option<Verdict> {
+fn compare_with_meta(case: &Case) -> Option<Verdict> {
     let outcome = case.call(&case.arguments).ok()?;
     // The Meta check reports a failing Meta kernel.
     let planned = meta::call(case.operator, &case.arguments).ok()?;
-    let results: Vec<Datum> = outcome.results.iter().map(meta::outlined).collect();
-    Some(Verdict::from(compare_all(Extent::Geometry, &planned, &results)).of("on Meta"))
+    let results: Vec<Datum> = outcome.results.iter().map(meta::to_datum_without_elements).collect();
+    Some(Verdict::from(compare_all(ComparedProperties::AllButElements, &planned, &results)).with_context("on Meta"))
 }
 
 #[cfg(test)]
@@ -160,11 +161,11 @@ mod tests {
     use dispatch_runtime::{DType, Scalar};
 
     #[test]
-    fn changed_layouts_hold_the_same_elements() {
+    fn changed_layouts_have_the_same_elements() {
         let array = Array::new(DType::I64, &[2, 3], (0..6).map(Scalar::from).collect());
-        assert_eq!(in_columns(&array).strides, [1, 2]);
-        assert_eq!((spread(&array).strides, spread(&array).offset), (vec![9, 3], 2));
-        assert_eq!(repeat(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
-        assert_eq!(repeat(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
+        assert_eq!(column_major(&array).strides, [1, 2]);
+        assert_eq!((with_gaps(&array).strides, with_gaps(&array).offset), (vec![9, 3], 2));
+        assert_eq!(expand_first(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
+        assert_eq!(expand_first(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
     }
 }

@@ -7,12 +7,12 @@
 use dispatch_runtime::{DType, Geometry};
 use serde_json::{Value as Json, json};
 
-use super::numeric::numbers;
+use super::numeric::pseudorandom_numbers;
 use crate::error::{Error, Result};
 use crate::recording::Call;
 
 /// The operators and the arguments of their calls.
-const MADE: [(&str, &str); 102] = [
+const CALLS: [(&str, &str); 102] = [
     ("_adaptive_avg_pool2d_backward", r#"["T1x2x3x3", "T1x2x5x4"]"#),
     ("_adaptive_avg_pool3d", r#"["T1x2x3x4x3", [2, 2, 2]]"#),
     ("_adaptive_avg_pool3d_backward", r#"["T1x2x2x2x2", "T1x2x3x4x3"]"#),
@@ -123,38 +123,42 @@ const MADE: [(&str, &str); 102] = [
     ("square", r#"["T2x3"]"#),
 ];
 
-/// Returns the calls. Their number is [`NUMBER`].
+/// Returns the calls. Their number is [`CALL_NUMBER`].
 pub(crate) fn calls() -> Result<Vec<Call>> {
-    MADE.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
+    CALLS.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
 }
 
 fn call(operator: &str, arguments: &str) -> Result<Call> {
     let arguments: Vec<Json> = serde_json::from_str(arguments).map_err(|source| Error::Json { line: 1, source })?;
     let mut seed = 1;
-    let arguments: Vec<Json> = arguments.iter().map(|argument| tagged(argument, &mut seed)).collect();
+    let arguments: Vec<Json> = arguments.iter().map(|argument| to_tagged_json(argument, &mut seed)).collect();
     let line = json!({"op": format!("aten::{operator}"), "args": arguments, "kwargs": {}, "out": {"none": true}});
-    Ok(Call { number: NUMBER, ..Call::parse(&line.to_string())? })
+    Ok(Call { number: CALL_NUMBER, ..Call::parse(&line.to_string())? })
 }
 
 /// The number of these calls: recorded calls have smaller numbers.
-const NUMBER: usize = 1000;
+const CALL_NUMBER: usize = 1000;
 
-fn tagged(json: &Json, seed: &mut u64) -> Json {
+fn to_tagged_json(json: &Json, seed: &mut u64) -> Json {
     match json {
         Json::Null => json!({"none": true}),
         Json::Bool(_) => json!({"bool": json}),
         Json::Number(number) if number.is_f64() => json!({"float": json}),
-        Json::Array(items) => json!({"list": items.iter().map(|item| tagged(item, seed)).collect::<Vec<Json>>()}),
-        Json::String(text) => text.strip_prefix('T').map_or_else(|| json!({"str": text}), |text| tensor(text, seed)),
+        Json::Array(items) => {
+            json!({"list": items.iter().map(|item| to_tagged_json(item, seed)).collect::<Vec<Json>>()})
+        }
+        Json::String(text) => {
+            text.strip_prefix('T').map_or_else(|| json!({"str": text}), |text| tensor_json(text, seed))
+        }
         _ => json!({"int": json}),
     }
 }
 
-fn tensor(text: &str, seed: &mut u64) -> Json {
+fn tensor_json(text: &str, seed: &mut u64) -> Json {
     let (sizes, kind) = text.split_at(text.find(['+', 'u', 'i', '?']).unwrap_or(text.len()));
     let sizes: Vec<i64> = sizes.split('x').filter_map(|size| size.parse().ok()).collect();
     let count = sizes.iter().product::<i64>();
-    let numbers = numbers(seed, &sizes, false);
+    let numbers = pseudorandom_numbers(seed, &sizes, false);
     let (dtype, data): (DType, Vec<Json>) = match kind.split_at(kind.len().min(1)) {
         ("+", _) => (DType::F64, numbers.iter().map(|x| json!(1.0 + x / 2.0)).collect()),
         ("u", _) => (DType::F64, numbers.iter().map(|x| json!(0.5 + 0.4 * x)).collect()),

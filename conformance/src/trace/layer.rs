@@ -7,26 +7,26 @@ use dispatch_vmap::{SlowLoops, vmap};
 use crate::batches;
 use crate::gradients::cosines;
 use crate::tensors::HOST;
-use crate::verdict::{Stop, attempt};
+use crate::verdict::{CallError, attempt};
 
 /// A call or a graph as a function of the tensors in its arguments.
 pub(super) type Function<'a> = dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + 'a;
 
 /// The tensors of a run: the inputs, and the results.
-pub(super) struct Made {
+pub(super) struct RunOutcome {
     pub(super) given: Vec<Tensor>,
     pub(super) results: Vec<Tensor>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Under {
-    Nothing,
+pub(super) enum Layer {
+    None,
     Autocast,
     Autograd,
     Vmap,
 }
 
-impl Under {
+impl Layer {
     pub(super) const LAYERS: [(Self, &'static str); 3] = [
         (Self::Autocast, "run under autocast"),
         (Self::Autograd, "run under autograd"),
@@ -40,12 +40,12 @@ impl Under {
         given: Vec<Tensor>,
         others: &[Tensor],
         is_written: impl Fn(usize) -> bool,
-    ) -> Result<Made, Stop> {
+    ) -> Result<RunOutcome, CallError> {
         manual_seed(1);
         match self {
-            Self::Nothing => {
+            Self::None => {
                 let results = attempt(|| f(&given))?;
-                Ok(Made { given, results })
+                Ok(RunOutcome { given, results })
             }
             Self::Autocast => {
                 let results = attempt(|| {
@@ -53,22 +53,26 @@ impl Under {
                     let _cast = dispatch_autocast::enable(device, DType::BF16)?;
                     f(&given)
                 })?;
-                Ok(Made { given, results })
+                Ok(RunOutcome { given, results })
             }
-            Self::Autograd => recorded(f, given, is_written),
+            Self::Autograd => run_with_gradients(f, given, is_written),
             Self::Vmap => {
-                let _slow = batches::only(SlowLoops::Allow);
+                let _slow = batches::lock_slow(SlowLoops::Allow);
                 let batch = |(one, other): (&Tensor, &Tensor)| aten::stack(&[one.clone(), other.clone()], 0);
                 let given = attempt(|| given.iter().zip(others).map(batch).collect::<Result<Vec<_>>>())?;
                 let results = attempt(|| vmap(|slices: &Vec<Tensor>| f(slices), &given[..]))?;
-                Ok(Made { given, results })
+                Ok(RunOutcome { given, results })
             }
         }
     }
 }
 
 /// Runs a function under autograd. Returns its results, and then the gradients with respect to its leaves.
-fn recorded(f: &Function<'_>, given: Vec<Tensor>, is_written: impl Fn(usize) -> bool) -> Result<Made, Stop> {
+fn run_with_gradients(
+    f: &Function<'_>,
+    given: Vec<Tensor>,
+    is_written: impl Fn(usize) -> bool,
+) -> Result<RunOutcome, CallError> {
     let leaf = |(at, tensor): (usize, Tensor)| {
         let is_leaf = matches!(tensor.dtype(), DType::F32 | DType::F64) && !is_written(at);
         if is_leaf { tensor.requires_grad_(true) } else { Ok(tensor) }
@@ -79,16 +83,16 @@ fn recorded(f: &Function<'_>, given: Vec<Tensor>, is_written: impl Fn(usize) -> 
         results.iter().filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).collect();
     let leaves: Vec<&Tensor> = given.iter().filter(|tensor| tensor.requires_grad() && tensor.is_leaf()).collect();
     if !of.is_empty() {
-        let seeds = of.iter().map(|tensor| seed(tensor)).collect::<Result<Vec<_>, Stop>>()?;
+        let seeds = of.iter().map(|tensor| cotangent(tensor)).collect::<Result<Vec<_>, CallError>>()?;
         let seeds: Vec<&Tensor> = seeds.iter().collect();
         let gradients = attempt(|| Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&leaves))?;
         results.extend(gradients.into_iter().flatten());
     }
-    Ok(Made { given, results })
+    Ok(RunOutcome { given, results })
 }
 
 /// Returns the cotangent of a result.
-fn seed(tensor: &Tensor) -> Result<Tensor, Stop> {
+fn cotangent(tensor: &Tensor) -> Result<Tensor, CallError> {
     let seed = crate::tensors::to_tensor(&cosines(tensor), tensor.device())?;
     attempt(|| aten::to_dtype(&seed, tensor.dtype(), false, false, None))
 }

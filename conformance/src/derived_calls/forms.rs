@@ -13,7 +13,7 @@ pub(crate) struct Forms {
 }
 
 /// Arguments that an `out=` form may lack, because the `out` tensor determines them.
-const SAID_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
+const IMPLIED_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
 impl Forms {
     pub(crate) fn of(operator: &Operator) -> Self {
@@ -27,38 +27,37 @@ impl Forms {
             let name = form.name();
             (name.namespace, name.overload) == (namespace, overload)
                 && name.base.strip_suffix('_') == Some(base)
-                && is_in_place(schema, form.schema())
+                && is_in_place_form(schema, form.schema())
         });
         let out = all.iter().copied().find(|form| {
             let name = form.name();
-            (name.namespace, name.base) == (namespace, base) && is_out(schema, form.schema())
+            (name.namespace, name.base) == (namespace, base) && is_out_form(schema, form.schema())
         });
         Self { in_place, out }
     }
 }
 
-fn is_in_place(functional: &Schema, form: &Schema) -> bool {
+fn is_in_place_form(functional: &Schema, form: &Schema) -> bool {
     form.kind() == SchemaKind::InPlace
         && form.arguments.first().is_some_and(Argument::is_written)
         && form.arguments.len() == functional.arguments.len()
-        && form.arguments.iter().zip(&functional.arguments).all(|(own, argument)| is_same(own, argument))
+        && form.arguments.iter().zip(&functional.arguments).all(|(own, argument)| is_same_argument(own, argument))
 }
 
-fn is_out(functional: &Schema, form: &Schema) -> bool {
+fn is_out_form(functional: &Schema, form: &Schema) -> bool {
     let (outs, given): (Vec<&Argument>, Vec<&Argument>) = form.arguments.iter().partition(|argument| argument.is_out());
-    let covered = functional
-        .arguments
-        .iter()
-        .filter(|argument| !(SAID_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none()));
+    let covered = functional.arguments.iter().filter(|argument| {
+        !(IMPLIED_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none())
+    });
     let covered: Vec<&Argument> = covered.collect();
     outs.len() == functional.returns.len()
         && !outs.is_empty()
         && outs.iter().all(|out| out.ty.kind == TypeKind::Tensor)
         && given.len() == covered.len()
-        && given.iter().zip(covered).all(|(given, covered)| is_same(given, covered))
+        && given.iter().zip(covered).all(|(given, covered)| is_same_argument(given, covered))
 }
 
-fn is_same(a: &Argument, b: &Argument) -> bool {
+fn is_same_argument(a: &Argument, b: &Argument) -> bool {
     a.name == b.name && a.ty.without_aliases() == b.ty.without_aliases()
 }
 
@@ -71,17 +70,20 @@ mod tests {
     }
 
     #[test]
-    fn twins_take_what_the_functional_form_takes() {
+    fn forms_have_the_arguments_of_the_functional_operator() {
         let add = schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
         let text = "(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
-        assert!(is_out(&add, &schema(&format!("add.out{text}"))));
-        assert!(!is_out(&add, &schema("add.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")));
-        assert!(is_in_place(
+        assert!(is_out_form(&add, &schema(&format!("add.out{text}"))));
+        assert!(!is_out_form(
+            &add,
+            &schema("add.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
+        ));
+        assert!(is_in_place_form(
             &add,
             &schema("add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
         ));
-        assert!(!is_in_place(&add, &schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")));
+        assert!(!is_in_place_form(&add, &schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")));
         let eye = schema("eye(SymInt n, *, ScalarType? dtype=None, Device? device=None) -> Tensor");
-        assert!(is_out(&eye, &schema("eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")));
+        assert!(is_out_form(&eye, &schema("eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")));
     }
 }

@@ -12,4 +12,4 @@ pub(crate) use forms::Forms;
 pub(crate) use in_place::check as in_place;
 pub(crate) use layouts::{LAYOUT_SENSITIVE, check as layouts};
 pub(crate) use mistakes::check as mistakes;
-pub(crate) use out::{call_of as call_of_out, check as out};
+pub(crate) use out::{check as out, out_call};
