@@ -275,8 +275,8 @@ pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Out
     let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
     let drawn = Generator::reservation_count();
     let results = invoke(operator, given.clone())?;
-    let is_unpredictable =
-        returns_uninitialized(operator.name().base) || may_be_random(operator) && Generator::reservation_count() != drawn;
+    let is_unpredictable = returns_uninitialized(operator.name().base)
+        || may_be_random(operator) && Generator::reservation_count() != drawn;
     aliasing::check(operator, &given, &versions, &results)?;
     Ok(Outcome { given, results, is_unpredictable })
 }

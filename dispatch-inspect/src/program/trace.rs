@@ -63,8 +63,7 @@ struct EnteredKey {
 }
 
 impl EnteredKey {
-    fn of(explanation:of(&call.explain_kernel()));
-        let is_cast = &Explanation) -> Self {
+    fn of(explanation: &Explanation) -> Self {
         let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
         Self {
             key: explanation.key.map_or_else(|| "no keys".to_owned(), |key| key.to_string()),
@@ -88,11 +87,11 @@ impl Mode for Recorder {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
-        let (first, last) = (EnteredKey::of(&arrival), EnteredKey::of(&call.kernel()));
+        let (first, last) = (EnteredKey::of(&arrival), EnteredKey::of(&call.explain_kernel()));
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
         let step = TracedCall {
-            nesting: call.nesting(),
+            nesting: call.nesting_depth(),
             operator: call.operator().to_string(),
             arguments: call.arguments().iter().map(|argument| format!("{argument:?}")).collect(),
             keys: below.iter().map(|key| key.to_string()).collect(),
