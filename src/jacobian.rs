@@ -86,12 +86,12 @@ fn jacobian_rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&T
     }
     let units = Tensor::eye(count, output)?.reshape(&[&[count], output.sizes()].concat())?;
     let zeros = outputs.iter().map(Methods::zeros_like).collect::<Result<Vec<_>>>()?;
-    let pull_back = |unit: &Tensor| {
+    let row_of_unit = |unit: &Tensor| {
         let mut seeds: Vec<&Tensor> = zeros.iter().collect();
         seeds[i] = unit;
         pullback.call(&seeds)
     };
-    let found = vmap(pull_back, &units)?;
+    let found = vmap(row_of_unit, &units)?;
     found.iter().zip(inputs).map(|(rows, input)| rows.reshape(&sizes(input))).collect()
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn kernels(cubin: &[u8]) -> Option<BTreeMap<String, ResourceUse>> {
             for (attribute, value) in attributes(section.content(cubin)?) {
                 match attribute {
                     MAX_THREADS => {
-                        kernel.threads = Some(read_u32(value, 0)? * read_u32(value, 4)? * read_u32(value, 8)?)
+                        kernel.threads = Some(read_u32(value, 0)? * read_u32(value, 4)? * read_u32(value, 8)?);
                     }
                     PARAMETERS => kernel.parameters = u16::from_le_bytes(*value.first_chunk()?).into(),
                     _ => {}
