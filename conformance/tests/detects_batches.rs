@@ -107,7 +107,7 @@ fn a_rule_that_mixes_slices_is_found() {
 fn a_rule_that_assumes_the_batch_dimension_is_found() {
     let failures = failures("suite::ignores_batch_dim");
     assert!(
-        failures.contains("mapped over `self`: failed: the batch rule of `suite::ignores_batch_dim` gave"),
+        failures.contains("mapped over `self`: failed: the batch rule of `suite::ignores_batch_dim` returned"),
         "{failures}"
     );
 }

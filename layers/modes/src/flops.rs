@@ -10,7 +10,7 @@ use dispatch_runtime::{Name, Result};
 
 use crate::call::Call;
 use crate::mode::Mode;
-use crate::text_table;
+use crate::text_table::{format_percent, format_scaled, write_table};
 
 /// Counts the floating-point operations of calls, by operator. It prints as a table.
 ///
@@ -88,16 +88,11 @@ impl fmt::Display for Flops {
         let mut counts: Vec<_> = self.counts().iter().map(|(name, count)| (*name, *count)).collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.flops));
         let row = |name: String, OperatorCount { calls, flops }: OperatorCount| {
-            vec![
-                name,
-                calls.to_string(),
-                text_table::format_scaled(flops, "FLOP"),
-                text_table::format_percent(flops, total),
-            ]
+            vec![name, calls.to_string(), format_scaled(flops, "FLOP"), format_percent(flops, total)]
         };
         let calls = counts.iter().map(|(_, count)| count.calls).sum();
         let rows = counts.iter().map(|(name, count)| row(name.to_string(), *count));
         let rows: Vec<_> = rows.chain([row("total".to_owned(), OperatorCount { calls, flops: total })]).collect();
-        text_table::write_table(f, &["operator", "calls", "FLOP", "share"], &rows)
+        write_table(f, &["operator", "calls", "FLOP", "share"], &rows)
     }
 }
