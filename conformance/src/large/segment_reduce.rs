@@ -139,7 +139,7 @@ fn bag_trial(base: &str, word: &'static str, mode: i64) -> Result<Trial, CallErr
         ("offsets", index_argument(offsets())),
         ("mode", fixed_value(mode)),
         ("scale_grad_by_freq", fixed_value(false)),
-        ("sparse_number", fixed_value(false)),
+        ("sparse", fixed_value(false)),
         ("include_last_offset", fixed_value(false)),
     ];
     if base == "embedding_bag" {
@@ -165,7 +165,7 @@ fn bag_backward_trials(base: &str) -> Vec<Trial> {
         ("num_weights", fixed_value(101_i64)),
         ("scale_grad_by_freq", fixed_value(false)),
         ("mode", fixed_value(0_i64)),
-        ("sparse_number", fixed_value(false)),
+        ("sparse", fixed_value(false)),
         ("per_sample_weights", fixed_value(dispatch_runtime::Value::None)),
     ];
     let expected = if base.contains("per_sample") {
