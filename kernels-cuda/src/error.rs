@@ -10,7 +10,7 @@ use dispatch_runtime::Error;
 /// ```
 /// use kernels_cuda::{CudaError, Missing};
 /// let error = CudaError::Unavailable(Missing::Driver);
-/// assert!(error.to_string().starts_with("CUDA is not available: there is no driver"));
+/// assert!(error.to_string().starts_with("CUDA is not available: this machine has no driver"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]

@@ -110,7 +110,7 @@ fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
     }
     let much = Grid::new(1, 32).with_shared_memory(1 << 20);
     let refused = launch.run(&INVALID, "shifted", &[DType::I32], much, (pointer, 0_u32)).unwrap_err().to_string();
-    assert!(refused.contains("asks for 1048576 bytes of shared memory"), "{refused}");
+    assert!(refused.contains("needs 1048576 bytes of shared memory"), "{refused}");
     launch.run(&INVALID, "shifted", &[DType::I32], Grid::new(1, 1), (pointer, 0_u32)).unwrap();
     cuda.synchronize().unwrap();
 }

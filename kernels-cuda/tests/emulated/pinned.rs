@@ -27,7 +27,7 @@ fn pin_memory_keeps_elements_and_pins_once() {
     assert_eq!(pinned.geometry().strides(), turned.geometry().strides());
     assert_eq!(pinned.to_vec::<f32>().unwrap(), turned.to_vec::<f32>().unwrap());
     let error = aten::pin_memory(&to(&plain, cuda), None).unwrap_err().to_string();
-    assert!(error.contains("`self` is cuda:0") && error.contains("of the CPU"), "{error}");
+    assert!(error.contains("`self` is cuda:0") && error.contains("on the CPU"), "{error}");
 }
 
 #[test]
