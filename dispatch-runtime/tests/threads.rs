@@ -22,10 +22,10 @@ struct Counter {
 }
 
 /// Held by tests with listeners or fallbacks, which affect all operators.
-static ALL_OPERATORS: Mutex<()> = Mutex::new(());
+static ALL_OPERATORS_LOCK: Mutex<()> = Mutex::new(());
 
-fn all_operators() -> MutexGuard<'static, ()> {
-    ALL_OPERATORS.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_all_operators() -> MutexGuard<'static, ()> {
+    ALL_OPERATORS_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counter {
@@ -200,7 +200,7 @@ fn a_call_always_finds_the_kernel_below_an_override() {
 
 #[test]
 fn calls_run_or_skip_a_fallback_that_is_added_and_removed() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("layered");
     let (computed, layered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     drop(register_adder(&lab, "layered", 1, Counter::new(&computed)).unwrap());
@@ -256,7 +256,7 @@ fn calls_find_a_changing_definition_or_report_not_defined() {
 
 #[test]
 fn readers_see_a_registration_completely_or_not_at_all() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("watched");
     run_concurrently(
         |_, done| {
@@ -293,7 +293,7 @@ fn a_kernel_can_register_and_remove_kernels() {
 
 #[test]
 fn a_panicking_kernel_leaves_guards_and_tables_unchanged() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("fragile");
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Counter::new(&calls);
@@ -323,7 +323,7 @@ fn a_panicking_kernel_leaves_guards_and_tables_unchanged() {
 
 #[test]
 fn a_listener_that_panics_leaves_the_registry_usable() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let listening = on_operator_event(|change, operator| {
         assert!(change == OperatorEvent::Removed || operator.name().base != "unheard", "inside");
     });

@@ -92,12 +92,12 @@ fn kind_of<T: Number>(_: &Tensor) -> Str {
 static Audit: Key;
 
 thread_local! {
-    static SEEN: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+    static AUDITED_CALLS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 #[op_fallback(Audit)]
-fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
+fn audit_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    AUDITED_CALLS.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 
@@ -205,7 +205,7 @@ fn a_layer_sees_every_call() -> Result<()> {
     assert_eq!(&*y.read::<f32>()?, [4.0]);
     let mut z = y.clone();
     scale_(&mut z, 2.0)?;
-    let seen = SEEN.take();
+    let seen = AUDITED_CALLS.take();
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert_eq!(seen[0], "typed_calls::square(Tensor(float32 [1] on cpu))");
     Ok(())

@@ -8,7 +8,7 @@ use super::Tensor;
 use super::bounds::start_byte;
 use super::geometry::{Dims, Geometry};
 
-/// The maximum number of bytes and of elements in a comparison byte by byte: 32 MiB of bits.
+/// The maximum number of bytes, and of elements, that an overlap test compares one by one. Its bit set then has at most 32 MiB.
 const MAX_COMPARED: i64 = 1 << 28;
 
 /// The bytes of a tensor's elements in its storage, as a start and strides.

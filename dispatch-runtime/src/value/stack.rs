@@ -30,7 +30,8 @@ pub struct Stack {
 
 const INLINE_CAPACITY: usize = 8;
 
-/// The `inline_count` if the values are in `spilled`. It is greater than any index in `inline`, so one comparison tells the cases apart.
+/// The value of `inline_count` that means that all values are in `spilled`. It is greater than any index in `inline`, so one comparison
+/// tells the cases apart.
 const SPILLED: usize = usize::MAX;
 
 impl Stack {
