@@ -97,10 +97,10 @@ fn add(stack: &mut Stack, plus: i64) -> Result<(), Error> {
 
 /// Calls the operator and returns the number that was added to the argument. Checks that the rest of the stack is unchanged.
 fn call(operator: &Operator, x: i64) -> Result<i64, Error> {
-    call_with(operator, Tracer | CPU, x)
+    call_with_keys(operator, Tracer | CPU, x)
 }
 
-fn call_with(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
+fn call_with_keys(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
     let mut stack: Stack = [-1, x].into_iter().collect();
     let result = operator.redispatch_boxed(keys, &mut stack);
     assert!(matches!(stack.values()[0], Value::Int(-1)), "values below the arguments stay unchanged");
@@ -208,7 +208,7 @@ fn calls_run_or_skip_a_fallback_that_is_added_and_removed() {
         |_, done| {
             let mut calls = [0, 0];
             while !done.load(SeqCst) {
-                let sum = call_with(operator, PreDispatch | CPU, 0).expect("with the fallback or without");
+                let sum = call_with_keys(operator, PreDispatch | CPU, 0).expect("with the fallback or without");
                 calls[0] += 1;
                 calls[1] += usize::from(sum == 11);
                 assert!([1, 11].contains(&sum));

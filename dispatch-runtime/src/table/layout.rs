@@ -68,7 +68,7 @@ impl TableLayout {
 /// Makes the table of a row, for calls in which no tensor has one of the `absent` marks.
 pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
-    let adapters = SlotAdapters::of(operator.and_then(Operator::adapters));
+    let adapters = SlotAdapters::from_typed(operator.and_then(Operator::adapters));
     let mut table = Table::new(operator, adapters.slow_path);
     let (mut active_layers, mut unskippable_layers) = (0, 0);
     let mut contents = Vec::with_capacity(layout.origins.len());
@@ -130,7 +130,7 @@ struct SlotAdapters {
 }
 
 impl SlotAdapters {
-    fn of(typed: Option<&TypedAdapters>) -> Self {
+    fn from_typed(typed: Option<&TypedAdapters>) -> Self {
         let Some(&TypedAdapters { slow_path, run_boxed, run_boxed_unless_skipped, .. }) = typed else {
             return Self {
                 slow_path: UNREACHABLE_CODE,
