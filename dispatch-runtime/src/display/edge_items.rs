@@ -12,7 +12,7 @@ use crate::tensor::{Tensor, access};
 /// The maximum length of a printed line.
 pub(super) const LINE_WIDTH: usize = 80;
 /// The text with which every printed tensor begins.
-pub(super) const PREFIX: &str = "tensor(";
+pub(super) const TENSOR_PREFIX: &str = "tensor(";
 /// The largest number of elements that are printed in full.
 const MAX_FULL_ELEMENTS: i64 = 1000;
 /// The number of items at each end of a dimension that are printed if a tensor has more elements.
@@ -116,7 +116,7 @@ impl PrintedElements {
             return;
         }
         text.push('[');
-        let indent = PREFIX.len() + dim;
+        let indent = TENSOR_PREFIX.len() + dim;
         let in_line = if inside == 1 { (LINE_WIDTH.saturating_sub(indent) / (cells.width() + 2)).max(1) } else { 1 };
         for nth in 0..self.printed_count(dim) {
             let gap = self.is_dim_abbreviated(dim) && nth >= EDGE_ITEMS;

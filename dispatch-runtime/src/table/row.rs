@@ -12,7 +12,7 @@ use crate::operator::{BoxedKernel, Operator, Table};
 pub(crate) struct OperatorRow {
     pub(crate) name: Name<'static>,
     pub(crate) definitions: Vec<&'static Operator>,
-    /// Removed definitions. They are kept, because a program may still use them.
+    /// The operator's definitions that were removed. They are kept, because a program may still use them.
     pub(crate) removed_definitions: Vec<&'static Operator>,
     /// The cells, sorted by their slot or alias.
     pub(crate) cells: Vec<(SlotOrAlias, Cell)>,
