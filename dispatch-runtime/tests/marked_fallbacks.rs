@@ -283,7 +283,7 @@ fn refusing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 
 #[test]
 fn an_explanation_skips_the_fallback_if_the_call_does() {
-    let explanation = |x: Tensor| binary::operator().explain(&[x.into(), self::unmarked_tensor().into()]);
+    let explanation = |x: Tensor| binary::operator().explain(&[x.into(), unmarked_tensor().into()]);
     let winner = |explanation: Explanation| explanation.winner.map(|winner| winner.kernel);
     assert!(explanation(unmarked_tensor()).skipped.has(keys::AutogradCPU));
     assert_eq!(winner(explanation(unmarked_tensor())), Some("binary_cpu"));

@@ -109,7 +109,7 @@ macro_rules! impl_binary {
         }
 
         // One type for each kind of literal, so that `2.0 * &x` is inferred.
-        binary! { $name $method: i64 f64 Complex64 Scalar }
+        impl_binary! { $name $method: i64 f64 Complex64 Scalar }
     )*};
     ($name:ident $method:ident: $($number:ty)*) => {$(
         impl ops::$name<&Tensor> for $number {
