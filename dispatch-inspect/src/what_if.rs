@@ -85,7 +85,7 @@ impl WhatIf {
         }
         let displaced = added.iter().copied().filter(|key| present.contains(key) && !removed.contains(key)).collect();
         let backends = backends(&[operator]);
-        let after = operator.table_if(&added, &removed)?;
+        let after = operator.hypothetical_table(&added, &removed)?;
         let pairs = table(operator).into_iter().zip(after.iter().map(|cell| Cell::of(cell, &backends)));
         let changes = pairs.filter(|(before, after)| before != after).map(|(before, after)| Change { before, after });
         let names = |keys: Vec<Key>| keys.iter().map(ToString::to_string).collect();

@@ -343,7 +343,7 @@ pub mod __private {
     };
     pub use crate::plan::{
         CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputParameter, OutputTensor, PlanParameter,
-        PointwiseOperand, ReturnsPlan, ReturnsPlanList, all_on, allocate_pointwise, check_argument_on_meta,
+        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, check_argument_on_meta,
         check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan,
         reduction_plan, result_device, shape_word_specs,
     };

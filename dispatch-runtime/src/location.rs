@@ -25,10 +25,10 @@ impl Location {
     #[track_caller]
     #[must_use]
     pub const fn caller() -> Self {
-        Self::of(panic::Location::caller())
+        Self::from_std(panic::Location::caller())
     }
 
-    pub(crate) const fn of(location: &panic::Location<'static>) -> Self {
+    pub(crate) const fn from_std(location: &panic::Location<'static>) -> Self {
         Self { file: location.file(), line: location.line() }
     }
 

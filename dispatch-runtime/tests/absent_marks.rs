@@ -17,27 +17,27 @@ fn count_and_redispatch(op: &Operator, keys: KeySet, key: Key, stack: &mut Stack
     op.redispatch_boxed(keys.below(key), stack)
 }
 
-fn take_calls() -> usize {
+fn take_fallback_calls() -> usize {
     FALLBACK_CALLS.take()
 }
 
 #[op_fallback(Tracer, marked(REQUIRES_GRAD))]
-fn trace(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn trace_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     count_and_redispatch(op, keys, Tracer, stack)
 }
 
 #[op_fallback(Conjugate, marked(RECORDED))]
-fn conjugate(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn conjugate_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     count_and_redispatch(op, keys, Conjugate, stack)
 }
 
 #[op_fallback(Negative, marked(VIEW))]
-fn negate(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn negate_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     count_and_redispatch(op, keys, Negative, stack)
 }
 
 #[op_fallback(ZeroTensor, marked(INFERENCE))]
-fn zero(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn zero_tensor_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     count_and_redispatch(op, keys, ZeroTensor, stack)
 }
 
@@ -64,47 +64,50 @@ fn with_cuda_autograd_kernel(_: &Tensor) -> Result<Tensor> {
 }
 
 #[op_fallback(AutogradCPU, marked(RECORDED))]
-fn record(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn autograd_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     count_and_redispatch(op, keys, AutogradCPU, stack)
 }
 
-fn x(layers: impl Into<KeySet>) -> Tensor {
+fn tensor_with_layers(layers: impl Into<KeySet>) -> Tensor {
     let x = Tensor::from_slice(&[1.0_f32]);
     x.with_keys(KeySet::from(CPU) | layers.into())
 }
 
-fn boxed_call(x: &Tensor) -> usize {
+fn fallback_calls_of_boxed_call(x: &Tensor) -> usize {
     identity::operator().call([x.clone().into()]).unwrap();
-    take_calls()
+    take_fallback_calls()
 }
 
 #[test]
 fn the_first_marked_tensor_adds_the_fallback_to_tables_in_use() {
-    let plain = x(Tracer);
+    let plain = tensor_with_layers(Tracer);
     identity(&plain).unwrap();
-    assert_eq!((take_calls(), boxed_call(&plain)), (0, 0));
+    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&plain)), (0, 0));
     let before = identity::operator().kernel_id(plain.keys());
 
-    let marked = x(Tracer);
+    let marked = tensor_with_layers(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
     identity(&marked).unwrap();
-    assert_eq!((take_calls(), boxed_call(&marked), boxed_call(&plain)), (1, 1, 1));
+    assert_eq!(
+        (take_fallback_calls(), fallback_calls_of_boxed_call(&marked), fallback_calls_of_boxed_call(&plain)),
+        (1, 1, 1)
+    );
     identity(&plain).unwrap();
-    assert_eq!(take_calls(), 0, "a typed call still skips it");
+    assert_eq!(take_fallback_calls(), 0, "a typed call still skips it");
     assert!(before.is_some() && identity::operator().kernel_id(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
-    assert_eq!(boxed_call(&plain), 1, "a mark that was seen is not forgotten");
+    assert_eq!(fallback_calls_of_boxed_call(&plain), 1, "a mark that was seen is not forgotten");
 }
 
 #[test]
-fn tie_to_sets_the_view_mark() {
-    let base = x(Negative);
-    assert_eq!(boxed_call(&base), 0);
+fn make_view_of_sets_the_view_mark() {
+    let base = tensor_with_layers(Negative);
+    assert_eq!(fallback_calls_of_boxed_call(&base), 0);
     let mut view = base.restride(base.geometry().clone()).unwrap();
     assert!(view.make_view_of(&base));
     identity(&view).unwrap();
-    assert_eq!((take_calls(), boxed_call(&base)), (1, 1));
+    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&base)), (1, 1));
 }
 
 #[test]
@@ -112,42 +115,42 @@ fn fallbacks_for_marks_of_new_tensors_are_always_in_tables() {
     let _inference = dispatch_runtime::guard::inference_mode();
     let inference = Tensor::from_slice(&[1.0_f32]);
     identity(&inference.with_keys(inference.keys() | ZeroTensor)).unwrap();
-    assert_eq!(take_calls(), 1);
+    assert_eq!(take_fallback_calls(), 1);
 }
 
 #[test]
 fn threads_that_set_a_mark_at_the_same_time_all_run_the_fallback() {
-    let plain = x(Conjugate);
-    with_cuda_autograd(&x(AutogradCPU)).unwrap();
-    assert_eq!((take_calls(), boxed_call(&plain)), (0, 0));
-    let error = with_cuda_autograd(&x(CUDA | AutogradCUDA)).unwrap_err();
+    let plain = tensor_with_layers(Conjugate);
+    with_cuda_autograd(&tensor_with_layers(AutogradCPU)).unwrap();
+    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&plain)), (0, 0));
+    let error = with_cuda_autograd(&tensor_with_layers(CUDA | AutogradCUDA)).unwrap_err();
     assert!(error.to_string().contains("autograd of its own"), "{error}");
 
     let start = Barrier::new(4);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mine = x(Conjugate);
+                let mine = tensor_with_layers(Conjugate);
                 start.wait();
                 mine.mark(Marks::RECORDED);
                 identity(&mine).unwrap();
-                assert_eq!((take_calls(), boxed_call(&mine)), (1, 1));
+                assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&mine)), (1, 1));
             });
         }
     });
-    let marked = x(AutogradCPU);
+    let marked = tensor_with_layers(AutogradCPU);
     marked.mark(Marks::RECORDED);
     with_cuda_autograd(&marked).unwrap();
-    assert_eq!(take_calls(), 1);
+    assert_eq!(take_fallback_calls(), 1);
 }
 
 #[test]
 fn an_explanation_names_the_kernel_that_runs() {
-    let explanation = |marks| identity::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
+    let explanation = |marks| identity::operator().explain_keys(&[tensor_with_layers(Tracer).keys()], marks).unwrap();
     let winner = |marks| explanation(marks).winner.map(|winner| winner.kernel);
     assert_eq!(winner(None), Some("identity_cpu"));
     assert!(explanation(None).skipped.has(Tracer));
-    assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace"));
+    assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace_fallback"));
 }
 
 #[op_def("only_cuda(Tensor self) -> Tensor")]

@@ -562,7 +562,7 @@ fn default_kernel(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()>
     Ok(())
 }
 
-/// The default is a fallthrough here: in a layer, and in the slot for calls without keys.
+/// A conditional kernel whose default is a fallthrough, as for `kernel_for_zero`: here in a layer, there for calls without keys.
 #[op_impl(with_default_kernel, Conjugate, when(n % 2 == 1), priority = 1)]
 fn kernel_for_odd_n(_: &Tensor, _: i64) -> i64 {
     -2

@@ -13,7 +13,7 @@ macro_rules! define {
 
         const _: () = {
             #[op_impl($name, CPU)]
-            fn cpu($($argument: $ty),*) -> $output {
+            fn cpu_kernel($($argument: $ty),*) -> $output {
                 $(let _ = &$argument;)*
                 $result
             }
@@ -39,33 +39,33 @@ fn take_calls() -> Vec<String> {
 }
 
 #[op_fallback(ADInplaceOrView, aliasing)]
-fn track(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn view_tracking_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     CALLS.with_borrow_mut(|calls| calls.push(op.name().base.to_owned()));
     op.redispatch_boxed(keys.below(keys::ADInplaceOrView), stack)
 }
 
-fn x() -> Tensor {
+fn tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_runs_only_for_views_and_writes() {
-    let mut out = x();
-    no_alias(&x(), &x()).unwrap();
-    view(&x()).unwrap();
-    split(&x()).unwrap();
+    let mut out = tensor();
+    no_alias(&tensor(), &tensor()).unwrap();
+    view(&tensor()).unwrap();
+    split(&tensor()).unwrap();
     fill_(&mut out).unwrap();
-    fill_out(&x(), &mut out).unwrap();
-    fill_each_(&mut [x(), x()]).unwrap();
-    no_alias(&x(), &x()).unwrap();
+    fill_out(&tensor(), &mut out).unwrap();
+    fill_each_(&mut [tensor(), tensor()]).unwrap();
+    no_alias(&tensor(), &tensor()).unwrap();
     assert_eq!(take_calls(), ["view", "split", "fill_", "fill", "fill_each_"]);
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_runs_for_the_same_boxed_calls() {
-    no_alias::operator().call([x().into(), x().into()]).unwrap();
-    view::operator().call([x().into()]).unwrap();
-    fill_::operator().call([x().into()]).unwrap();
+    no_alias::operator().call([tensor().into(), tensor().into()]).unwrap();
+    view::operator().call([tensor().into()]).unwrap();
+    fill_::operator().call([tensor().into()]).unwrap();
     assert_eq!(take_calls(), ["view", "fill_"]);
 }
 
@@ -75,7 +75,7 @@ fn a_fallback_for_aliasing_operators_selects_dynamic_operators_by_schema() {
     for schema in ["narrow(Tensor(a) self) -> Tensor(a)", "copy(Tensor self) -> Tensor"] {
         let operator = registrar.define(schema).unwrap().operator().unwrap();
         drop(registrar.kernel(operator.name().base, keys::CPU, |_, _, _| Ok(())));
-        operator.call([x().into()]).unwrap();
+        operator.call([tensor().into()]).unwrap();
     }
     assert_eq!(take_calls(), ["narrow"]);
 }
@@ -91,9 +91,12 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
     assert!(view::operator().dump_table().contains("ADInplaceOrView: `track`"));
     assert!(!no_alias::operator().dump_table().contains("ADInplaceOrView"));
 
-    let explanation = view::operator().explain(&[x().into()]);
-    assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::ADInplaceOrView), "track"));
-    let explanation = no_alias::operator().explain(&[x().into(), x().into()]);
+    let explanation = view::operator().explain(&[tensor().into()]);
+    assert_eq!(
+        (explanation.key, explanation.winner.unwrap().kernel),
+        (Some(keys::ADInplaceOrView), "view_tracking_fallback")
+    );
+    let explanation = no_alias::operator().explain(&[tensor().into(), tensor().into()]);
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
     assert!(explanation.skipped.has(keys::ADInplaceOrView));
 }
@@ -101,18 +104,19 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
 #[test]
 fn a_late_fallback_applies_to_operators_that_were_called_before() {
     static LATE_FALLBACK: FallbackRecord =
-        FallbackRecord::boxed(refuse, &keys::Functionalize, "refuse", Location::new("late.rs", 1)).aliasing();
+        FallbackRecord::boxed(refusing_fallback, &keys::Functionalize, "refuse", Location::new("late.rs", 1))
+            .aliasing();
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
-    let with_key = x().with_keys(x().keys() | keys::Functionalize);
+    let with_key = tensor().with_keys(tensor().keys() | keys::Functionalize);
     view(&with_key).unwrap();
-    no_alias(&with_key, &x()).unwrap();
+    no_alias(&with_key, &tensor()).unwrap();
     register(&RECORDS);
     assert!(view(&with_key).unwrap_err().to_string().contains("refused"));
-    no_alias(&with_key, &x()).unwrap();
+    no_alias(&with_key, &tensor()).unwrap();
 }
 
-fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+fn refusing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Err("refused".into())
 }
 
@@ -129,8 +133,8 @@ fn general_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 
 #[test]
 fn two_fallbacks_for_one_key_are_an_error_even_if_one_is_only_for_aliasing() {
-    let with_key = x().with_keys(x().keys() | keys::Conjugate);
-    for error in [view(&with_key).unwrap_err(), no_alias(&with_key, &x()).unwrap_err()] {
+    let with_key = tensor().with_keys(tensor().keys() | keys::Conjugate);
+    for error in [view(&with_key).unwrap_err(), no_alias(&with_key, &tensor()).unwrap_err()] {
         assert!(matches!(error.kind(), ErrorKind::DuplicateFallback { fallbacks, .. } if fallbacks.len() == 2));
     }
     assert!(verify().iter().any(|finding| finding.to_string().contains("fallbacks for Conjugate")));

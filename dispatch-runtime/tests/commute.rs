@@ -17,7 +17,7 @@ mod random;
 
 /// A registration that a history adds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum RegistrationStep {
     Define,
     Kernel(Key),
     Fallthrough(Key),
@@ -26,20 +26,20 @@ enum Step {
     FallbackFallthrough(Key),
 }
 
-use Step::{Define, Fallback, FallbackFallthrough, Fallthrough, Kernel};
+use RegistrationStep::{Define, Fallback, FallbackFallthrough, Fallthrough, Kernel};
 
 /// A lock for tests that register fallbacks, which affect all operators, so that they run one at a time.
-static FALLBACKS: Mutex<()> = Mutex::new(());
+static FALLBACK_LOCK: Mutex<()> = Mutex::new(());
 
 /// The visible state of a set of registrations: both dumps, and the results of calls.
-type State = (String, String, Vec<String>);
+type VisibleState = (String, String, Vec<String>);
 
 /// An operator name, and the states of its histories so far. All histories use the same name.
-struct Harness {
+struct HistoryChecker {
     name: String,
-    steps: Vec<Step>,
+    steps: Vec<RegistrationStep>,
     /// For each set of present registrations: its state, and the first history that led to it.
-    states: HashMap<BTreeSet<usize>, (State, String)>,
+    states: HashMap<BTreeSet<usize>, (VisibleState, String)>,
 }
 
 /// A history of registrations of one operator, with those that are present now.
@@ -56,7 +56,7 @@ fn every_order_of_a_few_registrations_gives_the_same_dumps() {
     let _lock = lock_fallbacks();
     let mut random = Random(10);
     for round in 0..30 {
-        let mut harness = Harness::new(&format!("few{round}"), random_steps(&mut random, 1 + round % 4));
+        let mut harness = HistoryChecker::new(&format!("few{round}"), random_steps(&mut random, 1 + round % 4));
         for order in permutations(harness.steps.len()) {
             for removal in permutations(order.len()) {
                 harness.register_and_remove(&order, &removal);
@@ -71,7 +71,7 @@ fn every_order_of_many_registrations_gives_the_same_dumps() {
     let _lock = lock_fallbacks();
     let mut random = Random(11);
     for round in 0..4 {
-        let mut harness = Harness::new(&format!("many{round}"), random_steps(&mut random, 5 + round % 2));
+        let mut harness = HistoryChecker::new(&format!("many{round}"), random_steps(&mut random, 5 + round % 2));
         let orders = permutations(harness.steps.len());
         let shift = random.below(orders.len());
         for (at, order) in orders.iter().enumerate() {
@@ -89,7 +89,7 @@ fn adding_and_removing_in_random_order_gives_the_same_dumps() {
     for round in 0..20 {
         let steps = random_steps(&mut random, 6);
         let count = steps.len();
-        let mut harness = Harness::new(&format!("mixed{round}"), steps);
+        let mut harness = HistoryChecker::new(&format!("mixed{round}"), steps);
         let mut history = harness.start();
         for _ in 0..60 {
             let step = random.below(count);
@@ -130,20 +130,20 @@ fn stacked_overrides_can_be_removed_in_any_order() {
 
 #[test]
 fn an_implicit_composite_fills_the_backends_without_kernels() {
-    let (op, _registered) = table_of("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
+    let (op, _registered) = lettered_table("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
     assert_eq!(op.cells(), "M K M K M K M A");
 }
 
 #[test]
 fn a_kernel_of_a_backend_without_autograd_key_makes_autograd_other_ambiguous() {
-    let (op, _registered) = table_of("ambiguous", &[CompositeImplicitAutograd, FPGA]);
+    let (op, _registered) = lettered_table("ambiguous", &[CompositeImplicitAutograd, FPGA]);
     assert_eq!(op.cells(), "M M M M ! M M M");
     assert_eq!(op.cell(FPGA), "K");
 }
 
 #[test]
 fn an_explicit_composite_does_not_fill_autograd_keys() {
-    let (op, _registered) = table_of("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
+    let (op, _registered) = lettered_table("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
     assert_eq!(op.cells(), "D K D D A A A A");
     assert_eq!(op.cell(FPGA), "D");
 }
@@ -219,7 +219,7 @@ fn registrations_with_a_wrong_name_or_key_change_nothing() {
 }
 
 /// Returns random registrations for one operator, at most one for each key. Keys with rare rules for tables occur often.
-fn random_steps(random: &mut Random, count: usize) -> Vec<Step> {
+fn random_steps(random: &mut Random, count: usize) -> Vec<RegistrationStep> {
     let mut fallbacks = vec![Functionalize, AutogradMPS, Tracer, AutogradPrivateUse3];
     let mut keys = vec![
         CompositeImplicitAutograd,
@@ -257,7 +257,7 @@ fn random_steps(random: &mut Random, count: usize) -> Vec<Step> {
 }
 
 fn lock_fallbacks() -> MutexGuard<'static, ()> {
-    FALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
+    FALLBACK_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn permutations(count: usize) -> Vec<Vec<usize>> {
@@ -272,8 +272,8 @@ fn call_results(operator: &Operator) -> String {
     stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().concat()
 }
 
-impl Harness {
-    fn new(name: &str, steps: Vec<Step>) -> Self {
+impl HistoryChecker {
+    fn new(name: &str, steps: Vec<RegistrationStep>) -> Self {
         Self { name: name.to_owned(), steps, states: HashMap::new() }
     }
 
@@ -314,7 +314,7 @@ impl Harness {
         let set: BTreeSet<usize> = history.registered.iter().map(|(step, _)| *step).collect();
         let state = history.state();
         if set.is_empty() {
-            assert_eq!(state, State::default(), "after{}", history.log);
+            assert_eq!(state, VisibleState::default(), "after{}", history.log);
         }
         let (expected, first) = self.states.entry(set).or_insert_with(|| (state.clone(), history.log.clone()));
         assert!(
@@ -331,7 +331,7 @@ impl Harness {
 
 impl History {
     /// Makes the registration of a step. All kernels are registered on one source line and differ by their keys.
-    fn register(&self, step: Step) -> Registration {
+    fn register(&self, step: RegistrationStep) -> Registration {
         match step {
             Define => self.registrar.define(&format!("{}(Tensor x) -> str", self.name)),
             Kernel(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
@@ -351,7 +351,7 @@ impl History {
     }
 
     /// Returns both dumps, and the kernels that calls reach. All are empty if nothing is registered.
-    fn state(&self) -> State {
+    fn state(&self) -> VisibleState {
         let normal = |text: String| text.replace(&self.full_name, "commute::op");
         let operator = Operator::find(&self.full_name).ok();
         let table = operator.map_or_else(String::new, Operator::dump_table);
@@ -409,7 +409,7 @@ impl LetteredTable {
     }
 }
 
-fn table_of(name: &str, keys: &[Key]) -> (LetteredTable, Vec<Registration>) {
+fn lettered_table(name: &str, keys: &[Key]) -> (LetteredTable, Vec<Registration>) {
     let registrar = Registrar::new("lettered");
     let definition = registrar.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
     let operator = definition.operator().unwrap();

@@ -13,9 +13,9 @@ pub static TPU: Key;
 #[dispatch_key(backend)]
 pub static Bare: Key;
 
-struct Bytes(&'static Key, Mutex<Vec<u8>>);
+struct ByteBuffer(&'static Key, Mutex<Vec<u8>>);
 
-impl Buffer for Bytes {
+impl Buffer for ByteBuffer {
     fn device(&self) -> Device {
         Device::new(*self.0).unwrap()
     }
@@ -25,11 +25,11 @@ impl Buffer for Bytes {
     }
 }
 
-struct Simulated;
+struct SimulatedBackend;
 
-impl Backend for Simulated {
+impl Backend for SimulatedBackend {
     fn allocate(&self, _: Device, size: usize) -> Result<Storage> {
-        Ok(Storage::new(Bytes(&TPU, vec![0; size].into())))
+        Ok(Storage::new(ByteBuffer(&TPU, vec![0; size].into())))
     }
 
     fn copy_in(&self, _: &[u8], _: &Storage) -> Result<()> {
@@ -37,7 +37,7 @@ impl Backend for Simulated {
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        let bytes = from.buffer::<Bytes>().ok_or("not of this backend")?.1.lock().unwrap();
+        let bytes = from.buffer::<ByteBuffer>().ok_or("not of this backend")?.1.lock().unwrap();
         if bytes[0] == 0 {
             return Err("the device has\nfallen asleep".into());
         }
@@ -46,11 +46,11 @@ impl Backend for Simulated {
     }
 }
 
-backend!(TPU, Simulated);
+backend!(TPU, SimulatedBackend);
 
 fn tensor(key: &'static Key, first: i32) -> Tensor {
     let bytes = [first, -2, 30].iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
-    Tensor::new(Storage::new(Bytes(key, bytes.into())), DType::I32, Geometry::contiguous(&[3])).unwrap()
+    Tensor::new(Storage::new(ByteBuffer(key, bytes.into())), DType::I32, Geometry::contiguous(&[3])).unwrap()
 }
 
 #[test]

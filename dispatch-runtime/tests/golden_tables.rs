@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 mod random;
 
 /// The number of orders of registration that are tried for each recording.
-const ORDERS: usize = 4;
+const ORDERS_PER_RECORDING: usize = 4;
 
 /// The recordings: sets of registrations with their tables, made with certain fallbacks present.
 struct Recordings {
@@ -34,7 +34,7 @@ struct RegistrationSet {
 
 /// The recordings, read once. All tests of this file share the process, and so the fallbacks.
 static RECORDINGS: LazyLock<Option<Recordings>> = LazyLock::new(|| {
-    let recordings = recordings()?;
+    let recordings = load_recordings()?;
     recordings.register_fallbacks();
     Some(recordings)
 });
@@ -45,7 +45,7 @@ fn tables_match_the_golden_ones_in_every_order_of_registration() {
     let mut random = Random(1);
     let mut cells = 0;
     for (number, set) in recordings.sets.iter().enumerate() {
-        for order in 0..ORDERS {
+        for order in 0..ORDERS_PER_RECORDING {
             let mut test = TestOperator::new(&format!("set{number}.order{order}"));
             let mut steps: Vec<Option<Key>> = set.keys.iter().copied().map(Some).chain([None]).collect();
             random.shuffle(&mut steps);
@@ -197,7 +197,7 @@ impl Recordings {
     /// Registers the recorded fallbacks, some of them as fallthroughs. The table is the same for both, but calls are not.
     fn register_fallbacks(&self) {
         for (name, _) in self.without_kernels.iter().filter(|(_, cell)| cell.as_str() == "backend fallback") {
-            let key = key(name);
+            let key = parse_key(name);
             let registered = match name.as_str() {
                 "BackendSelect" | "ADInplaceOrView" => fallback_fallthrough(key),
                 name if name.starts_with("Autocast") => fallback_fallthrough(key),
@@ -246,7 +246,7 @@ impl TestOperator {
 
 /// Returns the recordings in the folder that `DISPATCH_GOLDEN` names, or else the copy in this repository. Returns `None` if that folder
 /// has no recordings.
-fn recordings() -> Option<Recordings> {
+fn load_recordings() -> Option<Recordings> {
     let text = match env::var_os("DISPATCH_GOLDEN") {
         Some(folder) => {
             let path = Path::new(&folder).join("tables.jsonl");
@@ -264,10 +264,10 @@ fn recordings() -> Option<Recordings> {
         .map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
     let head = lines.next().expect("the first line lists the columns");
     Some(Recordings {
-        columns: keys(&head["columns"]),
-        without_kernels: cells(&head["unregistered"]),
+        columns: parse_keys(&head["columns"]),
+        without_kernels: parse_cells(&head["unregistered"]),
         sets: lines
-            .map(|line| RegistrationSet { keys: keys(&line["register"]), table: cells(&line["table"]) })
+            .map(|line| RegistrationSet { keys: parse_keys(&line["register"]), table: parse_cells(&line["table"]) })
             .collect(),
     })
 }
@@ -281,10 +281,10 @@ fn bundled_text() -> String {
 }
 
 /// Returns the keys of a list, each once.
-fn keys(list: &Json) -> Vec<Key> {
+fn parse_keys(list: &Json) -> Vec<Key> {
     let mut keys = Vec::new();
     for name in list.as_array().expect("a list of keys") {
-        let key = key(name.as_str().expect("the name of a key"));
+        let key = parse_key(name.as_str().expect("the name of a key"));
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -292,12 +292,12 @@ fn keys(list: &Json) -> Vec<Key> {
     keys
 }
 
-fn key(name: &str) -> Key {
+fn parse_key(name: &str) -> Key {
     name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns the cells by the canonical name of the column, because PyTorch has several names for some keys.
-fn cells(table: &Json) -> BTreeMap<String, String> {
+fn parse_cells(table: &Json) -> BTreeMap<String, String> {
     let cells = table.as_object().expect("a table").iter();
-    cells.map(|(column, cell)| (key(column).to_string(), cell.as_str().expect("a cell").to_owned())).collect()
+    cells.map(|(column, cell)| (parse_key(column).to_string(), cell.as_str().expect("a cell").to_owned())).collect()
 }

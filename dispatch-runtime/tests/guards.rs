@@ -11,23 +11,23 @@ fn operator(name: &str) -> &'static Operator {
 }
 
 /// Returns the keys of a call on this thread with one plain tensor.
-fn keys(operator: &Operator) -> KeySet {
+fn keys_of_call(operator: &Operator) -> KeySet {
     operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]).keys
 }
 
 #[test]
 fn a_thread_starts_with_backend_select_and_view_tracking_and_without_autocast() {
     let operator = operator("defaults");
-    assert_eq!(keys(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
+    assert_eq!(keys_of_call(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
     let _bare = guard::force(KeySet::EMPTY, KeySet::EMPTY);
-    assert_eq!(keys(operator), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
+    assert_eq!(keys_of_call(operator), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
 }
 
 #[test]
 fn exclude_removes_layers_and_keeps_backends() {
     let operator = operator("excluded");
     let _dense = guard::exclude(KeySet::from(CPU));
-    assert!(!keys(operator).has(CPU) && keys(operator).has(AutogradCPU));
+    assert!(!keys_of_call(operator).has(CPU) && keys_of_call(operator).has(AutogradCPU));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn guards_below_a_layer_remove_its_keys_from_calls() {
         (guard::skip_functionalize, &[Functionalize]),
     ];
     let _on = guard::include(KeySet::from(Functionalize));
-    let all = keys(operator);
+    let all = keys_of_call(operator);
     for (enter, removed) in cases {
         let removed: KeySet = removed.iter().copied().collect();
         let tensor = Tensor::from_slice(&[1.0_f32]);
@@ -71,7 +71,7 @@ fn guards_below_a_layer_remove_its_keys_from_calls() {
             if guard::is_inference_mode() { left - KeySet::from(ADInplaceOrView) } else { left };
         assert_eq!(without_view_tracking, all - removed);
     }
-    assert_eq!(keys(operator), all);
+    assert_eq!(keys_of_call(operator), all);
 }
 
 #[test]

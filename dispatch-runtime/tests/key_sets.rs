@@ -147,7 +147,7 @@ fn printed_keys_parse_to_the_same_key() {
 }
 
 #[test]
-fn a_key_beyond_the_capacity_of_its_landing_is_reported() {
+fn a_layer_beyond_the_capacity_of_its_insertion_point_is_reported() {
     for (key, name) in [(L1, "L1"), (L2, "L2"), (L3, "L3"), (L4, "L4"), (L5, "L5")] {
         assert_eq!((name.parse(), key.to_string().as_str()), (Ok(key), name));
         assert_eq!(KeySet::from(key).is_empty(), key == L5);

@@ -14,7 +14,7 @@ use dispatch_runtime::{
 };
 
 /// Simulates loading a library: its constructors submit each record, without a call into the registry.
-fn load(records: impl IntoIterator<Item = Record>) {
+fn load_library(records: impl IntoIterator<Item = Record>) {
     for record in records {
         let node = Box::leak(Box::new(inventory::Node {
             value: Box::leak(Box::new(SubmittedRecord(record))),
@@ -25,7 +25,7 @@ fn load(records: impl IntoIterator<Item = Record>) {
     }
 }
 
-fn kernel<O: Operation>(kernel: BoxedFn, key: &'static Key) -> Record {
+fn kernel_record<O: Operation>(kernel: BoxedFn, key: &'static Key) -> Record {
     let keys: &'static [&'static Key] = vec![key].leak();
     Record::Kernel(Box::leak(Box::new(KernelRecord::boxed::<O>(kernel, keys, "late", Location::caller()))))
 }
@@ -56,14 +56,14 @@ fn without_kernel(this: &Tensor) -> Result<i64>;
 #[test]
 fn a_typed_call_finds_a_kernel_that_was_loaded_after_an_error() {
     assert!(matches!(for_typed_call(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
-    load([kernel::<for_typed_call>(return_one, &keys::CPU)]);
+    load_library([kernel_record::<for_typed_call>(return_one, &keys::CPU)]);
     assert_eq!(for_typed_call(&tensor()).unwrap(), 1);
 }
 
 #[test]
 fn a_boxed_call_finds_a_kernel_that_was_loaded_after_an_error() {
     assert!(for_boxed_call::operator().call([tensor().into()]).is_err());
-    load([kernel::<for_boxed_call>(return_one, &keys::CPU)]);
+    load_library([kernel_record::<for_boxed_call>(return_one, &keys::CPU)]);
     assert_eq!(format!("{:?}", for_boxed_call::operator().call([tensor().into()]).unwrap()), "[1]");
 }
 
@@ -71,14 +71,14 @@ fn a_boxed_call_finds_a_kernel_that_was_loaded_after_an_error() {
 fn explanations_and_findings_include_libraries_loaded_later() {
     let explanation = || with_two_kernels::operator().explain(&[tensor().into()]);
     assert!(explanation().winner.is_none());
-    load([kernel::<with_two_kernels>(return_one, &keys::CPU)]);
+    load_library([kernel_record::<with_two_kernels>(return_one, &keys::CPU)]);
     assert_eq!(explanation().winner.unwrap().kernel, "late");
     let is_conflict = |finding: &Finding| {
         let Finding::Error(error) = finding else { return false };
         matches!(error.kind(), ErrorKind::DuplicateKernel { operator, .. } if *operator == with_two_kernels::operator().name())
     };
     assert!(!verify().iter().any(is_conflict));
-    load([kernel::<with_two_kernels>(return_one, &keys::CPU)]);
+    load_library([kernel_record::<with_two_kernels>(return_one, &keys::CPU)]);
     assert!(verify().iter().any(is_conflict));
     assert!(matches!(with_two_kernels(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
@@ -91,7 +91,7 @@ fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
     static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE_KEY, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());
     assert!(without_kernel(&tensor()).is_err());
-    load([Record::Key(&USER_KEY), Record::Fallback(&FALLBACK)]);
+    load_library([Record::Key(&USER_KEY), Record::Fallback(&FALLBACK)]);
     assert_eq!("LateLayer".parse(), Ok(LATE_KEY));
     let _guard = dispatch_runtime::guard::include(KeySet::from(LATE_KEY));
     assert_eq!(without_kernel(&tensor()).unwrap(), 1);
@@ -110,7 +110,7 @@ fn an_operator_of_a_loaded_library_is_found_and_reported_once() {
         let reported = reported.clone();
         move |_, other| _ = reported.fetch_add(usize::from(other == operator), Ordering::Relaxed)
     });
-    load([Record::Operator(operator)]);
+    load_library([Record::Operator(operator)]);
     assert_eq!(Operator::find("late::added").unwrap(), operator);
     assert_eq!(reported.load(Ordering::Relaxed), 1);
     listening.remove();

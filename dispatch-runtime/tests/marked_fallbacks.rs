@@ -56,62 +56,66 @@ fn record_and_redispatch(name: &str, op: &Operator, keys: KeySet, key: Key, stac
 }
 
 #[op_fallback(AutogradCPU, marked(REQUIRES_GRAD, RECORDED))]
-fn record(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn record_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     record_and_redispatch("record", op, keys, keys::AutogradCPU, stack)
 }
 
 #[op_fallback(ADInplaceOrView, marked(VIEW))]
-fn track(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn view_tracking_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     record_and_redispatch("track", op, keys, keys::ADInplaceOrView, stack)
 }
 
 #[op_fallback(Conjugate, aliasing, marked(INFERENCE))]
-fn resolve(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn conjugate_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     record_and_redispatch("resolve", op, keys, keys::Conjugate, stack)
 }
 
 /// Returns a tensor without marks. Afterwards, the program has seen all marks.
-fn x() -> Tensor {
+fn unmarked_tensor() -> Tensor {
     let (x, all) = (Tensor::from_slice(&[1.0_f32]), Marks::REQUIRES_GRAD | Marks::RECORDED | Marks::VIEW);
     x.mark(all);
     x.unmark(all);
     x
 }
 
-fn marked(marks: Marks) -> Tensor {
-    let x = x();
+fn marked_tensor(marks: Marks) -> Tensor {
+    let x = unmarked_tensor();
     x.mark(marks);
     x
 }
 
 #[test]
 fn a_typed_call_without_marked_tensors_skips_both_fallbacks() {
-    binary(&x(), &x()).unwrap();
+    binary(&unmarked_tensor(), &unmarked_tensor()).unwrap();
     // The kernel's keys have neither the skipped layers nor any layer above them.
-    assert_eq!(take_calls(), [format!("cpu {}", (x().keys() | keys::BackendSelect).below(keys::ADInplaceOrView))]);
+    assert_eq!(
+        take_calls(),
+        [format!("cpu {}", (unmarked_tensor().keys() | keys::BackendSelect).below(keys::ADInplaceOrView))]
+    );
 }
 
 #[test]
 fn the_kernel_gets_the_same_keys_in_typed_and_boxed_calls() {
-    let with_more = x().with_keys(x().keys() | keys::Python | keys::Tracer | keys::ZeroTensor | keys::Functionalize);
-    binary(&with_more, &x()).unwrap();
+    let with_more = unmarked_tensor()
+        .with_keys(unmarked_tensor().keys() | keys::Python | keys::Tracer | keys::ZeroTensor | keys::Functionalize);
+    binary(&with_more, &unmarked_tensor()).unwrap();
     let typed = take_calls();
     assert!(
         typed[0].contains("Python") && typed[0].contains("ZeroTensor") && !typed[0].contains("Tracer"),
         "{typed:?}"
     );
-    binary::operator().call([with_more.into(), x().into()]).unwrap();
+    binary::operator().call([with_more.into(), unmarked_tensor().into()]).unwrap();
     assert_eq!(take_calls(), ["trace", "record", "track", &typed[0]]);
 }
 
 #[test]
 fn one_marked_tensor_in_any_argument_runs_the_fallback() {
-    let (plain, grad) = (x(), marked(Marks::REQUIRES_GRAD));
+    let (plain, grad) = (unmarked_tensor(), marked_tensor(Marks::REQUIRES_GRAD));
     binary(&grad, &plain).unwrap();
     assert_eq!(take_calls()[0], "record");
-    binary(&plain, &marked(Marks::RECORDED)).unwrap();
+    binary(&plain, &marked_tensor(Marks::RECORDED)).unwrap();
     assert_eq!(take_calls()[0], "record");
-    binary(&plain, &marked(Marks::VIEW)).unwrap();
+    binary(&plain, &marked_tensor(Marks::VIEW)).unwrap();
     assert!(take_calls().contains(&"track".to_owned()));
 
     let call = |a: Option<&Tensor>,
@@ -127,9 +131,17 @@ fn one_marked_tensor_in_any_argument_runs_the_fallback() {
     let none = Value::None;
     let inside = Value::Tuple(vec![Value::None, Value::List(vec![grad.clone().into()].into())].into());
     assert!(!call(None, &[], &[], &none, &plain, &plain, None));
-    assert!(!call(Some(&plain), &[x()], &[None, Some(x())], &plain.clone().into(), &plain, &plain, Some(&x())));
+    assert!(!call(
+        Some(&plain),
+        &[unmarked_tensor()],
+        &[None, Some(unmarked_tensor())],
+        &plain.clone().into(),
+        &plain,
+        &plain,
+        Some(&unmarked_tensor())
+    ));
     assert!(call(Some(&grad), &[], &[], &none, &plain, &plain, None));
-    assert!(call(None, &[x(), grad.clone()], &[], &none, &plain, &plain, None));
+    assert!(call(None, &[unmarked_tensor(), grad.clone()], &[], &none, &plain, &plain, None));
     assert!(call(None, &[], &[None, Some(grad.clone())], &none, &plain, &plain, None));
     assert!(call(None, &[], &[], &inside, &plain, &plain, None));
     assert!(call(None, &[], &[], &none, &grad, &plain, None));
@@ -139,12 +151,12 @@ fn one_marked_tensor_in_any_argument_runs_the_fallback() {
 
 #[test]
 fn redispatch_and_call_for_skip_the_fallback_and_boxed_calls_do_not() {
-    let keys = x().keys();
-    binary::redispatch(keys.below(keys::AutocastCPU), &x(), &x()).unwrap();
-    binary::call_for(keys::AutogradCPU, &x(), &x()).unwrap();
+    let keys = unmarked_tensor().keys();
+    binary::redispatch(keys.below(keys::AutocastCPU), &unmarked_tensor(), &unmarked_tensor()).unwrap();
+    binary::call_for(keys::AutogradCPU, &unmarked_tensor(), &unmarked_tensor()).unwrap();
     assert!(take_calls().iter().all(|seen| seen.starts_with("cpu ")));
 
-    let mut stack: Stack = [Value::from(x()), x().into()].into_iter().collect();
+    let mut stack: Stack = [Value::from(unmarked_tensor()), unmarked_tensor().into()].into_iter().collect();
     binary::operator().redispatch_boxed(keys.below(keys::AutocastCPU), &mut stack).unwrap();
     assert_eq!(take_calls()[..2], ["record", "track"]);
 }
@@ -158,10 +170,10 @@ fn an_aliasing_fallback_with_marks_needs_a_write_and_a_marked_tensor() {
     fn conjugate_in_place_cpu(_: &mut Tensor) {}
 
     let with_key = |x: &Tensor| x.with_keys(x.keys() | keys::Conjugate);
-    conjugate_(&mut with_key(&x())).unwrap();
-    binary(&with_key(&marked(Marks::INFERENCE)), &x()).unwrap();
+    conjugate_(&mut with_key(&unmarked_tensor())).unwrap();
+    binary(&with_key(&marked_tensor(Marks::INFERENCE)), &unmarked_tensor()).unwrap();
     assert!(!take_calls().contains(&"resolve".to_owned()));
-    conjugate_(&mut with_key(&marked(Marks::INFERENCE))).unwrap();
+    conjugate_(&mut with_key(&marked_tensor(Marks::INFERENCE))).unwrap();
     assert!(take_calls().contains(&"resolve".to_owned()));
 }
 
@@ -175,7 +187,7 @@ fn views_run_an_aliasing_fallback_even_without_marked_tensors() {
         this.clone()
     }
 
-    conjugated(&x().with_keys(x().keys() | keys::Conjugate)).unwrap();
+    conjugated(&unmarked_tensor().with_keys(unmarked_tensor().keys() | keys::Conjugate)).unwrap();
     assert!(take_calls().contains(&"resolve".to_owned()));
 }
 
@@ -196,13 +208,13 @@ fn mark_below_autograd(this: &Tensor, keys: KeySet) -> Result<Tensor> {
 }
 
 #[op_fallback(Tracer, marked(REQUIRES_GRAD))]
-fn trace(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn trace_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     record_and_redispatch("trace", op, keys, keys::Tracer, stack)
 }
 
 #[test]
 fn no_layer_below_a_kernel_is_skipped() {
-    let x = x();
+    let x = unmarked_tensor();
     mark_below(&x.with_keys(x.keys() | keys::Tracer)).unwrap();
     assert_eq!(take_calls(), ["kernel", "track"]);
 }
@@ -223,7 +235,7 @@ fn with_cuda_autograd_kernel(_: &Tensor) -> Result<Tensor> {
 
 #[test]
 fn skipping_a_fallback_of_one_backend_skips_no_kernel_of_another() {
-    let x = x();
+    let x = unmarked_tensor();
     assert!(with_cuda_autograd(&x).is_ok());
     let error = with_cuda_autograd(&x.with_keys(keys::CUDA | keys::AutogradCUDA | keys::Tracer)).unwrap_err();
     assert!(error.to_string().contains("autograd of its own"));
@@ -232,7 +244,7 @@ fn skipping_a_fallback_of_one_backend_skips_no_kernel_of_another() {
 #[test]
 fn a_late_marked_fallback_is_skipped_too() {
     static LATE_FALLBACK: FallbackRecord =
-        FallbackRecord::boxed(refuse, &keys::Negative, "refuse", Location::new("late.rs", 1))
+        FallbackRecord::boxed(refusing_fallback, &keys::Negative, "refuse", Location::new("late.rs", 1))
             .marked(&[Marks::NOT_ON_HOST]);
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
@@ -244,7 +256,7 @@ fn a_late_marked_fallback_is_skipped_too() {
         this.clone()
     }
 
-    let (plain, not_on_host) = (x(), marked(Marks::NOT_ON_HOST));
+    let (plain, not_on_host) = (unmarked_tensor(), marked_tensor(Marks::NOT_ON_HOST));
     let with_key = |x: &Tensor| x.with_keys(x.keys() | keys::Negative);
     assert!(late(&with_key(&plain)).is_ok() && late(&with_key(&not_on_host)).is_ok());
     register(&RECORDS);
@@ -257,7 +269,7 @@ fn a_late_marked_fallback_is_skipped_too() {
 fn marked_fallbacks_are_skipped_while_operators_are_unbound() {
     let registering =
         thread::spawn(|| (0..2_000).for_each(|_| fallback_fallthrough(keys::PreDispatch).unwrap().remove()));
-    let x = x();
+    let x = unmarked_tensor();
     while !registering.is_finished() {
         binary(&x, &x).unwrap();
         assert!(take_calls()[0].starts_with("cpu "));
@@ -265,15 +277,15 @@ fn marked_fallbacks_are_skipped_while_operators_are_unbound() {
     registering.join().unwrap();
 }
 
-fn refuse(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+fn refusing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Err("refused".into())
 }
 
 #[test]
 fn an_explanation_skips_the_fallback_if_the_call_does() {
-    let explanation = |x: Tensor| binary::operator().explain(&[x.into(), self::x().into()]);
+    let explanation = |x: Tensor| binary::operator().explain(&[x.into(), unmarked_tensor().into()]);
     let winner = |explanation: Explanation| explanation.winner.map(|winner| winner.kernel);
-    assert!(explanation(x()).skipped.has(keys::AutogradCPU));
-    assert_eq!(winner(explanation(x())), Some("binary_cpu"));
-    assert_eq!(winner(explanation(marked(Marks::REQUIRES_GRAD))), Some("record"));
+    assert!(explanation(unmarked_tensor()).skipped.has(keys::AutogradCPU));
+    assert_eq!(winner(explanation(unmarked_tensor())), Some("binary_cpu"));
+    assert_eq!(winner(explanation(marked_tensor(Marks::REQUIRES_GRAD))), Some("record_fallback"));
 }

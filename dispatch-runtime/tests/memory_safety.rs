@@ -18,9 +18,9 @@ struct PreparedBackend;
 
 static NEXT_STORAGE: Mutex<Option<Storage>> = Mutex::new(None);
 
-struct Bytes(usize);
+struct FakeBuffer(usize);
 
-impl Buffer for Bytes {
+impl Buffer for FakeBuffer {
     fn device(&self) -> Device {
         Device::new(PREPARED).unwrap()
     }
@@ -49,8 +49,8 @@ fn the_error_for_a_wrong_storage_names_device_and_size() {
         *NEXT_STORAGE.lock().unwrap() = Some(storage);
         Spec::contiguous(DType::F32, &[4]).on(device)
     };
-    assert_eq!(make(Storage::new(Bytes(16))).unwrap().device(), device);
-    for wrong in [Storage::new(Bytes(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
+    assert_eq!(make(Storage::new(FakeBuffer(16))).unwrap().device(), device);
+    for wrong in [Storage::new(FakeBuffer(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
         let (found, available) = (wrong.device(), wrong.size());
         let error = make(wrong).unwrap_err();
         let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
@@ -151,7 +151,7 @@ mod unregistered {
     pub(super) enum SameName {}
 
     pub(super) static OPERATOR: Operator = {
-        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), Integer::ADAPTERS.slow_path);
+        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), IntegerSignature::ADAPTERS.slow_path);
         let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "same_name", overload: "" },
             signature: "(int self) -> int",
@@ -175,11 +175,11 @@ mod unregistered {
         unsafe { Operator::new(&UNBOUND, definition) }
     };
 
-    type Integer = Sig<(Owned<i64>,), i64>;
+    type IntegerSignature = Sig<(Owned<i64>,), i64>;
 
     // SAFETY: the operator is always the same, and has no types.
     unsafe impl Operation for SameName {
-        type Signature = Integer;
+        type Signature = IntegerSignature;
 
         fn operator() -> &'static Operator {
             &OPERATOR

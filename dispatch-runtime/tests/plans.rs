@@ -8,7 +8,7 @@ fn mirror(this: &Tensor) -> Result<Tensor>;
 
 #[op_plan(mirror)]
 fn mirror_plan(this: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    Ok(Plan::new(vector(this)?, [Spec::contiguous(this.dtype(), this.sizes())]))
+    Ok(Plan::new(vector_length(this)?, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 #[op_impl(mirror, CPU, dtypes(f32, i64))]
@@ -58,7 +58,7 @@ fn assign_cpu(this: &mut Tensor, src: &Tensor) -> Result<()> {
 }
 
 /// Returns the number of elements of a vector.
-fn vector(this: &Tensor) -> Result<usize, BadArgument> {
+fn vector_length(this: &Tensor) -> Result<usize, BadArgument> {
     match this.sizes() {
         [size] => Ok(usize::try_from(*size).unwrap_or(0)),
         sizes => Err(BadArgument::rank("self", sizes.len(), 1)),
@@ -70,7 +70,7 @@ fn extremes(this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(extremes)]
 fn extremes_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument> {
-    let (size, spec) = (vector(this)?, Spec::contiguous(this.dtype(), &[]));
+    let (size, spec) = (vector_length(this)?, Spec::contiguous(this.dtype(), &[]));
     match usize::try_from(skip) {
         Ok(skip) if skip < size => Ok(Plan::new(skip, [spec.clone(), spec])),
         _ => Err(BadArgument::number("skip", skip, 0..=i64::try_from(size).unwrap_or(0) - 1)),
@@ -104,7 +104,7 @@ struct InputSizes<'a> {
 
 #[op_plan(pieces)]
 fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<InputSizes<'_>>, BadArgument> {
-    let count = vector(this)?;
+    let count = vector_length(this)?;
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(BadArgument::number("size", size, 1..));
     };
@@ -129,8 +129,8 @@ fn raise_(this: &mut Tensor, by: i64) -> Result<()>;
 
 #[op_plan(raise_)]
 fn raise_plan(this: &Tensor, by: i64) -> Result<Plan<i64, 0>, BadArgument> {
-    vector(this)?;
-    if by < 0 { Err(BadArgument::number("by", by, 0..)) } else { Ok(Plan::checked(2 * by)) }
+    vector_length(this)?;
+    if by < 0 { Err(BadArgument::number("by", by, 0..)) } else { Ok(Plan::without_outputs(2 * by)) }
 }
 
 #[op_impl(raise_, CPU)]
@@ -144,7 +144,7 @@ fn positive(this: &Tensor) -> Result<Tensor>;
 
 #[op_plan(positive)]
 fn positive_plan(this: &Tensor) -> Result<Plan<usize, 0>, BadArgument> {
-    vector(this).map(Plan::checked)
+    vector_length(this).map(Plan::without_outputs)
 }
 
 #[op_impl(positive, CPU)]
@@ -159,7 +159,7 @@ fn counted(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 fn counted_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
         Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
-        _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector(this).map(|_| 1)?])])),
+        _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector_length(this).map(|_| 1)?])])),
     }
 }
 
@@ -182,7 +182,7 @@ fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 #[op_plan(composite)]
 fn composite_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
-    vector(this)?;
+    vector_length(this)?;
     match other.sizes() {
         [_] => Ok(Plan::new((), [Spec::contiguous(other.dtype(), other.sizes())])),
         sizes => Err(BadArgument::rank("other", sizes.len(), 1)),
@@ -197,7 +197,7 @@ fn values(tensor: &Tensor) -> Vec<i64> {
     tensor.to_vec::<i64>().unwrap()
 }
 
-fn meta(sizes: &[i64]) -> Tensor {
+fn meta_tensor(sizes: &[i64]) -> Tensor {
     Spec::contiguous(DType::I64, sizes).on(Device::META).unwrap()
 }
 
@@ -312,7 +312,8 @@ fn several_results_and_conditions_work_in_every_form() {
 fn the_arguments_decide_the_length_of_a_result_list() {
     let all = |list: Vec<Tensor>| list.iter().map(values).collect::<Vec<_>>();
     assert_eq!(all(pieces(&numbers(&[1, 2, 3, 4, 5]), 2).unwrap()), [vec![1, 2], vec![3, 4], vec![5]]);
-    let sizes: Vec<Vec<i64>> = pieces(&meta(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
+    let sizes: Vec<Vec<i64>> =
+        pieces(&meta_tensor(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
     assert_eq!(sizes, [vec![2], vec![2], vec![1]]);
 }
 
@@ -327,24 +328,24 @@ fn the_plan_checks_written_arguments_and_the_kernel_writes_them() {
     let error = counted(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
     assert!(error.contains("`seen`"), "{error}");
 
-    let mut far = meta(&[2]);
+    let mut far = meta_tensor(&[2]);
     raise_(&mut far, 1).unwrap();
     assert!(raise_(&mut far, -1).is_err());
-    assert_eq!(counted(&far, Some(&mut meta(&[1]))).unwrap().sizes(), [1]);
+    assert_eq!(counted(&far, Some(&mut meta_tensor(&[1]))).unwrap().sizes(), [1]);
 }
 
 #[test]
 fn a_data_dependent_operator_checks_its_arguments_on_meta() {
     assert_eq!(values(&positive(&numbers(&[-1, 2, 3])).unwrap()), [2, 3]);
-    let checked = positive(&meta(&[2, 2])).unwrap_err().to_string();
+    let checked = positive(&meta_tensor(&[2, 2])).unwrap_err().to_string();
     assert!(checked.contains("`self`"), "{checked}");
-    let refused = positive(&meta(&[2])).unwrap_err();
+    let refused = positive(&meta_tensor(&[2])).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::DataDependent { .. }), "{refused}");
 }
 
 #[test]
 fn a_mistake_gives_the_same_message_on_every_device_and_in_every_form() {
-    let (here, far) = (matrix(), meta(&[2, 2]));
+    let (here, far) = (matrix(), meta_tensor(&[2, 2]));
     let expected = extremes(&here, 0).unwrap_err().to_string();
     assert!(expected.contains("`self`") && expected.contains("extremes"), "{expected}");
     assert_eq!(extremes(&far, 0).unwrap_err().to_string(), expected);
@@ -358,7 +359,7 @@ fn a_mistake_gives_the_same_message_on_every_device_and_in_every_form() {
     // A composite's plan runs after its body failed.
     let error = composite(&numbers(&[1]), &here).unwrap_err().to_string();
     assert!(error.contains("`other`") && error.contains("composite"), "{error}");
-    assert_eq!(composite(&meta(&[1]), &meta(&[3])).unwrap().sizes(), [3]);
+    assert_eq!(composite(&meta_tensor(&[1]), &meta_tensor(&[3])).unwrap().sizes(), [3]);
 }
 
 #[test]

@@ -8,35 +8,35 @@ use dispatch_runtime::{
     guard, on_operator_event, registrations_for,
 };
 
-fn lab() -> Registrar {
+fn registrar() -> Registrar {
     Registrar::new("registration")
 }
 
 fn define(name: &str) -> &'static Operator {
-    lab().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
+    registrar().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
 }
 
 /// Registers a kernel that returns the text `answer`.
-fn answer(name: &str, key: Key, answer: &'static str) -> Registration {
-    lab()
+fn register_answer(name: &str, key: Key, answer: &'static str) -> Registration {
+    registrar()
         .override_kernel(name, key, move |_, _, stack| {
-            reply(stack, answer);
+            push_answer(stack, answer);
             Ok(())
         })
         .unwrap()
 }
 
-fn reply(stack: &mut Stack, answer: &str) {
+fn push_answer(stack: &mut Stack, answer: &str) {
     stack.drop_top(1);
     stack.push(answer);
 }
 
-fn on(key: Key) -> Value {
+fn tensor_on(key: Key) -> Value {
     let plain = Tensor::from_slice(&[1.0_f32]);
     plain.with_keys(key | ADInplaceOrView).into()
 }
 
-fn ask(operator: &Operator, argument: Value) -> Result<String, Error> {
+fn call_for_answer(operator: &Operator, argument: Value) -> Result<String, Error> {
     let results = operator.call([argument])?;
     let [Value::Str(answer)] = &results[..] else { panic!("{results:?}") };
     Ok(answer.to_string())
@@ -45,10 +45,10 @@ fn ask(operator: &Operator, argument: Value) -> Result<String, Error> {
 #[test]
 fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
     let operator = define("backends");
-    drop((answer("backends", CPU, "cpu"), answer("backends", CUDA, "cuda")));
-    assert_eq!(ask(operator, on(CPU)).unwrap(), "cpu");
-    assert_eq!(ask(operator, on(CUDA)).unwrap(), "cuda");
-    let error = ask(operator, on(XLA)).unwrap_err();
+    drop((register_answer("backends", CPU, "cpu"), register_answer("backends", CUDA, "cuda")));
+    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
+    assert_eq!(call_for_answer(operator, tensor_on(CUDA)).unwrap(), "cuda");
+    let error = call_for_answer(operator, tensor_on(XLA)).unwrap_err();
     let ErrorKind::NoKernel(explanation) = error.kind() else { panic!("{error}") };
     assert_eq!((explanation.key, explanation.losers.len()), (Some(XLA), 2));
     assert!(error.to_string().contains("CPU (") && error.to_string().contains("registration.rs:"), "{error}");
@@ -56,120 +56,135 @@ fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
 
 #[test]
 fn a_call_with_two_backends_runs_on_the_higher_one() {
-    let operator = lab().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
-    drop((answer("pair", CPU, "cpu"), answer("pair", CUDA, "cuda")));
+    let operator = registrar().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
+    drop((register_answer("pair", CPU, "cpu"), register_answer("pair", CUDA, "cuda")));
     let plain = Tensor::from_slice(&[1_i64]);
     let pair = vec![plain.with_keys(CPU | ADInplaceOrView), plain.with_keys(CUDA | ADInplaceOrView)];
-    assert_eq!(ask(operator, pair.into()).unwrap(), "cuda");
+    assert_eq!(call_for_answer(operator, pair.into()).unwrap(), "cuda");
 }
 
 #[test]
 fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
     let operator = define("explicit");
-    drop((answer("explicit", CompositeExplicitAutograd, "all"), answer("explicit", CPU, "cpu")));
-    assert_eq!(["cpu", "all", "all"], [CPU, CUDA, SparseCPU].map(|key| ask(operator, on(key)).unwrap()));
+    drop((register_answer("explicit", CompositeExplicitAutograd, "all"), register_answer("explicit", CPU, "cpu")));
+    assert_eq!(
+        ["cpu", "all", "all"],
+        [CPU, CUDA, SparseCPU].map(|key| call_for_answer(operator, tensor_on(key)).unwrap())
+    );
     let _bare = guard::force(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
-    assert_eq!(ask(operator, Value::None).unwrap(), "all");
+    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "all");
 }
 
 #[test]
 fn an_implicit_composite_serves_autograd_if_the_backend_has_no_kernel() {
     let operator = define("implicit");
-    drop((answer("implicit", CompositeImplicitAutograd, "parts"), answer("implicit", Autograd, "derivative")));
+    drop((
+        register_answer("implicit", CompositeImplicitAutograd, "parts"),
+        register_answer("implicit", Autograd, "derivative"),
+    ));
     let tracked = |backend: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(backend | Autograd.on(backend)));
-    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "parts");
-    let own = answer("implicit", CPU, "cpu");
-    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "derivative");
-    assert_eq!(ask(operator, tracked(CUDA)).unwrap(), "parts");
+    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "parts");
+    let own = register_answer("implicit", CPU, "cpu");
+    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "derivative");
+    assert_eq!(call_for_answer(operator, tracked(CUDA)).unwrap(), "parts");
     own.remove();
-    assert_eq!(ask(operator, tracked(CPU)).unwrap(), "parts");
+    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "parts");
 }
 
 #[test]
 fn a_kernel_for_one_autograd_key_wins_over_the_alias() {
     let operator = define("precedence");
     drop((
-        answer("precedence", Autograd, "all"),
-        answer("precedence", AutogradXLA, "xla"),
-        answer("precedence", XLA, "dense"),
+        register_answer("precedence", Autograd, "all"),
+        register_answer("precedence", AutogradXLA, "xla"),
+        register_answer("precedence", XLA, "dense"),
     ));
-    assert_eq!(ask(operator, on(XLA)).unwrap(), "dense");
+    assert_eq!(call_for_answer(operator, tensor_on(XLA)).unwrap(), "dense");
     let tracked = |key: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(key | ADInplaceOrView));
-    assert_eq!(ask(operator, tracked(AutogradXLA)).unwrap(), "xla");
-    assert_eq!(ask(operator, tracked(AutogradCPU)).unwrap(), "all");
+    assert_eq!(call_for_answer(operator, tracked(AutogradXLA)).unwrap(), "xla");
+    assert_eq!(call_for_answer(operator, tracked(AutogradCPU)).unwrap(), "all");
 }
 
 #[test]
 fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
     let operator = define("ambiguous");
-    drop((answer("ambiguous", CompositeImplicitAutograd, "parts"), answer("ambiguous", SparseCPU, "sparse")));
+    drop((
+        register_answer("ambiguous", CompositeImplicitAutograd, "parts"),
+        register_answer("ambiguous", SparseCPU, "sparse"),
+    ));
     let tracked = || Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(SparseCPU | AutogradOther));
-    let error = ask(operator, tracked()).unwrap_err();
+    let error = call_for_answer(operator, tracked()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Ambiguous(_)) && error.to_string().contains("AutogradOther"), "{error}");
-    let decided = answer("ambiguous", AutogradOther, "decided");
-    assert_eq!(ask(operator, tracked()).unwrap(), "decided");
+    let decided = register_answer("ambiguous", AutogradOther, "decided");
+    assert_eq!(call_for_answer(operator, tracked()).unwrap(), "decided");
     decided.remove();
-    assert!(ask(operator, tracked()).is_err());
+    assert!(call_for_answer(operator, tracked()).is_err());
 }
 
 #[test]
 fn backend_selection_redispatches_calls_without_tensors() {
     let operator = define("factory");
-    drop(answer("factory", CUDA, "made"));
-    let select = lab().kernel("factory", BackendSelect, |operator, keys, stack| {
+    drop(register_answer("factory", CUDA, "made"));
+    let select = registrar().kernel("factory", BackendSelect, |operator, keys, stack| {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
-    assert_eq!(ask(operator, Value::None).unwrap(), "made");
+    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "made");
     // Calls without a backend skip a per-backend layer.
     let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
-    drop(answer("factory", AutogradCUDA, "recorded"));
-    assert_eq!(ask(operator, Value::None).unwrap(), "made");
+    drop(register_answer("factory", AutogradCUDA, "recorded"));
+    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "made");
     select.unwrap().remove();
-    assert!(ask(operator, Value::None).is_err());
+    assert!(call_for_answer(operator, Value::None).is_err());
 }
 
 #[test]
 fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
-    drop(answer("dangling", CPU, "cpu"));
+    drop(register_answer("dangling", CPU, "cpu"));
     let error = Operator::find("registration::dangling").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
     assert!(dispatch_runtime::verify().iter().any(|finding| finding.to_string().contains("dangling")));
     assert!(dump_name("registration::dangling").contains("schema: (none)"));
-    let definition = lab().define("dangling(Tensor? x) -> str").unwrap();
+    let definition = registrar().define("dangling(Tensor? x) -> str").unwrap();
     let operator = definition.operator().unwrap();
-    assert_eq!(ask(operator, on(CPU)).unwrap(), "cpu");
+    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
     definition.remove();
     assert!(
-        matches!(ask(operator, on(CPU)).unwrap_err().kind(), ErrorKind::NotDefined { .. }),
+        matches!(call_for_answer(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::NotDefined { .. }),
         "an old handle is safe"
     );
 }
 
 #[test]
 fn a_removed_operator_can_be_defined_again_with_another_schema() {
-    let old = lab().define("reborn(Tensor? x) -> str").unwrap();
+    let old = registrar().define("reborn(Tensor? x) -> str").unwrap();
     let handle = old.operator().unwrap();
-    drop(answer("reborn", CPU, "cpu"));
-    assert_eq!(ask(handle, on(CPU)).unwrap(), "cpu");
+    drop(register_answer("reborn", CPU, "cpu"));
+    assert_eq!(call_for_answer(handle, tensor_on(CPU)).unwrap(), "cpu");
     old.remove();
-    let new = lab().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
-    assert!(ask(handle, on(CPU)).is_err());
+    let new = registrar().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
+    assert!(call_for_answer(handle, tensor_on(CPU)).is_err());
     assert_eq!(new.argument_count(), 2);
-    assert!(matches!(ask(new, on(CPU)).unwrap_err().kind(), ErrorKind::TooFewArguments { expected: 2, found: 1, .. }));
+    assert!(matches!(
+        call_for_answer(new, tensor_on(CPU)).unwrap_err().kind(),
+        ErrorKind::TooFewArguments { expected: 2, found: 1, .. }
+    ));
 }
 
 #[test]
 fn overloads_are_separate_operators() {
-    let plain = lab().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
-    let other = lab().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
+    let plain = registrar().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
+    let other = registrar().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
     drop((
-        answer("over", CPU, "plain"),
-        answer("over.other", CPU, "other"),
-        answer("registration::over.other", CUDA, "full"),
+        register_answer("over", CPU, "plain"),
+        register_answer("over.other", CPU, "other"),
+        register_answer("registration::over.other", CUDA, "full"),
     ));
-    assert_eq!((ask(plain, on(CPU)).unwrap(), ask(other, on(CPU)).unwrap()), ("plain".to_owned(), "other".to_owned()));
     assert_eq!(
-        (ask(other, on(CUDA)).unwrap(), other.name().to_string()),
+        (call_for_answer(plain, tensor_on(CPU)).unwrap(), call_for_answer(other, tensor_on(CPU)).unwrap()),
+        ("plain".to_owned(), "other".to_owned())
+    );
+    assert_eq!(
+        (call_for_answer(other, tensor_on(CUDA)).unwrap(), other.name().to_string()),
         ("full".to_owned(), "registration::over.other".to_owned())
     );
 }
@@ -177,12 +192,16 @@ fn overloads_are_separate_operators() {
 #[test]
 fn an_override_can_call_the_replaced_kernel_until_its_removal() {
     let operator = define("displaced");
-    let below = answer("displaced", CPU, "below");
+    let below = register_answer("displaced", CPU, "below");
     let displaced = operator.kernels(CPU).remove(0);
-    let above = lab().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
-    assert_eq!((ask(operator, on(CPU)).unwrap(), operator.kernels(CPU).len()), ("below".to_owned(), 2));
+    let above =
+        registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
+    assert_eq!(
+        (call_for_answer(operator, tensor_on(CPU)).unwrap(), operator.kernels(CPU).len()),
+        ("below".to_owned(), 2)
+    );
     below.remove();
-    assert!(matches!(ask(operator, on(CPU)).unwrap_err().kind(), ErrorKind::KernelRemoved { .. }));
+    assert!(matches!(call_for_answer(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::KernelRemoved { .. }));
     above.remove();
     assert!(!operator.has_kernel(CPU));
 }
@@ -191,20 +210,20 @@ fn an_override_can_call_the_replaced_kernel_until_its_removal() {
 fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
     let operator = define("scopes");
     {
-        let _scoped = answer("scopes", CPU, "scoped").scoped();
-        drop(answer("scopes", CUDA, "permanent"));
-        assert_eq!(ask(operator, on(CPU)).unwrap(), "scoped");
+        let _scoped = register_answer("scopes", CPU, "scoped").scoped();
+        drop(register_answer("scopes", CUDA, "permanent"));
+        assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "scoped");
     }
-    assert!(ask(operator, on(CPU)).is_err());
-    assert_eq!(ask(operator, on(CUDA)).unwrap(), "permanent");
+    assert!(call_for_answer(operator, tensor_on(CPU)).is_err());
+    assert_eq!(call_for_answer(operator, tensor_on(CUDA)).unwrap(), "permanent");
 }
 
 #[test]
 fn a_call_without_tensors_whose_kernel_falls_through_is_an_error() {
     let operator = define("through");
-    drop(lab().fallthrough("through", CompositeExplicitAutograd).unwrap());
-    for argument in [Value::None, on(CPU)] {
-        assert!(matches!(ask(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    drop(registrar().fallthrough("through", CompositeExplicitAutograd).unwrap());
+    for argument in [Value::None, tensor_on(CPU)] {
+        assert!(matches!(call_for_answer(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     }
     assert!(operator.call_boxed_for(Undefined, &mut [Value::None].into_iter().collect()).is_err());
 }
@@ -219,12 +238,12 @@ fn listeners_receive_operator_events_and_may_call_operators() {
             log.lock().unwrap().push(format!("{change:?}, {result}"));
         }
     });
-    drop(answer("heard", BackendSelect, "yes"));
-    let operator = lab().define("heard(Tensor? x) -> str").unwrap();
-    drop(answer("heard", CPU, "kernels are not news"));
+    drop(register_answer("heard", BackendSelect, "yes"));
+    let operator = registrar().define("heard(Tensor? x) -> str").unwrap();
+    drop(register_answer("heard", CPU, "kernels are not news"));
     operator.remove();
     listening.remove();
-    drop(lab().define("heard(Tensor? x) -> str").unwrap());
+    drop(registrar().define("heard(Tensor? x) -> str").unwrap());
     assert_eq!(
         *heard.lock().unwrap(),
         [format!("{:?}, answers", OperatorEvent::Defined), format!("{:?}, does not answer", OperatorEvent::Removed)]
@@ -234,7 +253,7 @@ fn listeners_receive_operator_events_and_may_call_operators() {
 #[test]
 fn operators_can_be_listed_by_key() {
     let _operator = define("listed");
-    let kernel = answer("listed", MkldnnCPU, "");
+    let kernel = register_answer("listed", MkldnnCPU, "");
     assert_eq!(registrations_for(MkldnnCPU), ["registration::listed"]);
     kernel.remove();
     assert!(registrations_for(MkldnnCPU).is_empty());
@@ -248,9 +267,9 @@ fn an_unknown_name_suggests_a_similar_one() {
 }
 
 #[test]
-fn an_unknown_name_lists_its_overloads_or_suggests_the_name_of_a_graph() {
+fn an_unknown_name_lists_its_overloads_or_suggests_the_name_without_torch_ops() {
     for overload in ["One", "Two"] {
-        drop(lab().define(&format!("loaded.{overload}() -> int")).unwrap());
+        drop(registrar().define(&format!("loaded.{overload}() -> int")).unwrap());
     }
     for name in ["loaded", "registration::loaded"] {
         let error = Operator::find(name).unwrap_err().to_string();
@@ -263,9 +282,9 @@ fn an_unknown_name_lists_its_overloads_or_suggests_the_name_of_a_graph() {
 
 #[test]
 fn a_name_without_definition_is_not_suggested() {
-    let removed = lab().define("once_was(Tensor? x) -> str").unwrap();
+    let removed = registrar().define("once_was(Tensor? x) -> str").unwrap();
     removed.remove();
-    drop(answer("never_wass", CPU, "a kernel defines nothing"));
+    drop(register_answer("never_wass", CPU, "a kernel defines nothing"));
     for (name, close) in [("once_wass", "once_was"), ("never_was", "never_wass")] {
         let error = Operator::find(&format!("registration::{name}")).unwrap_err();
         let ErrorKind::UnknownOperator { suggestion, .. } = error.kind() else { panic!("{error}") };
@@ -279,24 +298,30 @@ fn an_operator_has_at_most_64_arguments() {
         let arguments: Vec<String> = (0..count).map(|i| format!("Tensor? x{i}")).collect();
         format!("{name}({}) -> str", arguments.join(", "))
     };
-    assert!(matches!(lab().define(&schema("too_wide", 65)).unwrap_err().kind(), ErrorKind::UnsupportedSchema { .. }));
-    let operator = lab().define(&schema("wide", 64)).unwrap().operator().unwrap();
-    drop(lab().kernel("wide", CUDA, |operator, _, stack| {
+    assert!(matches!(
+        registrar().define(&schema("too_wide", 65)).unwrap_err().kind(),
+        ErrorKind::UnsupportedSchema { .. }
+    ));
+    let operator = registrar().define(&schema("wide", 64)).unwrap().operator().unwrap();
+    drop(registrar().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
         stack.push("last");
         Ok(())
     }));
-    let arguments = std::iter::repeat_n(Value::None, 63).chain([on(CUDA)]);
+    let arguments = std::iter::repeat_n(Value::None, 63).chain([tensor_on(CUDA)]);
     assert_eq!(format!("{:?}", operator.call(arguments).unwrap()), "[\"last\"]");
 }
 
 #[test]
 fn only_arguments_that_carry_keys_select_the_kernel() {
-    let operator =
-        lab().define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str").unwrap().operator().unwrap();
-    drop((answer("carriers", CUDA, ""), answer("carriers", BackendSelect, "no tensors")));
+    let operator = registrar()
+        .define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str")
+        .unwrap()
+        .operator()
+        .unwrap();
+    drop((register_answer("carriers", CUDA, ""), register_answer("carriers", BackendSelect, "no tensors")));
     let lands = |arguments: [Value; 4]| operator.explain(&arguments).key;
-    let Value::Tensor(cuda) = on(CUDA) else { unreachable!() };
+    let Value::Tensor(cuda) = tensor_on(CUDA) else { unreachable!() };
     let empty = || Value::from(Vec::<Tensor>::new());
     assert_eq!(
         lands([vec![cuda.clone()].into(), empty(), Value::None, Value::None]),
@@ -319,17 +344,17 @@ fn only_arguments_that_carry_keys_select_the_kernel() {
 fn a_fallback_serves_operators_without_a_kernel() {
     let operator = define("served");
     let all = fallback(Vulkan, |_, _, stack| {
-        reply(stack, "fallback");
+        push_answer(stack, "fallback");
         Ok(())
     })
     .unwrap();
-    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "fallback");
-    let own = answer("served", Vulkan, "kernel");
-    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "kernel");
+    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "fallback");
+    let own = register_answer("served", Vulkan, "kernel");
+    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "kernel");
     own.remove();
-    assert_eq!(ask(operator, on(Vulkan)).unwrap(), "fallback");
+    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "fallback");
     all.remove();
-    assert!(ask(operator, on(Vulkan)).is_err());
+    assert!(call_for_answer(operator, tensor_on(Vulkan)).is_err());
 }
 
 #[test]
@@ -349,13 +374,13 @@ fn a_registrar_rejects_names_that_are_invalid_in_a_schema() {
 #[test]
 fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
     let operator = define("placed");
-    let first = answer("placed", CPU, "first");
+    let first = register_answer("placed", CPU, "first");
     let handle = operator.kernels(CPU).remove(0);
-    let call = || handle.call(CPU.into(), &mut [on(CPU)].into_iter().collect());
+    let call = || handle.call(CPU.into(), &mut [tensor_on(CPU)].into_iter().collect());
     call().unwrap();
     first.remove();
-    let second = answer("placed", CPU, "second");
-    assert_eq!(ask(operator, on(CPU)).unwrap(), "second");
+    let second = register_answer("placed", CPU, "second");
+    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "second");
     let error = call().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::KernelRemoved { .. }), "{error}");
     second.remove();
@@ -363,12 +388,12 @@ fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
 
 #[test]
 fn a_call_of_a_replaced_definition_names_the_new_one() {
-    let first = lab().define("replaced(Tensor x) -> Tensor").unwrap();
+    let first = registrar().define("replaced(Tensor x) -> Tensor").unwrap();
     let old = first.operator().unwrap();
     first.remove();
-    assert!(matches!(old.call([on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
-    let new = lab().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
-    let error = old.call([on(CPU)]).unwrap_err();
+    assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
+    let new = registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
+    let error = old.call([tensor_on(CPU)]).unwrap_err();
     let ErrorKind::Redefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((*location, *new_location), (old.location(), new.location()));
     assert!(error.to_string().contains(&new.location().to_string()), "{error}");
@@ -376,7 +401,7 @@ fn a_call_of_a_replaced_definition_names_the_new_one() {
 
 #[test]
 fn redefining_from_the_same_line_gives_the_same_operator() {
-    let define = |n: u8| lab().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
+    let define = |n: u8| registrar().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
     let first = define(0);
     let operator = first.operator().unwrap();
     first.remove();
@@ -389,7 +414,7 @@ fn redefining_from_the_same_line_gives_the_same_operator() {
 
 #[test]
 fn a_list_of_lists_of_tensors_is_rejected() {
-    let error = lab().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
+    let error = registrar().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::UnsupportedSchema { .. }), "{error}");
-    assert!(lab().define("nested_numbers(int[][] lists) -> int").is_ok());
+    assert!(registrar().define("nested_numbers(int[][] lists) -> int").is_ok());
 }

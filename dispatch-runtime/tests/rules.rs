@@ -26,7 +26,7 @@ fn duplicate_rules(this: &Tensor) -> Result<Tensor>;
 fn concurrent_rules(this: &Tensor) -> Result<Tensor>;
 
 /// Submits a rule as a layer's attribute does.
-macro_rules! rule {
+macro_rules! submit_rule {
     ($operator:ident, $ty:ty = $rule:expr, $location:expr) => {
         const _: () = {
             static RULE: $ty = $rule;
@@ -36,13 +36,13 @@ macro_rules! rule {
     };
 }
 
-rule!(with_rules, Derivative = Derivative("of known"), Location::caller());
-rule!(with_rules, Policy = Policy(3), Location::caller());
+submit_rule!(with_rules, Derivative = Derivative("of known"), Location::caller());
+submit_rule!(with_rules, Policy = Policy(3), Location::caller());
 
 // The rule with the first location is in the middle, so it is first in neither direction of collection.
-rule!(duplicate_rules, Derivative = Derivative("second"), Location::new("b.rs", 1));
-rule!(duplicate_rules, Derivative = Derivative("first"), Location::new("a.rs", 20));
-rule!(duplicate_rules, Derivative = Derivative("third"), Location::new("b.rs", 2));
+submit_rule!(duplicate_rules, Derivative = Derivative("second"), Location::new("b.rs", 1));
+submit_rule!(duplicate_rules, Derivative = Derivative("first"), Location::new("a.rs", 20));
+submit_rule!(duplicate_rules, Derivative = Derivative("third"), Location::new("b.rs", 2));
 
 fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule: T, location: Location) {
     let rule: &'static T = Box::leak(Box::new(rule));
@@ -97,29 +97,29 @@ fn registering_a_rule_again_changes_nothing() {
 
 #[test]
 fn rules_from_several_threads_are_found_during_concurrent_lookups() {
-    struct Numbered<const N: usize>;
+    struct NumberedRule<const N: usize>;
 
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut seen = false;
             while !done.load(Ordering::Relaxed) {
-                let found = concurrent_rules::operator().rule::<Numbered<0>>().is_some();
+                let found = concurrent_rules::operator().rule::<NumberedRule<0>>().is_some();
                 assert!(found || !seen, "a rule disappeared");
                 seen = found;
             }
         });
         let writers = [
-            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<0>, Location::caller())),
-            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<1>, Location::caller())),
-            scope.spawn(|| register_rule(concurrent_rules::operator, Numbered::<2>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, NumberedRule::<0>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, NumberedRule::<1>, Location::caller())),
+            scope.spawn(|| register_rule(concurrent_rules::operator, NumberedRule::<2>, Location::caller())),
         ];
         let joined = writers.map(thread::ScopedJoinHandle::join);
         done.store(true, Ordering::Relaxed);
         assert!(joined.iter().all(Result::is_ok));
     });
     let operator = concurrent_rules::operator();
-    assert!(operator.rule::<Numbered<0>>().is_some());
-    assert!(operator.rule::<Numbered<1>>().is_some());
-    assert!(operator.rule::<Numbered<2>>().is_some());
+    assert!(operator.rule::<NumberedRule<0>>().is_some());
+    assert!(operator.rule::<NumberedRule<1>>().is_some());
+    assert!(operator.rule::<NumberedRule<2>>().is_some());
 }

@@ -22,10 +22,10 @@ struct Counter {
 }
 
 /// Held by tests with listeners or fallbacks, which affect all operators.
-static ALL_OPERATORS: Mutex<()> = Mutex::new(());
+static ALL_OPERATORS_LOCK: Mutex<()> = Mutex::new(());
 
-fn all_operators() -> MutexGuard<'static, ()> {
-    ALL_OPERATORS.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_all_operators() -> MutexGuard<'static, ()> {
+    ALL_OPERATORS_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counter {
@@ -97,10 +97,10 @@ fn add(stack: &mut Stack, plus: i64) -> Result<(), Error> {
 
 /// Calls the operator and returns the number that was added to the argument. Checks that the rest of the stack is unchanged.
 fn call(operator: &Operator, x: i64) -> Result<i64, Error> {
-    call_with(operator, Tracer | CPU, x)
+    call_with_keys(operator, Tracer | CPU, x)
 }
 
-fn call_with(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
+fn call_with_keys(operator: &Operator, keys: KeySet, x: i64) -> Result<i64, Error> {
     let mut stack: Stack = [-1, x].into_iter().collect();
     let result = operator.redispatch_boxed(keys, &mut stack);
     assert!(matches!(stack.values()[0], Value::Int(-1)), "values below the arguments stay unchanged");
@@ -200,7 +200,7 @@ fn a_call_always_finds_the_kernel_below_an_override() {
 
 #[test]
 fn calls_run_or_skip_a_fallback_that_is_added_and_removed() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("layered");
     let (computed, layered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     drop(register_adder(&lab, "layered", 1, Counter::new(&computed)).unwrap());
@@ -208,7 +208,7 @@ fn calls_run_or_skip_a_fallback_that_is_added_and_removed() {
         |_, done| {
             let mut calls = [0, 0];
             while !done.load(SeqCst) {
-                let sum = call_with(operator, PreDispatch | CPU, 0).expect("with the fallback or without");
+                let sum = call_with_keys(operator, PreDispatch | CPU, 0).expect("with the fallback or without");
                 calls[0] += 1;
                 calls[1] += usize::from(sum == 11);
                 assert!([1, 11].contains(&sum));
@@ -256,7 +256,7 @@ fn calls_find_a_changing_definition_or_report_not_defined() {
 
 #[test]
 fn readers_see_a_registration_completely_or_not_at_all() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("watched");
     run_concurrently(
         |_, done| {
@@ -293,7 +293,7 @@ fn a_kernel_can_register_and_remove_kernels() {
 
 #[test]
 fn a_panicking_kernel_leaves_guards_and_tables_unchanged() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let (lab, operator) = define("fragile");
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Counter::new(&calls);
@@ -323,7 +323,7 @@ fn a_panicking_kernel_leaves_guards_and_tables_unchanged() {
 
 #[test]
 fn a_listener_that_panics_leaves_the_registry_usable() {
-    let _alone = all_operators();
+    let _alone = lock_all_operators();
     let listening = on_operator_event(|change, operator| {
         assert!(change == OperatorEvent::Removed || operator.name().base != "unheard", "inside");
     });

@@ -80,11 +80,11 @@ fn pick_one(_: &Tensor) -> Str {
     "one".into()
 }
 
-#[op_def("kind(Tensor self) -> str")]
-fn kind(this: &Tensor) -> Result<Str>;
+#[op_def("element_type(Tensor self) -> str")]
+fn element_type(this: &Tensor) -> Result<Str>;
 
-#[op_impl(kind, CPU, dtypes(floating, i64))]
-fn kind_of<T: Number>(_: &Tensor) -> Str {
+#[op_impl(element_type, CPU, dtypes(floating, i64))]
+fn element_type_cpu<T: Number>(_: &Tensor) -> Str {
     std::any::type_name::<T>().into()
 }
 
@@ -92,12 +92,12 @@ fn kind_of<T: Number>(_: &Tensor) -> Str {
 static Audit: Key;
 
 thread_local! {
-    static SEEN: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+    static AUDITED_CALLS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 #[op_fallback(Audit)]
-fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
+fn audit_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    AUDITED_CALLS.with_borrow_mut(|seen| seen.push(format!("{op}{}", stack.display_args(op))));
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 
@@ -186,12 +186,12 @@ fn the_first_kernel_whose_condition_holds_runs() -> Result<()> {
 
 #[test]
 fn a_generic_kernel_runs_for_the_dtypes_it_names() -> Result<()> {
-    assert_eq!(&*kind(&floats(&[0.0]))?, "f32");
-    assert_eq!(&*kind(&Tensor::from_slice(&[1_i64]))?, "i64");
-    let error = kind(&Tensor::from_slice(&[1_u8])).unwrap_err().to_string();
+    assert_eq!(&*element_type(&floats(&[0.0]))?, "f32");
+    assert_eq!(&*element_type(&Tensor::from_slice(&[1_i64]))?, "i64");
+    let error = element_type(&Tensor::from_slice(&[1_u8])).unwrap_err().to_string();
     assert_eq!(
         error,
-        "this kernel of `typed_calls::kind` does not support `argument 1` of uint8; it supports float16, bfloat16, float32, \
+        "this kernel of `typed_calls::element_type` does not support `argument 1` of uint8; it supports float16, bfloat16, float32, \
          float64, int64"
     );
     Ok(())
@@ -205,7 +205,7 @@ fn a_layer_sees_every_call() -> Result<()> {
     assert_eq!(&*y.read::<f32>()?, [4.0]);
     let mut z = y.clone();
     scale_(&mut z, 2.0)?;
-    let seen = SEEN.take();
+    let seen = AUDITED_CALLS.take();
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert_eq!(seen[0], "typed_calls::square(Tensor(float32 [1] on cpu))");
     Ok(())

@@ -15,10 +15,10 @@ fn plain_cpu(this: &Tensor, n: i64) -> Result<i64> {
 }
 
 #[op_def(
-    "handles::every(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int? e, str f, float[] g, Scalar h, Device? i) -> (Tensor, int)"
+    "handles::every_argument_kind(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int? e, str f, float[] g, Scalar h, Device? i) -> (Tensor, int)"
 )]
 #[expect(clippy::too_many_arguments, reason = "one argument of each kind")]
-fn every(
+fn every_argument_kind(
     a: &Tensor,
     b: Option<&Tensor>,
     c: &[Tensor],
@@ -33,16 +33,16 @@ fn every(
 #[op_def("handles::written_(Tensor(a!) self, Tensor(b!) other, *, Tensor(c!)? more) -> (Tensor(a!), int)")]
 fn written_(this: &mut Tensor, other: &mut Tensor, more: Option<&mut Tensor>) -> Result<i64>;
 
-#[op_def("handles::none() -> ()")]
-fn none() -> Result<()>;
+#[op_def("handles::no_arguments() -> ()")]
+fn no_arguments() -> Result<()>;
 
-#[op_def("handles::served(Tensor self, str text) -> str")]
-fn served(this: &Tensor, text: &str) -> Result<Str>;
+#[op_def("handles::text_and_number(Tensor self, str text) -> str")]
+fn text_and_number(this: &Tensor, text: &str) -> Result<Str>;
 
-#[op_def("handles::changed_(Tensor(a!) self, int by) -> Tensor(a!)")]
-fn changed_(this: &mut Tensor, by: i64) -> Result<()>;
+#[op_def("handles::add_in_place_(Tensor(a!) self, int by) -> Tensor(a!)")]
+fn add_in_place_(this: &mut Tensor, by: i64) -> Result<()>;
 
-type Every = fn(
+type EveryKindFunction = fn(
     &Tensor,
     Option<&Tensor>,
     &[Tensor],
@@ -54,7 +54,7 @@ type Every = fn(
     Option<Device>,
 ) -> Result<(Tensor, i64)>;
 
-type Written = fn(&mut Tensor, &mut Tensor, Option<&mut Tensor>) -> Result<i64>;
+type WrittenFunction = fn(&mut Tensor, &mut Tensor, Option<&mut Tensor>) -> Result<i64>;
 
 fn number(n: i64) -> Tensor {
     Tensor::from_slice(&[n])
@@ -64,9 +64,9 @@ fn number(n: i64) -> Tensor {
 fn an_operator_found_by_name_returns_its_typed_function() {
     let function = Operator::find("handles::plain").unwrap().typed::<fn(&Tensor, i64) -> Result<i64>>().unwrap();
     assert_eq!(function(&number(2), 3).unwrap(), 5);
-    assert!(none::operator().typed::<fn() -> Result<()>>().is_ok());
-    assert!(every::operator().typed::<Every>().is_ok());
-    assert!(written_::operator().typed::<Written>().is_ok());
+    assert!(no_arguments::operator().typed::<fn() -> Result<()>>().is_ok());
+    assert!(every_argument_kind::operator().typed::<EveryKindFunction>().is_ok());
+    assert!(written_::operator().typed::<WrittenFunction>().is_ok());
 }
 
 #[test]
@@ -87,59 +87,59 @@ fn an_operator_defined_at_run_time_has_no_function() {
     let operator = defined.operator().unwrap();
     let error = operator.typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
-    let kernel: Box<Copy> = Box::new(|x| Ok(x.clone()));
+    let kernel: Box<CopyClosure> = Box::new(|x| Ok(x.clone()));
     let error = Registrar::new("handles").typed_kernel("running", keys::CPU, kernel).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
 }
 
-type Copy = dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync;
-type Count = dyn Fn(&Tensor) -> Result<i64> + Send + Sync;
-type Change = dyn Fn(&mut Tensor, i64) -> Result<()> + Send + Sync;
-type Serve = dyn Fn(&Tensor, &str) -> Result<Str> + Send + Sync;
+type CopyClosure = dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync;
+type CountClosure = dyn Fn(&Tensor) -> Result<i64> + Send + Sync;
+type AddClosure = dyn Fn(&mut Tensor, i64) -> Result<()> + Send + Sync;
+type TextClosure = dyn Fn(&Tensor, &str) -> Result<Str> + Send + Sync;
 
 #[test]
 fn a_typed_closure_serves_typed_and_boxed_calls_until_it_is_removed() {
     let (calls, lab) = (Arc::new(AtomicI64::new(0)), Registrar::new("handles"));
     let counter = calls.clone();
-    let kernel: Box<Serve> = Box::new(move |this, text| {
+    let kernel: Box<TextClosure> = Box::new(move |this, text| {
         let call = counter.fetch_add(1, Ordering::Relaxed);
         Ok(format!("{text}{}{call}", this.read::<i64>()?[0]).into())
     });
-    let registration = lab.typed_kernel("served", keys::CPU, kernel).unwrap();
-    assert_eq!(&*served(&number(7), "a").unwrap(), "a70");
-    let results = served::operator().call([number(8).into(), "b".into()]).unwrap();
+    let registration = lab.typed_kernel("text_and_number", keys::CPU, kernel).unwrap();
+    assert_eq!(&*text_and_number(&number(7), "a").unwrap(), "a70");
+    let results = text_and_number::operator().call([number(8).into(), "b".into()]).unwrap();
     assert_eq!(format!("{results:?}"), "[\"b81\"]");
 
-    let other: Box<Serve> = Box::new(|_, _| Ok("other".into()));
+    let other: Box<TextClosure> = Box::new(|_, _| Ok("other".into()));
     assert!(matches!(
-        lab.typed_kernel("served", keys::CPU, other).unwrap_err().kind(),
+        lab.typed_kernel("text_and_number", keys::CPU, other).unwrap_err().kind(),
         ErrorKind::DuplicateKernel { .. }
     ));
-    let other: Box<Serve> = Box::new(|_, _| Ok("other".into()));
-    let on_top = lab.override_typed_kernel("served", keys::CPU, other).unwrap();
-    assert_eq!(&*served(&number(7), "a").unwrap(), "other");
+    let other: Box<TextClosure> = Box::new(|_, _| Ok("other".into()));
+    let on_top = lab.override_typed_kernel("text_and_number", keys::CPU, other).unwrap();
+    assert_eq!(&*text_and_number(&number(7), "a").unwrap(), "other");
     on_top.remove();
-    assert_eq!(&*served(&number(7), "a").unwrap(), "a72");
+    assert_eq!(&*text_and_number(&number(7), "a").unwrap(), "a72");
     registration.remove();
-    assert!(served(&number(7), "a").is_err());
+    assert!(text_and_number(&number(7), "a").is_err());
     assert_eq!(Arc::strong_count(&calls), 1);
 }
 
 #[test]
 fn a_typed_closure_writes_the_callers_tensor() {
-    let kernel: Box<Change> = Box::new(|this, by| {
+    let kernel: Box<AddClosure> = Box::new(|this, by| {
         this.write::<i64>()?[0] += by;
         Ok(())
     });
-    let _scope = Registrar::new("handles").typed_kernel("changed_", keys::CPU, kernel).unwrap().scoped();
+    let _scope = Registrar::new("handles").typed_kernel("add_in_place_", keys::CPU, kernel).unwrap().scoped();
     let mut x = number(1);
-    changed_(&mut x, 4).unwrap();
+    add_in_place_(&mut x, 4).unwrap();
     assert_eq!(x.to_vec::<i64>().unwrap(), [5]);
 }
 
 #[test]
 fn a_typed_closure_of_other_types_is_rejected() {
-    let kernel: Box<Count> = Box::new(|_| Ok(1));
+    let kernel: Box<CountClosure> = Box::new(|_| Ok(1));
     let error = Registrar::new("handles").typed_kernel("plain", keys::Meta, kernel).unwrap_err();
     let text = error.to_string();
     assert!(

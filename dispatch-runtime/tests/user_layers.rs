@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Finding, InsertionPoint, guard, verify};
 
-/// A layer that would be the upper one of the two by its name.
+/// A layer that would run before `Ant` if names decided the order.
 #[dispatch_key(layer, above = Autograd)]
 static Zebra: Key;
 
@@ -25,13 +25,13 @@ static Fly: Key;
 #[dispatch_key(layer, above = Everything)]
 static Gnu: Key;
 
-static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+static LAYERS_OF_CALL: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 macro_rules! recording_fallbacks {
     ($($key:ident $name:ident),*) => {$(
         #[op_fallback($key)]
         fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-            SEEN.lock().unwrap().push(stringify!($key));
+            LAYERS_OF_CALL.lock().unwrap().push(stringify!($key));
             op.redispatch_boxed(keys.below($key), stack)
         }
     )*};
@@ -39,19 +39,19 @@ macro_rules! recording_fallbacks {
 
 recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
 
-#[op_def("passes(Tensor self) -> Tensor")]
-fn passes(this: &Tensor) -> Result<Tensor>;
+#[op_def("identity(Tensor self) -> Tensor")]
+fn identity(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(passes, CPU)]
-fn passes_cpu(this: &Tensor) -> Tensor {
+#[op_impl(identity, CPU)]
+fn identity_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[test]
 fn a_layer_runs_before_the_one_that_it_is_declared_above() {
     let _inside = guard::include(Zebra | Ant | Bee);
-    passes(&Tensor::from_slice(&[1.0_f32])).unwrap();
-    assert_eq!(*SEEN.lock().unwrap(), ["Bee", "Ant", "Zebra"]);
+    identity(&Tensor::from_slice(&[1.0_f32])).unwrap();
+    assert_eq!(*LAYERS_OF_CALL.lock().unwrap(), ["Bee", "Ant", "Zebra"]);
 }
 
 #[test]

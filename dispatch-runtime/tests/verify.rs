@@ -16,12 +16,12 @@ use dispatch_runtime::{
 fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(two_kernels, CPU)]
-fn first(this: &Tensor) -> Tensor {
+fn first_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_impl(two_kernels, CPU, Meta)]
-fn second(this: &Tensor) -> Tensor {
+fn second_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -30,12 +30,12 @@ fn second(this: &Tensor) -> Tensor {
 fn overridden(this: &Tensor) -> Result<i64>;
 
 #[op_impl(overridden, CPU)]
-fn below(_: &Tensor) -> i64 {
+fn overridden_kernel(_: &Tensor) -> i64 {
     1
 }
 
 #[op_impl(overridden, CPU, override)]
-fn above(_: &Tensor) -> i64 {
+fn overriding_kernel(_: &Tensor) -> i64 {
     2
 }
 
@@ -71,7 +71,7 @@ fn ambiguous(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(ambiguous, SparseCPU)]
-fn sparse(this: &Tensor) -> Tensor {
+fn ambiguous_sparse(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -82,16 +82,16 @@ fn with_body(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(with_body)]
-fn catch_all(this: &Tensor) -> Tensor {
+fn catch_all_kernel(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-mod one {
+mod first_crate {
     #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
     pub(super) static Namesake: dispatch_runtime::Key;
 }
 
-mod two {
+mod second_crate {
     #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
     pub(super) static Namesake: dispatch_runtime::Key;
 }
@@ -113,7 +113,7 @@ submit_keys! {
 }
 
 #[op_fallback(Tracer)]
-fn tracer(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn tracer_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(keys::Tracer), stack)
 }
 
@@ -125,8 +125,8 @@ fn tensor() -> Tensor {
 
 /// Returns a lock for tests that register, and for tests that see all registrations. They run one at a time.
 fn lock_registrations() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn findings_of(operator: &str) -> Vec<Finding> {
@@ -142,7 +142,10 @@ fn duplicate_kernels_are_found_and_only_their_operators_fail() {
         "{findings:?}"
     );
     let error = two_kernels(&tensor()).unwrap_err().to_string();
-    assert!(error.contains("`first`") && error.contains("`second`") && error.contains("override"), "{error}");
+    assert!(
+        error.contains("`first_kernel`") && error.contains("`second_kernel`") && error.contains("override"),
+        "{error}"
+    );
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
     // Calls for a key with only one of the kernels succeed.
     assert!(two_kernels::call_for(keys::Meta, &tensor()).is_ok());
@@ -153,7 +156,10 @@ fn an_override_replaces_the_other_kernel_and_is_no_finding() {
     assert!(findings_of("verify::overridden").is_empty());
     assert_eq!(overridden(&tensor()).unwrap(), 2);
     let kernels = overridden::operator().kernels(keys::CPU);
-    assert_eq!(kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(), ["above", "below"]);
+    assert_eq!(
+        kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(),
+        ["overriding_kernel", "overridden_kernel"]
+    );
     let mut stack = Stack::new();
     stack.push(tensor());
     kernels[1].call(keys::CPU.into(), &mut stack).unwrap();
@@ -195,7 +201,7 @@ fn a_catch_all_beside_a_body_is_found() {
 fn keys_with_the_same_name_are_found() {
     let found = verify().into_iter().find(|finding| matches!(finding, Finding::DuplicateKey { .. })).unwrap();
     assert!(found.to_string().starts_with("two keys are called `Namesake`"), "{found}");
-    assert_ne!(KeySet::from(one::Namesake), KeySet::from(two::Namesake));
+    assert_ne!(KeySet::from(first_crate::Namesake), KeySet::from(second_crate::Namesake));
 }
 
 #[test]
@@ -243,10 +249,10 @@ fn no_op(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 }
 
 /// The types of an operator that `lab` defines, in the form in which attributes name it.
-enum Late {}
+enum LateOperator {}
 
 // SAFETY: the operator is always the same, and has no types.
-unsafe impl Operation for Late {
+unsafe impl Operation for LateOperator {
     type Signature = Sig<(), ()>;
 
     fn operator() -> &'static Operator {
@@ -269,7 +275,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 name,
                 signature: "() -> int",
                 docs: "",
-                location: HERE,
+                location: TEST_LOCATION,
                 argument_count: 0,
                 tensor_results: u8::MAX,
                 key_arguments: 0,
@@ -288,15 +294,16 @@ fn late_definition(name: Name<'static>) -> Operator {
     }
 }
 
-const HERE: Location = Location::new("plug-in.rs", 1);
+const TEST_LOCATION: Location = Location::new("plug-in.rs", 1);
 
 #[test]
 fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
-    static RECORD: KernelRecord = KernelRecord::boxed::<Late>(no_op, &[&keys::CPU], "plugged_in", HERE);
+    static RECORD: KernelRecord =
+        KernelRecord::boxed::<LateOperator>(no_op, &[&keys::CPU], "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
-    let operator = Late::operator();
+    let operator = LateOperator::operator();
     let first = lab.kernel("kernel", keys::CPU, |_, _, _| Ok(())).unwrap();
     register_late(vec![Record::Kernel(&RECORD)]);
 
@@ -318,7 +325,7 @@ fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
 
 #[test]
 fn a_fallback_that_is_registered_late_clashes() {
-    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op, &keys::Conjugate, "plugged_in", HERE);
+    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op, &keys::Conjugate, "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
@@ -374,12 +381,12 @@ fn the_findings_come_in_a_stable_order() {
 fn invalid_keys(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(invalid_keys, Tracer.on(CPU))]
-fn traced(this: &Tensor) -> Tensor {
+fn kernel_for_invalid_key(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_fallback(Autograd.on(Functionalize))]
-fn functionalized(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn fallback_for_invalid_key(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys, stack)
 }
 

@@ -12,7 +12,7 @@ use crate::rust_operator::RustOperator;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
-fn no_rust_operator(rust_operator: RustOperator) -> Result<Tensor> {
+fn no_rust_operator_error(rust_operator: RustOperator) -> Result<Tensor> {
     Err(ErrorKind::NoRustOperator { rust_operator }.into())
 }
 
@@ -46,19 +46,19 @@ fn no_rust_operator(rust_operator: RustOperator) -> Result<Tensor> {
 )]
 pub trait ArithmeticOperand: Sized {
     /// Calls `compute` with the operand as a tensor.
-    fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
+    fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
 }
 
 impl ArithmeticOperand for &Tensor {
     #[inline]
-    fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+    fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
         compute(self)
     }
 }
 
 impl ArithmeticOperand for Tensor {
     #[inline]
-    fn with<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
+    fn with_tensor<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
         compute(&self)
     }
 }
@@ -67,7 +67,7 @@ macro_rules! impl_for_numbers {
     ($($ty:ty)*) => {$(
         impl ArithmeticOperand for $ty {
             #[inline]
-            fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+            fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
                 compute(&Tensor::number(self.into()))
             }
         }
@@ -76,27 +76,27 @@ macro_rules! impl_for_numbers {
 
 impl_for_numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
 
-fn binary(rust_operator: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+fn call_binary(rust_operator: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Binary(call)) => call(a, b),
-        _ => no_rust_operator(rust_operator),
+        _ => no_rust_operator_error(rust_operator),
     }
 }
 
-fn unary(rust_operator: RustOperator, a: &Tensor) -> Result<Tensor> {
+fn call_unary(rust_operator: RustOperator, a: &Tensor) -> Result<Tensor> {
     match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Unary(call)) => call(a),
-        _ => no_rust_operator(rust_operator),
+        _ => no_rust_operator_error(rust_operator),
     }
 }
 
-macro_rules! binary {
+macro_rules! impl_binary {
     ($($name:ident $method:ident)*) => {$(
         impl<T: ArithmeticOperand> ops::$name<T> for &Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self, other: T) -> Result<Tensor> {
-                other.with(|other| binary(RustOperator::$name, self, other))
+                other.with_tensor(|other| call_binary(RustOperator::$name, self, other))
             }
         }
 
@@ -109,14 +109,14 @@ macro_rules! binary {
         }
 
         // One type for each kind of literal, so that `2.0 * &x` is inferred.
-        binary! { $name $method: i64 f64 Complex64 Scalar }
+        impl_binary! { $name $method: i64 f64 Complex64 Scalar }
     )*};
     ($name:ident $method:ident: $($number:ty)*) => {$(
         impl ops::$name<&Tensor> for $number {
             type Output = Result<Tensor>;
 
             fn $method(self, other: &Tensor) -> Result<Tensor> {
-                binary(RustOperator::$name, &Tensor::number(self.into()), other)
+                call_binary(RustOperator::$name, &Tensor::number(self.into()), other)
             }
         }
 
@@ -130,13 +130,13 @@ macro_rules! binary {
     )*};
 }
 
-macro_rules! unary {
+macro_rules! impl_unary {
     ($($name:ident $method:ident)*) => {$(
         impl ops::$name for &Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self) -> Result<Tensor> {
-                unary(RustOperator::$name, self)
+                call_unary(RustOperator::$name, self)
             }
         }
 
@@ -144,11 +144,11 @@ macro_rules! unary {
             type Output = Result<Tensor>;
 
             fn $method(self) -> Result<Tensor> {
-                unary(RustOperator::$name, &self)
+                call_unary(RustOperator::$name, &self)
             }
         }
     )*};
 }
 
-binary! { Add add Sub sub Mul mul Div div Rem rem BitAnd bitand BitOr bitor BitXor bitxor Shl shl Shr shr }
-unary! { Neg neg Not not }
+impl_binary! { Add add Sub sub Mul mul Div div Rem rem BitAnd bitand BitOr bitor BitXor bitxor Shl shl Shr shr }
+impl_unary! { Neg neg Not not }

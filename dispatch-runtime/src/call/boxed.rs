@@ -13,7 +13,7 @@ use crate::value::{Stack, Value, kind_of_type};
 
 /// Whether the conditions of a slot's kernels were evaluated before a boxed kernel is chosen. Only typed code can evaluate them.
 #[derive(Clone, Copy)]
-pub(crate) enum Conditions {
+pub(crate) enum ConditionState {
     NotEvaluated,
     /// All conditions were evaluated and none holds, so the default kernel runs.
     NoneHolds,
@@ -35,7 +35,7 @@ impl Operator {
             return Err(too_few_arguments(self, stack.len()));
         };
         let keys = guard::call_keys(self.keys_of(arguments));
-        self.run_boxed::<false>(self.published_table(), keys, stack, Conditions::NotEvaluated)
+        self.run_boxed::<false>(self.published_table(), keys, stack, ConditionState::NotEvaluated)
     }
 
     /// Calls the operator with exactly these keys; the keys of the arguments and of the thread are ignored. Layers redispatch with it.
@@ -46,7 +46,7 @@ impl Operator {
     /// without end.
     #[inline]
     pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
-        self.run_boxed::<true>(self.published_table(), keys, stack, Conditions::NotEvaluated)
+        self.run_boxed::<true>(self.published_table(), keys, stack, ConditionState::NotEvaluated)
     }
 
     /// Calls the operator with the keys that its arguments have now, below `key`. Layers that change arguments redispatch with this.
@@ -130,7 +130,7 @@ impl Operator {
         table: TableRef,
         keys: KeySet,
         stack: &mut Stack,
-        conditions: Conditions,
+        conditions: ConditionState,
     ) -> Result<()> {
         let mut own = None;
         if let Some(table) = table.as_bound() {
@@ -150,14 +150,19 @@ impl Operator {
         let _inside = if REDISPATCH { Some(RedispatchGuard::enter(|| self, keys)?) } else { None };
         match (own, conditions) {
             // Typed code checks the results itself, and its stack has only the arguments.
-            (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
-            (Some(kernel), Conditions::NotEvaluated) => boxed_kernel::run_function(self, *kernel, keys, stack),
+            (Some(kernel), ConditionState::NoneHolds) => kernel(self, keys, stack),
+            (Some(kernel), ConditionState::NotEvaluated) => boxed_kernel::run_function(self, *kernel, keys, stack),
             (None, _) => self.run_boxed_out_of_line(keys, stack, conditions),
         }
     }
 
     #[inline(never)]
-    pub(crate) fn run_boxed_out_of_line(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+    pub(crate) fn run_boxed_out_of_line(
+        &self,
+        keys: KeySet,
+        stack: &mut Stack,
+        conditions: ConditionState,
+    ) -> Result<()> {
         if let Some(table) = self.published_table().as_bound()
             && let (_, SlotKind::Boxed(at)) = table.lookup(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
@@ -168,11 +173,11 @@ impl Operator {
     }
 
     #[cold]
-    fn run_boxed_slow(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: Conditions) -> Result<()> {
+    fn run_boxed_slow(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: ConditionState) -> Result<()> {
         loop {
             let table = self.bound_table()?;
             let (slot, code, mut kind) = table.lookup_slot(keys);
-            if let (SlotKind::Conditional(at), Conditions::NoneHolds) = (kind, conditions)
+            if let (SlotKind::Conditional(at), ConditionState::NoneHolds) = (kind, conditions)
                 && let Some(Candidate { contents: (_, default @ SlotKind::Boxed(_)), .. }) =
                     table.candidates[usize::from(at)].last()
             {
@@ -192,7 +197,7 @@ impl Operator {
                         None => Err(self.no_kernel_error(keys, stack)),
                     };
                 }
-                SlotKind::Skip => (keys, conditions) = (Table::keys_below(keys, slot), Conditions::NotEvaluated),
+                SlotKind::Skip => (keys, conditions) = (Table::keys_below(keys, slot), ConditionState::NotEvaluated),
                 SlotKind::NoKernel if self.is_outdated(table) => {}
                 SlotKind::NoKernel => return Err(self.no_kernel_error(keys, stack)),
             }

@@ -50,7 +50,7 @@ fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
 }
 
 fn list_value(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
-    fn all<T>(values: Vec<Value>) -> Option<Value>
+    fn convert_all<T>(values: Vec<Value>) -> Option<Value>
     where
         T: for<'a> crate::value::Argument<'a>,
         Vec<T>: Into<Value>,
@@ -59,10 +59,10 @@ fn list_value(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
         Some(items?.into())
     }
     match element {
-        TypeKind::Int | TypeKind::SymInt => all::<i64>(values),
-        TypeKind::Float => all::<f64>(values),
-        TypeKind::Bool | TypeKind::SymBool => all::<bool>(values),
-        TypeKind::Scalar => all::<Scalar>(values),
+        TypeKind::Int | TypeKind::SymInt => convert_all::<i64>(values),
+        TypeKind::Float => convert_all::<f64>(values),
+        TypeKind::Bool | TypeKind::SymBool => convert_all::<bool>(values),
+        TypeKind::Scalar => convert_all::<Scalar>(values),
         _ => Some(Value::List(values.into())),
     }
 }

@@ -8,14 +8,15 @@ use crate::guard;
 use crate::key::{Key, KeySet, Slot};
 use crate::operator::Operator;
 
-/// The limit. It is far above the number of layers, levels and modes that a program nests, and low enough for a small stack.
-const MAX_DEPTH: u32 = 500;
+/// The largest number of nested redispatches on one thread. It is far above the number of layers, levels and modes that a program nests,
+/// and low enough for a small stack.
+const MAX_NESTED_REDISPATCHES: u32 = 500;
 
-/// One nested redispatch, or one kernel that can redispatch. It ends when this is dropped.
+/// Counts one nested redispatch of this thread, or one kernel that can redispatch, until it is dropped.
 pub struct RedispatchGuard(());
 
 impl RedispatchGuard {
-    /// Enters one more redispatch.
+    /// Increments this thread's number of nested redispatches.
     ///
     /// # Errors
     ///
@@ -24,7 +25,7 @@ impl RedispatchGuard {
     pub fn enter<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Self> {
         let is_endless = guard::with_redispatch_depth(|depth| {
             depth.set(depth.get() + 1);
-            depth.get() > MAX_DEPTH
+            depth.get() > MAX_NESTED_REDISPATCHES
         });
         let entered = Self(());
         if is_endless { endless_redispatch_error(operator, keys) } else { Ok(entered) }
@@ -43,5 +44,5 @@ fn endless_redispatch_error<'a>(operator: impl FnOnce() -> &'a Operator, keys: K
     let operator = operator();
     let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.lookup_slot(keys).0);
     let key = slot.key().map(|_| Key::of_slot(slot));
-    Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: MAX_DEPTH }.into())
+    Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: MAX_NESTED_REDISPATCHES }.into())
 }

@@ -9,6 +9,8 @@ use crate::key::{BACKEND_COUNT, Device, UnknownDevice, device_name};
 use crate::memory::{BACKENDS_BY_KEY, Backend, linked_devices};
 use crate::registration::registry;
 
+/// Parses a device name, such as `cpu` or `cuda:1`.
+///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///

@@ -6,7 +6,7 @@
 use num_complex::Complex64;
 
 /// The elements to print, converted to bool, `i64`, `f64` or complex numbers.
-pub(crate) enum Numbers {
+pub(crate) enum ElementValues {
     Bools(Vec<bool>),
     Ints(Vec<i64>),
     Floats(Vec<f64>),
@@ -21,15 +21,15 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    pub(crate) fn new(numbers: &Numbers, digits: usize) -> Self {
+    pub(crate) fn new(numbers: &ElementValues, digits: usize) -> Self {
         let (texts, width): (Vec<String>, usize) = match numbers {
-            Numbers::Bools(values) => to_texts(values),
-            Numbers::Ints(values) => to_texts(values),
-            Numbers::Floats(values) => {
+            ElementValues::Bools(values) => to_texts(values),
+            ElementValues::Ints(values) => to_texts(values),
+            ElementValues::Floats(values) => {
                 let format = FloatFormat::for_values(values.iter().copied(), digits);
                 (values.iter().map(|&value| format.text(value)).collect(), format.width)
             }
-            Numbers::Complex(values) => {
+            ElementValues::Complex(values) => {
                 let real = FloatFormat::for_values(values.iter().map(|value| value.re), digits);
                 let imaginary = FloatFormat::for_values(values.iter().map(|value| value.im), digits);
                 let text = |value: &Complex64| {

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::columns::{Cells, Numbers};
+use super::columns::{Cells, ElementValues};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
@@ -12,7 +12,7 @@ use crate::tensor::{Tensor, access};
 /// The maximum length of a printed line.
 pub(super) const LINE_WIDTH: usize = 80;
 /// The text with which every printed tensor begins.
-pub(super) const PREFIX: &str = "tensor(";
+pub(super) const TENSOR_PREFIX: &str = "tensor(";
 /// The largest number of elements that are printed in full.
 const MAX_FULL_ELEMENTS: i64 = 1000;
 /// The number of items at each end of a dimension that are printed if a tensor has more elements.
@@ -46,40 +46,43 @@ impl PrintedElements {
         (printed <= MAX_PRINTED_ELEMENTS && self.sizes.len() <= MAX_PRINTED_DIMS).then_some(self)
     }
 
-    fn is_dim_cut(&self, dim: usize) -> bool {
+    fn is_dim_abbreviated(&self, dim: usize) -> bool {
         self.is_summary && self.sizes[dim] > 2 * EDGE_ITEMS
     }
 
     /// Returns the number of items of a dimension that are printed.
     fn printed_count(&self, dim: usize) -> i64 {
-        if self.is_dim_cut(dim) { 2 * EDGE_ITEMS } else { self.sizes[dim] }
+        if self.is_dim_abbreviated(dim) { 2 * EDGE_ITEMS } else { self.sizes[dim] }
     }
 
     /// Reads the elements to print, or returns the reason why they cannot be read.
-    pub(crate) fn read(&self, tensor: &Tensor) -> Result<Numbers, String> {
+    pub(crate) fn read(&self, tensor: &Tensor) -> Result<ElementValues, String> {
         let host = tensor.device().backend() == Device::CPU.backend();
-        let numbers =
-            if host { self.read_host(tensor) } else { copy_to_cpu(tensor).and_then(|host| self.read_host(&host)) };
+        let numbers = if host {
+            self.read_on_host(tensor)
+        } else {
+            copy_to_cpu(tensor).and_then(|host| self.read_on_host(&host))
+        };
         numbers.map_err(|error| error_summary(&error))
     }
 
-    fn read_host(&self, tensor: &Tensor) -> Result<Numbers> {
+    fn read_on_host(&self, tensor: &Tensor) -> Result<ElementValues> {
         Ok(match tensor.dtype() {
-            DType::Bool => Numbers::Bools(self.read_as(tensor, |x: Bool| x.into())?),
-            DType::U8 => Numbers::Ints(self.read_as::<u8, _>(tensor, Into::into)?),
-            DType::I8 => Numbers::Ints(self.read_as::<i8, _>(tensor, Into::into)?),
-            DType::I16 => Numbers::Ints(self.read_as::<i16, _>(tensor, Into::into)?),
-            DType::I32 => Numbers::Ints(self.read_as::<i32, _>(tensor, Into::into)?),
-            DType::I64 => Numbers::Ints(self.read_as::<i64, _>(tensor, Into::into)?),
-            DType::F16 => Numbers::Floats(self.read_as::<half::f16, _>(tensor, Into::into)?),
-            DType::BF16 => Numbers::Floats(self.read_as::<half::bf16, _>(tensor, Into::into)?),
-            DType::F32 => Numbers::Floats(self.read_as::<f32, _>(tensor, Into::into)?),
-            DType::F64 => Numbers::Floats(self.read_as::<f64, _>(tensor, Into::into)?),
+            DType::Bool => ElementValues::Bools(self.read_as(tensor, |x: Bool| x.into())?),
+            DType::U8 => ElementValues::Ints(self.read_as::<u8, _>(tensor, Into::into)?),
+            DType::I8 => ElementValues::Ints(self.read_as::<i8, _>(tensor, Into::into)?),
+            DType::I16 => ElementValues::Ints(self.read_as::<i16, _>(tensor, Into::into)?),
+            DType::I32 => ElementValues::Ints(self.read_as::<i32, _>(tensor, Into::into)?),
+            DType::I64 => ElementValues::Ints(self.read_as::<i64, _>(tensor, Into::into)?),
+            DType::F16 => ElementValues::Floats(self.read_as::<half::f16, _>(tensor, Into::into)?),
+            DType::BF16 => ElementValues::Floats(self.read_as::<half::bf16, _>(tensor, Into::into)?),
+            DType::F32 => ElementValues::Floats(self.read_as::<f32, _>(tensor, Into::into)?),
+            DType::F64 => ElementValues::Floats(self.read_as::<f64, _>(tensor, Into::into)?),
             DType::C64 => {
                 let wide = |x: num_complex::Complex32| Complex64::new(x.re.into(), x.im.into());
-                Numbers::Complex(self.read_as(tensor, wide)?)
+                ElementValues::Complex(self.read_as(tensor, wide)?)
             }
-            DType::C128 => Numbers::Complex(self.read_as(tensor, |x: Complex64| x)?),
+            DType::C128 => ElementValues::Complex(self.read_as(tensor, |x: Complex64| x)?),
         })
     }
 
@@ -94,7 +97,7 @@ impl PrintedElements {
                 return Ok(printed);
             };
             position[dim] += 1;
-            if self.is_dim_cut(dim) && position[dim] == EDGE_ITEMS {
+            if self.is_dim_abbreviated(dim) && position[dim] == EDGE_ITEMS {
                 position[dim] = self.sizes[dim] - EDGE_ITEMS;
             }
             position[dim + 1..].fill(0);
@@ -113,10 +116,10 @@ impl PrintedElements {
             return;
         }
         text.push('[');
-        let indent = PREFIX.len() + dim;
+        let indent = TENSOR_PREFIX.len() + dim;
         let in_line = if inside == 1 { (LINE_WIDTH.saturating_sub(indent) / (cells.width() + 2)).max(1) } else { 1 };
         for nth in 0..self.printed_count(dim) {
-            let gap = self.is_dim_cut(dim) && nth >= EDGE_ITEMS;
+            let gap = self.is_dim_abbreviated(dim) && nth >= EDGE_ITEMS;
             if gap && nth == EDGE_ITEMS {
                 let index = usize::try_from(nth).unwrap_or(0);
                 write_separator(text, index, in_line, inside, indent);

@@ -13,7 +13,7 @@ use crate::key::Device;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
 use columns::Cells;
-use edge_items::{LINE_WIDTH, PREFIX, PrintedElements};
+use edge_items::{LINE_WIDTH, PrintedElements, TENSOR_PREFIX};
 
 /// The default number of digits after the point.
 const DEFAULT_DIGITS: usize = 4;
@@ -59,7 +59,7 @@ fn write_tensor(
     let empty = tensor.geometry().count() == 0;
     let meta = tensor.device().backend() == Device::META.backend();
     let mut shown = !meta;
-    let mut text = PREFIX.to_owned();
+    let mut text = TENSOR_PREFIX.to_owned();
     match elements.or_else(|| PrintedElements::summarized(tensor)) {
         _ if empty => text.push_str("[]"),
         Some(elements) if !meta => match elements.read(tensor) {
@@ -96,7 +96,7 @@ fn write_tensor(
         let fits = column + suffix.len() + 2 <= LINE_WIDTH;
         f.write_str(if fits { ", " } else { ",\n       " })?;
         f.write_str(&suffix)?;
-        column = suffix.len() + if fits { column + 2 } else { PREFIX.len() };
+        column = suffix.len() + if fits { column + 2 } else { TENSOR_PREFIX.len() };
     }
     f.write_char(')')
 }

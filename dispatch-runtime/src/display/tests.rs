@@ -6,7 +6,7 @@ use num_complex::{Complex32, Complex64};
 use crate::tensor::TensorSummary;
 use crate::{DType, Device, Geometry, Spec, Storage, Tensor};
 
-fn numbers(count: i64) -> Tensor {
+fn range_tensor(count: i64) -> Tensor {
     Tensor::from((0..count).collect::<Vec<i64>>())
 }
 
@@ -20,9 +20,9 @@ fn two_long_rows() -> Tensor {
 
 #[rustfmt::skip]
 /// A function that creates a tensor, and the expected text.
-type Case = (fn() -> Tensor, &'static str);
+type PrintCase = (fn() -> Tensor, &'static str);
 
-const CASES: &[Case] = &[
+const PRINT_CASES: &[PrintCase] = &[
     (|| Tensor::from([1.0_f32, 2.5, -3.25]), "tensor([ 1.0000,  2.5000, -3.2500])"),
     (|| Tensor::from([1.0_f32, 2.0, 300.0]), "tensor([  1.,   2., 300.])"),
     (|| Tensor::from([0.0_f32, -0.0]), "tensor([0., -0.])"),
@@ -77,18 +77,18 @@ const CASES: &[Case] = &[
     (|| Tensor::from([[0_i64; 0]; 2]), "tensor([], size=[2, 0], dtype=int64)"),
     (|| Tensor::from([true; 0]), "tensor([], dtype=bool)"),
     (
-        || numbers(30),
+        || range_tensor(30),
         "tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17,
         18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29])",
     ),
-    (|| numbers(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
+    (|| range_tensor(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
     (
-        || numbers(1000).restride(Geometry::strided(&[2, 4], &[500, 100], 0).unwrap()).unwrap(),
+        || range_tensor(1000).restride(Geometry::strided(&[2, 4], &[500, 100], 0).unwrap()).unwrap(),
         "tensor([[  0, 100, 200, 300],
         [500, 600, 700, 800]])",
     ),
     (
-        || reshape(&numbers(10_000), &[100, 100]),
+        || reshape(&range_tensor(10_000), &[100, 100]),
         "tensor([[   0,    1,    2,  ...,   97,   98,   99],
         [ 100,  101,  102,  ...,  197,  198,  199],
         [ 200,  201,  202,  ...,  297,  298,  299],
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
         [9900, 9901, 9902,  ..., 9997, 9998, 9999]])",
     ),
     (
-        || reshape(&numbers(2400), &[2, 3, 400]),
+        || reshape(&range_tensor(2400), &[2, 3, 400]),
         "tensor([[[   0,    1,    2,  ...,  397,  398,  399],
          [ 400,  401,  402,  ...,  797,  798,  799],
          [ 800,  801,  802,  ..., 1197, 1198, 1199]],
@@ -108,7 +108,7 @@ const CASES: &[Case] = &[
          [2000, 2001, 2002,  ..., 2397, 2398, 2399]]])",
     ),
     (
-        || reshape(&numbers(1400), &[7, 1, 200]),
+        || reshape(&range_tensor(1400), &[7, 1, 200]),
         "tensor([[[   0,    1,    2,  ...,  197,  198,  199]],
 
         [[ 200,  201,  202,  ...,  397,  398,  399]],
@@ -135,7 +135,7 @@ const CASES: &[Case] = &[
 
 #[test]
 fn tensors_print_as_in_pytorch() {
-    for (tensor, text) in CASES {
+    for (tensor, text) in PRINT_CASES {
         assert_eq!(tensor().to_string(), *text);
     }
 }
@@ -152,9 +152,9 @@ fn debug_prints_the_sizes_and_a_summary_prints_no_elements() {
 #[test]
 fn precision_sets_the_digits_and_alternate_prints_all_elements() {
     assert_eq!(format!("{:.2}", Tensor::from([1.0_f32, 2.55])), "tensor([1.00, 2.55])");
-    let all = format!("{:#}", numbers(1001));
+    let all = format!("{:#}", range_tensor(1001));
     assert!(!all.contains("...") && all.contains(" 500,"));
-    assert_eq!(format!("{:#?}", numbers(1001)), format!("{:?}", numbers(1001)));
+    assert_eq!(format!("{:#?}", range_tensor(1001)), format!("{:?}", range_tensor(1001)));
 }
 
 #[test]

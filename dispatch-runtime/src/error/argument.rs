@@ -25,7 +25,7 @@ use crate::scalar::{DType, Scalar};
 pub struct BadArgument {
     /// The argument's name in the schema.
     pub argument: Cow<'static, str>,
-    /// The mistake. A box keeps results with this error small.
+    /// The mistake in the argument's value. A box keeps results with this error small.
     pub problem: Box<Problem>,
     /// The reason for the expectation, if the problem alone does not explain it.
     pub reason: Option<Box<Reason>>,
@@ -42,16 +42,16 @@ pub struct BadArgument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Another argument has the expected value.
+    /// The reason that another argument already has the expected value.
     Like(Cow<'static, str>),
-    /// Another argument has the expected size in one of its dimensions.
+    /// The reason that another argument already has the expected size in one of its dimensions.
     LikeDim {
-        /// The other argument.
+        /// The name of the other argument.
         argument: Cow<'static, str>,
         /// The dimension of the other argument.
         dim: usize,
     },
-    /// A text that ends the message, after the word "as".
+    /// A reason as a text, which ends the message, after the word "as".
     Text(Cow<'static, str>),
 }
 

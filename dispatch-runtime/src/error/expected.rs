@@ -55,14 +55,14 @@ pub enum Sizes {
     Are(Vec<i64>),
     /// Any sizes with an allowed size in one dimension.
     Dim {
-        /// The dimension.
+        /// The dimension whose size is restricted.
         dim: usize,
         /// The allowed sizes of the dimension.
         size: Expected<i64>,
     },
     /// Any sizes with an allowed number of elements.
     ElementCount(Expected<i64>),
-    /// A rule that only a sentence can state.
+    /// A rule for the sizes that only a sentence can state.
     Text(Cow<'static, str>),
 }
 
@@ -96,7 +96,7 @@ pub enum DTypes {
     FloatingOrIntegral,
     /// All dtypes to which elements of this dtype can be cast.
     CastableFrom(DType),
-    /// A rule that only a sentence can state.
+    /// A rule for the dtypes that only a sentence can state.
     Text(Cow<'static, str>),
 }
 

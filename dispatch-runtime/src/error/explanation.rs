@@ -22,7 +22,7 @@ use crate::name::Name;
 /// ```
 #[derive(Debug)]
 pub struct Explanation {
-    /// The operator.
+    /// The name of the called operator.
     pub operator: Name<'static>,
     /// The schema without the operator's name.
     pub signature: String,

@@ -18,39 +18,39 @@ pub enum ErrorKind {
     Ambiguous(Box<Explanation>),
     /// Several kernels were registered for one key of one operator, and none says `override`.
     DuplicateKernel {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The key.
+        /// The key of the kernels.
         key: Key,
         /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,
     },
     /// Every kernel for the key has a condition, and no condition holds for the call.
     NoConditionHolds {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The key.
+        /// The key of the kernels.
         key: Key,
         /// The conditions that did not hold, and the locations of their kernels.
         conditions: Vec<(&'static str, Location)>,
     },
     /// Several crates define one operator.
     DuplicateOperator {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The locations of the definitions.
         locations: Vec<Location>,
     },
     /// Several fallbacks were registered for one key.
     DuplicateFallback {
-        /// The key.
+        /// The key of the fallbacks.
         key: Key,
         /// The names and locations of the fallbacks.
         fallbacks: Vec<(&'static str, Location)>,
     },
     /// No operator has this name.
     UnknownOperator {
-        /// The name.
+        /// The name that no operator has.
         name: String,
         /// The Cargo feature that adds the operator, if that feature is off.
         feature: Option<&'static str>,
@@ -61,19 +61,19 @@ pub enum ErrorKind {
     },
     /// A registrar was created with an invalid namespace.
     InvalidNamespace {
-        /// The namespace.
+        /// The invalid namespace.
         namespace: String,
     },
     /// Kernels were registered for a name that no crate defines.
     NotDefined {
-        /// The name.
+        /// The name that no crate defines.
         operator: Name<'static>,
         /// The locations of the kernels.
         kernels: Vec<Location>,
     },
     /// The operator's definition was removed, and another definition has its name now.
     Redefined {
-        /// The name.
+        /// The operator's name.
         operator: Name<'static>,
         /// The location of the removed definition.
         location: Location,
@@ -82,7 +82,7 @@ pub enum ErrorKind {
     },
     /// A function or a typed kernel was requested with another signature than the operator's.
     FunctionTypeMismatch {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The type of the operator's function.
         expected: String,
@@ -91,14 +91,14 @@ pub enum ErrorKind {
     },
     /// A function or a typed kernel was requested of an operator that has only boxed calls.
     NoFunction {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The location of its definition.
+        /// The location of the operator's definition.
         location: Location,
     },
     /// A boxed call had too few values on the stack.
     TooFewArguments {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The number of arguments that the operator takes.
         expected: usize,
@@ -107,7 +107,7 @@ pub enum ErrorKind {
     },
     /// A call had more arguments than the operator takes.
     TooManyArguments {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The number of arguments that the operator takes.
         expected: usize,
@@ -116,7 +116,7 @@ pub enum ErrorKind {
     },
     /// A boxed call had an argument of the wrong kind.
     WrongArgument {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The argument's index, counted from 0.
         position: usize,
@@ -129,36 +129,36 @@ pub enum ErrorKind {
     },
     /// A boxed kernel left the wrong results on the stack.
     WrongResult {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The kind of value that the schema declares.
         expected: &'static str,
         /// The kind of value on the stack. `None` if there were too few values.
         found: Option<&'static str>,
-        /// The kernel.
+        /// The boxed kernel, if it is known.
         kernel: Option<Box<KernelSite>>,
     },
     /// A boxed kernel left too many values on the stack: arguments that it did not pop, or surplus results.
     SurplusResults {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The number of the operator's results.
         expected: usize,
         /// The number of values that the kernel left.
         found: usize,
-        /// The kernel.
+        /// The boxed kernel, if it is known.
         kernel: Option<Box<KernelSite>>,
     },
     /// In a boxed call, a kernel replaced a written argument by another tensor, and the schema does not return it.
     ReplacedArgument {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// A kernel was called with a dtype that it does not support.
     UnsupportedDType {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The argument whose dtype selects the kernel's element type.
         argument: &'static str,
@@ -169,55 +169,55 @@ pub enum ErrorKind {
     },
     /// A schema has syntax errors.
     SchemaSyntax {
-        /// The schema.
+        /// The text of the schema.
         text: String,
         /// All syntax errors of the schema.
         errors: SyntaxErrors,
     },
     /// A schema has valid syntax but cannot define an operator.
     UnsupportedSchema {
-        /// The schema.
+        /// The text of the schema.
         text: String,
-        /// The reason.
+        /// The reason why the schema cannot define an operator.
         reason: &'static str,
     },
     /// A name is outside the namespace of its registrar.
     WrongNamespace {
-        /// The name.
+        /// The name that is outside the namespace.
         name: String,
         /// The registrar's namespace.
         namespace: String,
     },
     /// A fallback or a call needs one runtime key, and this key is none. Or a kernel names a layer without the backend that it needs.
     NotARuntimeKey {
-        /// The key.
+        /// The key that is not a runtime key.
         key: Key,
     },
     /// A kernel was removed before it was called through its handle.
     KernelRemoved {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
     },
     /// The sizes of the results depend on element values, which Meta tensors do not have.
     DataDependent {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
     },
     /// The operator has no plan, shape word or Meta kernel that describes its results.
     NoShapeInference {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
     },
     /// No linked backend can allocate memory on the device.
     NoBackend {
-        /// The device.
+        /// The device on which memory was requested.
         device: Device,
         /// The devices of all linked backends.
         linked_devices: Vec<Device>,
     },
     /// The device's index is too large: the backend has fewer devices.
     NoDevice {
-        /// The device.
+        /// The device that does not exist.
         device: Device,
         /// The number of the backend's devices.
         count: usize,
@@ -226,7 +226,7 @@ pub enum ErrorKind {
     },
     /// A backend allocated too little memory, or memory of another backend.
     WrongAllocation {
-        /// The device.
+        /// The device on which memory was requested.
         device: Device,
         /// The requested number of bytes.
         size: usize,
@@ -237,7 +237,7 @@ pub enum ErrorKind {
     },
     /// A layer redispatched a call to itself without end.
     EndlessRedispatch {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The key whose kernel was entered last.
         key: Option<Key>,
@@ -246,9 +246,9 @@ pub enum ErrorKind {
     },
     /// A kernel was compiled for another operator of the same name.
     ForeignKernel {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The location of its definition.
+        /// The location of the operator's definition.
         location: Location,
         /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,

@@ -13,14 +13,14 @@ use crate::scalar::{DType, Scalar, max_finite};
 pub enum Problem {
     /// A dimension that the tensor does not have.
     Dim {
-        /// The dimension.
+        /// The dimension that the tensor does not have.
         dim: i64,
         /// The tensor's number of dimensions.
         rank: usize,
     },
     /// A dimension that is named twice.
     RepeatedDim {
-        /// The dimension.
+        /// The dimension that is named twice.
         dim: i64,
     },
     /// Sizes that do not broadcast with those of the earlier arguments.
@@ -60,16 +60,16 @@ pub enum Problem {
     },
     /// An index outside of a dimension.
     Index {
-        /// The index.
+        /// The index that is outside of the dimension.
         index: i64,
         /// The size of the dimension.
         size: i64,
     },
     /// A number outside of its bounds.
     Number {
-        /// The number.
+        /// The number that is outside of its bounds.
         found: Scalar,
-        /// Its bounds.
+        /// The bounds of the number.
         expected: Expected<Scalar>,
     },
     /// A list whose length the operator does not allow.
@@ -81,7 +81,7 @@ pub enum Problem {
     },
     /// A text that is not one of the operator's keywords.
     Keyword {
-        /// The text.
+        /// The text that is not a keyword.
         found: String,
         /// The keywords that the operator knows.
         expected: &'static [&'static str],
@@ -90,19 +90,19 @@ pub enum Problem {
     Value {
         /// The value, or a description of it.
         found: String,
-        /// The rule.
+        /// The rule that the value breaks.
         expected: Cow<'static, str>,
     },
     /// A number that the dtype of its target tensor cannot represent.
     Overflow {
-        /// The number.
+        /// The number that the dtype cannot represent.
         number: Scalar,
-        /// The dtype.
+        /// The dtype of the target tensor.
         dtype: DType,
     },
     /// Memory that partly overlaps another argument's, without being exactly the same elements.
     Overlap {
-        /// The other argument.
+        /// The name of the other argument.
         with: Cow<'static, str>,
     },
     /// A tensor to be written whose elements share memory with each other.

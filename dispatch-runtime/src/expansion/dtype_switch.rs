@@ -48,7 +48,7 @@ impl HasDType for Option<DType> {
     }
 }
 
-/// Makes the error of a kernel over several dtypes that was called with another one.
+/// Returns the error of a kernel that was called with a dtype that is not in its list.
 #[cold]
 #[must_use]
 pub fn unsupported_dtype<O: Operation>(

@@ -13,7 +13,7 @@ pub const fn crate_name(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// The value that a key's name has in generated code if no built-in key has the name.
+/// A constant that stands for a key's name in generated code, unless a built-in key has this name.
 #[derive(Clone, Copy, Debug)]
 pub struct NotBuiltIn;
 
@@ -31,10 +31,10 @@ pub const fn check_not_built_in<T: NotBuiltInName + Copy>(_name: T) {}
 /// A definition implements this for [`OperatorFunctions`], with its own number and type. A macro knows only the number. No other
 /// implementation has this number, so the compiler infers the type.
 pub trait OperatorFunction<const ID: u64, O> {
-    /// A pointer to the function.
+    /// The type of a pointer to the operator's function.
     type Function: Copy;
 
-    /// The function.
+    /// The operator's function.
     const FUNCTION: Self::Function;
 }
 

@@ -127,7 +127,7 @@ pub fn skip_functionalize() -> Guard {
     exclude(KeySet::layers_of(crate::key::keys::Functionalize))
 }
 
-/// The bits of the thread's sets that a guard changed.
+/// The keys that a guard included or excluded on its thread, so that the end of the guard can undo the change.
 #[derive(Debug)]
 pub(super) struct LayerChange {
     included: KeySet,

@@ -211,7 +211,7 @@ impl GuardLocations {
 pub(crate) fn innermost_guard_location() -> Option<Location> {
     let state = load_state();
     let untouched = (state.include, state.allowed) == (GuardState::DEFAULT.include, GuardState::DEFAULT.allowed);
-    state.innermost_guard.filter(|_| !untouched).map(Location::of)
+    state.innermost_guard.filter(|_| !untouched).map(Location::from_std)
 }
 
 #[cfg(test)]

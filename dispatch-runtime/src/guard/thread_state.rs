@@ -65,7 +65,7 @@ impl ThreadState {
 pub type InstallState = Box<dyn FnOnce() -> Box<dyn Any> + Send>;
 
 /// The functions that capture thread-local state, one per layer.
-static CAPTURES: Mutex<Vec<fn() -> InstallState>> = Mutex::new(Vec::new());
+static CAPTURE_FUNCTIONS: Mutex<Vec<fn() -> InstallState>> = Mutex::new(Vec::new());
 
 /// Registers a function that captures a layer's thread-local state. Threads that [`spawn`] starts afterwards inherit this state.
 ///
@@ -83,7 +83,7 @@ static CAPTURES: Mutex<Vec<fn() -> InstallState>> = Mutex::new(Vec::new());
 /// assert_eq!(guard::spawn(|| COLOUR.get()).join().unwrap(), 7);
 /// ```
 pub fn register_inherited_state(capture: fn() -> InstallState) {
-    CAPTURES.lock().unwrap_or_else(PoisonError::into_inner).push(capture);
+    CAPTURE_FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).push(capture);
 }
 
 /// Starts a thread that inherits this thread's guards, which a plain `std::thread::spawn` does not.
@@ -95,7 +95,7 @@ pub fn register_inherited_state(capture: fn() -> InstallState) {
 /// ```
 pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::thread::JoinHandle<R> {
     let state = ThreadState::capture();
-    let captures = CAPTURES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let captures = CAPTURE_FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let installers: Vec<InstallState> = captures.into_iter().map(|capture| capture()).collect();
     std::thread::spawn(move || {
         let _installed: Vec<_> = installers.into_iter().map(|install| install()).collect();

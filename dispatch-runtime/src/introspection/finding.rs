@@ -38,9 +38,9 @@ pub enum Finding {
     /// A backend's own kernel of a composite operator disables autograd on that backend. The kernel does not call differentiable operators,
     /// and the operator has no derivative.
     LosesAutograd {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The backend.
+        /// The backend that loses autograd.
         backend: Key,
         /// The location of the kernel.
         kernel: Location,
@@ -49,9 +49,9 @@ pub enum Finding {
     },
     /// Calls through `AutogradOther` will fail: a composite and a storage's kernel could both serve them.
     Ambiguous {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The storage.
+        /// The key of the storage.
         storage: Key,
     },
     /// Layers of users at one insertion point run in the order of their names, because neighbours are not declared above each other.
@@ -72,16 +72,16 @@ pub enum Finding {
     },
     /// A layer has two rules for one operator.
     DuplicateRule {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
-        /// The type of the rules.
+        /// The name of the rules' type.
         rule_type: &'static str,
         /// The locations of the rules. The first rule is used.
         rules: Vec<Location>,
     },
     /// A composite operator has another kernel for the same alias key, besides its body.
     CatchAllBesideBody {
-        /// The operator.
+        /// The name of the operator.
         operator: Name<'static>,
         /// The locations of the kernels.
         kernels: Vec<Location>,

@@ -80,12 +80,12 @@ impl Operator {
     /// };
     /// // Autograd cannot differentiate through a backend's own kernel.
     /// assert_eq!(autograd(op.table()), Provenance::MathKernel);
-    /// assert_eq!(autograd(op.table_if(&[CPU], &[])?), Provenance::Missing);
-    /// assert_eq!(autograd(op.table_if(&[], &[CompositeImplicitAutograd])?), Provenance::Missing);
+    /// assert_eq!(autograd(op.hypothetical_table(&[CPU], &[])?), Provenance::Missing);
+    /// assert_eq!(autograd(op.hypothetical_table(&[], &[CompositeImplicitAutograd])?), Provenance::Missing);
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
     #[track_caller]
-    pub fn table_if(&self, added: &[Key], removed: &[Key]) -> Result<Vec<TableCell>> {
+    pub fn hypothetical_table(&self, added: &[Key], removed: &[Key]) -> Result<Vec<TableCell>> {
         let location = Location::caller();
         let targets =
             |keys: &[Key]| keys.iter().map(|&key| key.registration_target()).collect::<Result<Vec<_>, KeyError>>();

@@ -45,20 +45,20 @@ mod tests {
         texts.collect()
     }
 
-    const HERE: Location = Location::new(file!(), line!());
+    const TEST_LOCATION: Location = Location::new(file!(), line!());
 
     #[test]
     fn keys_with_names_of_built_in_keys_or_devices_clash() {
         static KEYS: [UserKey; 9] = [
-            UserKey::backend("XPU", HERE),
-            UserKey::backend("Cuda", HERE),
-            UserKey::layer("Tracer", InsertionPoint::Autograd, HERE),
-            UserKey::layer("Autograd", InsertionPoint::Autograd, HERE),
-            UserKey::layer("SparseHIP", InsertionPoint::Autograd, HERE),
-            UserKey::layer("Sparse", InsertionPoint::Autograd, HERE),
-            UserKey::layer("Math", InsertionPoint::Autograd, HERE),
-            UserKey::layer("tracer", InsertionPoint::Autograd, HERE),
-            UserKey::layer("Audit", InsertionPoint::Autograd, HERE),
+            UserKey::backend("XPU", TEST_LOCATION),
+            UserKey::backend("Cuda", TEST_LOCATION),
+            UserKey::layer("Tracer", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("Autograd", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("SparseHIP", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("Sparse", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("Math", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("tracer", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::layer("Audit", InsertionPoint::Autograd, TEST_LOCATION),
         ];
         let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
         assert_eq!(describe_clashes(&KEYS), found.map(|name| format!("built-in {name}")));
@@ -67,11 +67,11 @@ mod tests {
     #[test]
     fn backends_with_the_same_device_name_clash() {
         static KEYS: [UserKey; 5] = [
-            UserKey::backend("NPU", HERE),
-            UserKey::layer("nPU", InsertionPoint::Autograd, HERE),
-            UserKey::backend("Npv", HERE),
-            UserKey::backend("Npu", HERE),
-            UserKey::backend("Npv", HERE),
+            UserKey::backend("NPU", TEST_LOCATION),
+            UserKey::layer("nPU", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::backend("Npv", TEST_LOCATION),
+            UserKey::backend("Npu", TEST_LOCATION),
+            UserKey::backend("Npv", TEST_LOCATION),
         ];
         assert_eq!(describe_clashes(&KEYS), ["key Npv Npv", "device NPU Npu"]);
     }

@@ -91,7 +91,7 @@ fn assign_linked_keys() {
     ONCE.call_once(|| assign_indices(declared::linked_keys()));
 }
 
-/// Assigns an index to a key that is used before the registry. All linked keys get their indices first, so the order of use does not
+/// Assigns an index to a key that has none yet when it is first used. All linked keys get their indices first, so the order of use does not
 /// matter.
 #[cold]
 fn assign_on_first_use(key: &'static UserKey) -> u8 {

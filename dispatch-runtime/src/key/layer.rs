@@ -36,13 +36,13 @@ pub(crate) enum LayerKind {
 /// A position in the order where other crates can insert layers. Each insertion point has room for four.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum InsertionPoint {
-    /// Directly above the backends: below backend selection and everything else.
+    /// The insertion point directly above the backends: below backend selection and everything else.
     Backends,
-    /// Above autograd. Autograd differentiates the operators that the layer calls, not its own computation.
+    /// The insertion point above autograd. Autograd differentiates the operators that the layer calls, not its own computation.
     Autograd,
-    /// Above autocast and tracing, below batching.
+    /// The insertion point above autocast and tracing, and below batching.
     Autocast,
-    /// Above all other layers.
+    /// The insertion point above all other layers.
     Everything,
 }
 

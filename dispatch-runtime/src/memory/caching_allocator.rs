@@ -49,9 +49,9 @@ impl From<OutOfMemory> for Error {
 
 /// The alignment of blocks in bytes: a cache line, and the widest vector register.
 pub(crate) const ALIGNMENT: usize = 64;
-/// The smallest class of blocks for values. Lower classes are for elements, and the highest of these is 220.
+/// The smallest size class of blocks for values. Lower classes are for elements, and the highest of these is 220.
 const FIRST_VALUE_CLASS: u8 = 221;
-/// The largest class of element blocks that each thread caches: blocks of up to one line and 64 KiB.
+/// The largest size class of element blocks that each thread caches: blocks of up to one line and 64 KiB.
 const LAST_THREAD_CLASS: u8 = 36;
 /// The maximum number of unused blocks of one class that a thread caches.
 const MAX_CACHED_BLOCKS: u32 = 32;
@@ -359,14 +359,14 @@ mod tests {
         }
 
         #[test]
-        fn a_line_plus_a_power_of_two_wastes_nothing(exponent in 6_u32..40) {
+        fn a_cache_line_plus_a_power_of_two_wastes_nothing(exponent in 6_u32..40) {
             let size = ALIGNMENT + (1_usize << exponent);
             prop_assert_eq!(SizeClass::for_elements(size).unwrap().capacity(), size);
         }
     }
 
     #[test]
-    fn threads_cache_blocks_of_up_to_a_line_and_64_kib() {
+    fn threads_cache_blocks_of_up_to_a_cache_line_and_64_kib() {
         assert_eq!(SizeClass::for_elements(ALIGNMENT + (64 << 10)), Some(SizeClass(LAST_THREAD_CLASS)));
         assert!(!SizeClass::for_elements(ALIGNMENT + (64 << 10) + 1).unwrap().is_cached_per_thread());
     }

@@ -57,9 +57,9 @@ pub struct TypedAdapters {
     /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel. It has the kernel's type.
     pub slow_path: CodePointer,
     /// Puts the arguments on a stack and runs the slot's boxed kernel. It has the kernel's type.
-    pub boxed: CodePointer,
-    /// Skips the slot's boxed kernel if no tensor has its marks; otherwise does the same as `boxed`. It has the kernel's type.
-    pub marked: CodePointer,
+    pub run_boxed: CodePointer,
+    /// Skips the slot's boxed kernel if no tensor has its marks; otherwise does the same as `run_boxed`. It has the kernel's type.
+    pub run_boxed_unless_skipped: CodePointer,
     /// Takes the arguments off the stack and calls the given code with these keys. Without code, it calls the kernel for the arguments' own
     /// keys. The code must be a kernel of this operator's type.
     pub unbox: unsafe fn(&Operator, Option<CodePointer>, KeySet, &mut Stack) -> Result<()>,

@@ -108,9 +108,11 @@ pub(crate) struct Candidate {
 pub struct TableRef(NonNull<TableHeader>);
 
 impl TableRef {
+    /// Makes the reference to a table from the pointer to its header.
+    ///
     /// # Safety
     ///
-    /// `head` is a `TableHeader` or the beginning of a `Table`, and lives as long as the program.
+    /// `header` points to a `TableHeader` or to the beginning of a `Table`, and lives as long as the program.
     #[inline(always)]
     pub(crate) const unsafe fn new(header: NonNull<TableHeader>) -> Self {
         Self(header)
@@ -143,7 +145,7 @@ impl TableRef {
     /// Returns the whole table, if the operator is bound.
     #[inline]
     pub(crate) fn as_bound(self) -> Option<&'static Table> {
-        // SAFETY: both kinds of table begin with a `TableHeader`; only a `Table` has `bound` set; tables are never freed.
+        // SAFETY: both kinds of table begin with a `TableHeader`; only a `Table` has `is_bound` set; tables are never freed.
         unsafe { (*self.0.as_ptr()).is_bound.then(|| self.0.cast::<Table>().as_ref()) }
     }
 }
@@ -187,14 +189,14 @@ impl Table {
         (self.skippable_layers, self.marks) = (layers, marks);
     }
 
-    /// Returns the code and the entry of the slot for these keys.
+    /// Returns the code and the kind of the slot for these keys.
     #[inline]
     pub(crate) fn lookup(&self, keys: KeySet) -> (CodePointer, SlotKind) {
         let slot = slot_index(keys.bits() & self.mask);
         (self.slots[slot], self.kinds[slot])
     }
 
-    /// Returns the slot for these keys, with its code and its entry.
+    /// Returns the slot for these keys, with its code and its kind.
     pub(crate) fn lookup_slot(&self, keys: KeySet) -> (Slot, CodePointer, SlotKind) {
         let (code, kind) = self.lookup(keys);
         (Slot::of_bits(keys.bits() & self.mask), code, kind)
@@ -260,10 +262,10 @@ impl TableVersion {
     }
 }
 
-/// The number of times that an operator lost its table.
+/// The current [`TableVersion`]: the number of times that an operator's table was withdrawn.
 static VERSION: AtomicUsize = AtomicUsize::new(0);
 
-/// Changes the table version. Call this after an operator has lost its table.
+/// Increments the current [`TableVersion`]. Call this after an operator's table was withdrawn.
 pub(crate) fn increment_version() {
     VERSION.fetch_add(1, Ordering::Release);
 }

@@ -10,10 +10,10 @@ use crate::operator::Operation;
     label = "not a plan of {N} results"
 )]
 pub trait ReturnsPlan<O, const N: usize> {
-    /// The value for the kernels.
+    /// The type of the plan's value, which kernels receive.
     type Value;
 
-    /// Returns the plan.
+    /// Converts the return value of the plan function to a plan or an error.
     fn into_plan(self) -> Result<Plan<Self::Value, N>>;
 }
 
@@ -35,10 +35,10 @@ impl<O: Operation, V, E: Into<Error>, const N: usize> ReturnsPlan<O, N> for Resu
     label = "not a plan of a list"
 )]
 pub trait ReturnsPlanList<O> {
-    /// The value for the kernels.
+    /// The type of the plan's value, which kernels receive.
     type Value;
 
-    /// Returns the plan.
+    /// Converts the return value of the plan function to a plan or an error.
     fn into_plan(self) -> Result<PlanList<Self::Value>>;
 }
 

@@ -2,7 +2,7 @@
 
 use dispatch_schema::TypeKind;
 
-use super::all_on;
+use super::allocate_all_on;
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
 use crate::operator::{Operator, too_few_arguments};
@@ -36,7 +36,7 @@ fn meta_results(operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Valu
     for (place, result) in schema.returns.iter().enumerate() {
         results.push(match (schema.written_return(place), &result.ty.kind) {
             (Some(argument), _) => arguments[argument].clone(),
-            (None, TypeKind::List(..)) => all_on(specs.by_ref().collect(), Device::META)?.into(),
+            (None, TypeKind::List(..)) => allocate_all_on(specs.by_ref().collect(), Device::META)?.into(),
             (None, _) => specs.next().ok_or_else(|| no_shape_inference_error(operator))?.on(Device::META)?.into(),
         });
     }

@@ -61,11 +61,11 @@ impl<V> Plan<V, 0> {
     /// Makes the plan of a call that only writes its arguments, or whose kernel makes the results itself.
     ///
     /// ```
-    /// let plan = dispatch_runtime::Plan::checked(());
+    /// let plan = dispatch_runtime::Plan::without_outputs(());
     /// assert!(plan.outputs.is_empty());
     /// ```
     #[inline(always)]
-    pub const fn checked(value: V) -> Self {
+    pub const fn without_outputs(value: V) -> Self {
         Self { value, outputs: [] }
     }
 }
@@ -80,7 +80,7 @@ impl<V> Plan<V, 0> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PlanList<V> {
-    /// The value for the kernels, as in [`Plan`].
+    /// The plan's value, which kernels receive, as in [`Plan`].
     pub value: V,
     /// The dtype and geometry of each result.
     pub outputs: Vec<Spec>,
@@ -147,7 +147,7 @@ pub trait HasOut: Operation {
     type Form: Operation;
 }
 
-/// Makes tensors on `device` for a list of results.
-pub fn all_on(outputs: Vec<Spec>, device: Device) -> Result<Vec<Tensor>> {
+/// Allocates one tensor on `device` for each spec of a list.
+pub fn allocate_all_on(outputs: Vec<Spec>, device: Device) -> Result<Vec<Tensor>> {
     outputs.into_iter().map(|spec| spec.on(device)).collect()
 }

@@ -150,7 +150,8 @@ fn compute_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[Pointwis
     if promotion == Promotion::Float { state.result().to_floating() } else { state.result() }
 }
 
-/// Returns the dtype that represents all dtypes of its kind in a definition's list.
+/// Returns the dtype that an operator's definition lists if it supports this one: `f32` stands for all 16-bit floats, `i64` for all
+/// integers and bool.
 fn dtype_class(compute_dtype: DType) -> DType {
     match compute_dtype {
         DType::F16 | DType::BF16 => DType::F32,

@@ -21,11 +21,18 @@ pub fn shape_word_specs(operator: &Operator, arguments: &[Value]) -> Result<Vec<
         Some(ShapeWord::Reduce { dims, keepdim, .. }) => {
             let dims = dims.and_then(|dims| arguments.get(dims)).map_or(&[][..], DimList::dims);
             let keep = matches!(keepdim.and_then(|keep| arguments.get(keep)), Some(Value::Bool(true)));
-            reduction_plan(operator, tensor(operator, arguments, 0)?, dims, keep, dtype(operator, arguments))?.outputs
+            reduction_plan(
+                operator,
+                tensor_argument(operator, arguments, 0)?,
+                dims,
+                keep,
+                dtype_argument(operator, arguments),
+            )?
+            .outputs
         }
         Some(ShapeWord::Product { letters }) => {
             let count = letters.split("->").next().map_or(0, |inputs| inputs.split(',').count());
-            let tensors = (0..count).map(|at| tensor(operator, arguments, at)).collect::<Result<Vec<_>>>()?;
+            let tensors = (0..count).map(|at| tensor_argument(operator, arguments, at)).collect::<Result<Vec<_>>>()?;
             product_plan(operator, &tensors)?.outputs
         }
         None => return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into()),
@@ -33,12 +40,12 @@ pub fn shape_word_specs(operator: &Operator, arguments: &[Value]) -> Result<Vec<
     Ok(spec.into())
 }
 
-fn dtype(operator: &Operator, arguments: &[Value]) -> Option<DType> {
+fn dtype_argument(operator: &Operator, arguments: &[Value]) -> Option<DType> {
     let (at, _) = operator.schema().argument("dtype")?;
     if let Some(Value::DType(dtype)) = arguments.get(at) { Some(*dtype) } else { None }
 }
 
-fn tensor<'a>(operator: &Operator, arguments: &'a [Value], position: usize) -> Result<&'a Tensor> {
+fn tensor_argument<'a>(operator: &Operator, arguments: &'a [Value], position: usize) -> Result<&'a Tensor> {
     arguments.get(position).and_then(Value::as_tensor).ok_or_else(|| {
         let found = arguments.get(position).map_or("nothing", Value::kind);
         let argument = operator.argument_name(position);

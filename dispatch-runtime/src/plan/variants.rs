@@ -57,10 +57,10 @@ pub fn form_meta_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) ->
 /// Runs an in-place or `out=` form that has no kernel of its own: calls the functional operator and copies its result.
 #[doc(hidden)]
 pub fn form_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
+    run_through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
 }
 
-fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn run_through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else {
         return Err(too_few_arguments(operator, stack.len()));

@@ -38,7 +38,7 @@ struct StreamPosition {
 
 thread_local! {
     /// The generators that replace the default ones on this thread, the latest last.
-    static THREAD_DEFAULTS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
+    static THREAD_DEFAULT_GENERATORS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A guard that makes a generator the default one of its device on this thread, see [`Generator::make_default`].
@@ -50,7 +50,7 @@ pub struct DefaultGeneratorGuard {
 
 impl Drop for DefaultGeneratorGuard {
     fn drop(&mut self) {
-        THREAD_DEFAULTS.with_borrow_mut(|all| {
+        THREAD_DEFAULT_GENERATORS.with_borrow_mut(|all| {
             if let Some(at) = all.iter().rposition(|generator| generator.same(&self.generator)) {
                 all.remove(at);
             }
@@ -62,14 +62,14 @@ impl Drop for DefaultGeneratorGuard {
 const FORK_WORD: u32 = 1;
 
 /// The default generators, and the seed of those that are created later.
-struct Defaults {
+struct DefaultGenerators {
     seed: u64,
     generators: HashMap<Device, Generator>,
 }
 
 /// The default generators of all devices. The initial seed is PyTorch's.
-static DEFAULTS: LazyLock<Mutex<Defaults>> =
-    LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
+static DEFAULT_GENERATORS: LazyLock<Mutex<DefaultGenerators>> =
+    LazyLock::new(|| Mutex::new(DefaultGenerators { seed: 67_280_421_310_721, generators: HashMap::new() }));
 
 thread_local! {
     static RESERVATION_COUNT: Cell<u64> = const { Cell::new(0) };
@@ -84,7 +84,7 @@ thread_local! {
 /// assert_eq!(Generator::default_for(Device::CPU).seed(), 7);
 /// ```
 pub fn manual_seed(seed: u64) {
-    let mut defaults = lock(&DEFAULTS);
+    let mut defaults = lock(&DEFAULT_GENERATORS);
     defaults.seed = seed;
     defaults.generators.values().for_each(|generator| generator.set_seed(seed));
 }
@@ -106,12 +106,12 @@ impl Generator {
     /// ```
     #[must_use]
     pub fn default_for(device: Device) -> Self {
-        let replaced =
-            THREAD_DEFAULTS.with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
+        let replaced = THREAD_DEFAULT_GENERATORS
+            .with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
         if let Some(generator) = replaced {
             return generator;
         }
-        let mut defaults = lock(&DEFAULTS);
+        let mut defaults = lock(&DEFAULT_GENERATORS);
         let seed = defaults.seed;
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
@@ -128,7 +128,7 @@ impl Generator {
     /// ```
     #[must_use = "a guard that is not bound to a name is dropped at once"]
     pub fn make_default(&self) -> DefaultGeneratorGuard {
-        THREAD_DEFAULTS.with_borrow_mut(|all| all.push(self.clone()));
+        THREAD_DEFAULT_GENERATORS.with_borrow_mut(|all| all.push(self.clone()));
         DefaultGeneratorGuard { generator: self.clone(), not_send: PhantomData }
     }
 

@@ -1,4 +1,4 @@
-//! Marks on tensors, and their announcement to the registry.
+//! Setting marks on tensors, and the update of tables before the first tensor gets a mark.
 //!
 //! Tables do not contain the fallbacks for marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
 //! gets it.
@@ -8,7 +8,8 @@ use crate::table::OperatorRow;
 use crate::tensor::{Marks, Tensor};
 
 impl Marks {
-    /// Announces the marks to the registry. Call this before a tensor gets them.
+    /// Unbinds all operators if no tensor has had one of these marks yet, so that their new tables contain the fallbacks for it. Call this
+    /// before a tensor gets the marks.
     #[inline]
     pub(crate) fn announce(self) {
         if self.intersects(Self::never_set()) {

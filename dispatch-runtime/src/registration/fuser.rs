@@ -37,9 +37,9 @@ use crate::value::Value;
 /// ```
 #[derive(Clone, Default)]
 pub struct FusionGroup {
-    /// The inputs.
+    /// The input tensors of the group.
     pub inputs: Vec<Tensor>,
-    /// The calls.
+    /// The calls, in the order in which they are made.
     pub steps: Vec<FusionStep>,
     /// The numbers of the values that are the results of the group.
     pub results: Vec<usize>,
@@ -48,7 +48,7 @@ pub struct FusionGroup {
 /// One call of a [`FusionGroup`], which has an example.
 #[derive(Clone)]
 pub struct FusionStep {
-    /// The operator.
+    /// The operator that is called.
     pub operator: &'static Operator,
     /// All arguments of the call.
     pub arguments: Vec<StepArgument>,

@@ -42,11 +42,11 @@ impl Registration {
             }
             RegistrationKind::Kernel { operator, target, source } => {
                 let removed = registry::lock().remove_kernel(operator, target, source);
-                retire(removed);
+                retire_kernel(removed);
             }
             RegistrationKind::Fallback { slot, source } => {
                 let removed = registry::lock().remove_fallback(slot, source);
-                retire(removed);
+                retire_kernel(removed);
             }
             RegistrationKind::Listener(id) => listener::remove(id),
         }
@@ -88,7 +88,7 @@ pub fn on_operator_event(listener: impl Fn(OperatorEvent, &'static Operator) + S
     Registration(RegistrationKind::Listener(listener::add(&(Arc::new(listener) as _))))
 }
 
-fn retire(removed: Option<BoxedKernel>) {
+fn retire_kernel(removed: Option<BoxedKernel>) {
     if let Some(kernel) = removed {
         kernel.retire();
     }

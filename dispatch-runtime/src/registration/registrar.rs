@@ -157,7 +157,7 @@ impl Registrar {
         let target = key.registration_target()?;
         let mut registry = registry::lock();
         if let Some(row) = registry.row(name).filter(|_| !overrides)
-            && let Some(cell) = row.cell(target).filter(|cell| cell.has_underived())
+            && let Some(cell) = row.cell(target).filter(|cell| cell.has_own_kernel())
         {
             let mut kernels: Vec<_> =
                 cell.by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
@@ -200,7 +200,8 @@ pub(super) fn kernel_label(closure: Option<&BoxedClosure>) -> &'static str {
     if closure.is_some() { CLOSURE_NAME } else { "fallthrough" }
 }
 
-/// Makes a boxed kernel from a closure with an operator's types. `closure_at` in call/signature/mod.rs reads the closure's address.
+/// Makes a boxed kernel from a closure with an operator's types. `closure_from_address` in call/signature/mod.rs reads the closure's
+/// address.
 fn box_typed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
 where
     F: ?Sized + Send + Sync + 'static,

@@ -44,7 +44,7 @@ pub(crate) struct Registry {
     /// The keys of records that were not registered because the key has no cell.
     pub(crate) unregistrable_keys: Vec<Key>,
     seen_records: FxHashSet<usize>,
-    /// Every allocation of a closure so far.
+    /// The allocations of all closures so far, including those of removed closures, which are reused.
     closures: FxHashMap<ClosureKey, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
@@ -234,7 +234,8 @@ impl Registry {
         self.row_mut(name).add(target, kernel);
     }
 
-    /// Makes a kernel from a closure. It reuses the allocation of a removed closure for the same cell, if there is one.
+    /// Stores a closure, and returns the boxed kernel that calls it. It reuses the allocation of a removed closure for the same cell, if
+    /// there is one.
     pub(crate) fn store_closure(&mut self, place: ClosureKey, mut closure: BoxedClosure) -> BoxedKernel {
         let places = self.closures.entry(place).or_default();
         for place in &*places {

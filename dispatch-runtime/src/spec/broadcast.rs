@@ -49,7 +49,7 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, O
 pub struct OperandError {
     /// The operand's index, counted from 0.
     pub operand: usize,
-    /// The problem with the operand.
+    /// The mistake in the operand.
     pub problem: Problem,
 }
 

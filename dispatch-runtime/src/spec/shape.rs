@@ -49,7 +49,7 @@ pub enum ShapeWord {
     /// A product in Einstein notation: each dimension has a letter, equal letters have equal sizes, and the result has the letters after
     /// the arrow.
     Product {
-        /// The letters, as in `mk,kn->mn`.
+        /// The letters of the operands and of the result, as in `mk,kn->mn`.
         letters: &'static str,
     },
 }

@@ -101,12 +101,12 @@ impl Cell {
 
     /// Returns the kernels without those derived from the functional operator's kernel, if there are others.
     fn without_derived(&self) -> Vec<&KernelRegistration> {
-        let has_underived = self.has_underived();
-        self.kernels.iter().filter(|kernel| !(has_underived && kernel.derived)).collect()
+        let has_own_kernel = self.has_own_kernel();
+        self.kernels.iter().filter(|kernel| !(has_own_kernel && kernel.derived)).collect()
     }
 
     /// Whether there is a kernel that is not derived from the functional operator's kernel.
-    pub(crate) fn has_underived(&self) -> bool {
+    pub(crate) fn has_own_kernel(&self) -> bool {
         self.kernels.iter().any(|kernel| !kernel.derived)
     }
 

@@ -24,7 +24,7 @@ enum SlotOrigin {
     NoKernel,
     /// The fallback of one slot.
     Fallback(Slot),
-    /// The kernels for one of the row's targets, by the index of the cell.
+    /// The kernels in one cell of the operator's row, by the index of the cell.
     Cell(usize),
 }
 
@@ -68,7 +68,7 @@ impl TableLayout {
 /// Makes the table of a row, for calls in which no tensor has one of the `absent` marks.
 pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
-    let adapters = SlotAdapters::of(operator.and_then(Operator::adapters));
+    let adapters = SlotAdapters::from_typed(operator.and_then(Operator::adapters));
     let mut table = Table::new(operator, adapters.slow_path);
     let (mut active_layers, mut unskippable_layers) = (0, 0);
     let mut contents = Vec::with_capacity(layout.origins.len());
@@ -89,13 +89,13 @@ pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[
         }
         contents.push((code, kind));
     }
-    // The adapter `marked` skips a layer on every backend. So it is used only if it may skip all slots of the layer.
+    // The adapter `run_boxed_unless_skipped` skips a layer on every backend. So it is used only if it may skip all slots of the layer.
     let mut all_marks = None;
     for (&(origin, layers), (code, kind)) in layout.origins.iter().zip(&mut contents) {
         if let (Some(marks), SlotKind::Boxed(_), 0) =
             (fallback_marks(origin, row, fallbacks), kind, layers & unskippable_layers)
         {
-            *code = adapters.marked;
+            *code = adapters.run_boxed_unless_skipped;
             all_marks = Some(all_marks.map_or(marks, |all| all | marks));
         }
     }
@@ -125,16 +125,20 @@ fn fallback_marks(origin: SlotOrigin, row: &OperatorRow, fallbacks: &[Cell]) -> 
 /// The operator's adapters, for slots without a kernel of its type.
 struct SlotAdapters {
     slow_path: CodePointer,
-    boxed: CodePointer,
-    marked: CodePointer,
+    run_boxed: CodePointer,
+    run_boxed_unless_skipped: CodePointer,
 }
 
 impl SlotAdapters {
-    fn of(typed: Option<&TypedAdapters>) -> Self {
-        let Some(&TypedAdapters { slow_path, boxed, marked, .. }) = typed else {
-            return Self { slow_path: UNREACHABLE_CODE, boxed: UNREACHABLE_CODE, marked: UNREACHABLE_CODE };
+    fn from_typed(typed: Option<&TypedAdapters>) -> Self {
+        let Some(&TypedAdapters { slow_path, run_boxed, run_boxed_unless_skipped, .. }) = typed else {
+            return Self {
+                slow_path: UNREACHABLE_CODE,
+                run_boxed: UNREACHABLE_CODE,
+                run_boxed_unless_skipped: UNREACHABLE_CODE,
+            };
         };
-        Self { slow_path, boxed, marked }
+        Self { slow_path, run_boxed, run_boxed_unless_skipped }
     }
 }
 
@@ -155,7 +159,7 @@ fn add_active_kernels(
 fn add_kernel(table: &mut Table, registered: &KernelRegistration, adapters: &SlotAdapters) -> (CodePointer, SlotKind) {
     match &registered.kernel {
         Kernel::Typed(code) => (*code, SlotKind::Typed),
-        Kernel::Boxed(kernel) => (adapters.boxed, SlotKind::Boxed(add_boxed(table, kernel))),
+        Kernel::Boxed(kernel) => (adapters.run_boxed, SlotKind::Boxed(add_boxed(table, kernel))),
         Kernel::Fallthrough => (adapters.slow_path, SlotKind::Skip),
     }
 }

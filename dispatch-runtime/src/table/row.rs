@@ -12,9 +12,9 @@ use crate::operator::{BoxedKernel, Operator, Table};
 pub(crate) struct OperatorRow {
     pub(crate) name: Name<'static>,
     pub(crate) definitions: Vec<&'static Operator>,
-    /// Removed definitions. They are kept, because a program may still use them.
+    /// The operator's definitions that were removed. They are kept, because a program may still use them.
     pub(crate) removed_definitions: Vec<&'static Operator>,
-    /// The cells, sorted by target.
+    /// The cells, sorted by their slot or alias.
     pub(crate) cells: Vec<(SlotOrAlias, Cell)>,
     /// Every table of the row's definitions so far. They are kept, because a call may still use one.
     tables: Vec<&'static Table>,
@@ -33,12 +33,12 @@ impl OperatorRow {
         self.cell_index(target).map(|at| &self.cells[at].1)
     }
 
-    /// Returns the index of a target's cell.
+    /// Returns the index of the cell for a slot or an alias, if the row has one.
     pub(crate) fn cell_index(&self, target: SlotOrAlias) -> Option<usize> {
         self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()
     }
 
-    /// Returns the kernels that run for a target. If all have conditions, the operator's composite kernel is the default.
+    /// Returns the kernels that run for a slot or an alias. If all have conditions, the operator's composite kernel is the default.
     pub(crate) fn active(&self, target: SlotOrAlias) -> ActiveKernels<'_> {
         let Some(cell) = self.cell(target) else { return ActiveKernels::None };
         let mut active = cell.active();

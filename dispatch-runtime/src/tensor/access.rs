@@ -90,26 +90,26 @@ impl Tensor {
     ///
     /// Returns [`AccessError`] if the elements cannot be read.
     pub fn to_scalar(&self) -> Result<Scalar, AccessError> {
-        fn first<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
+        fn first_element<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
             // A tensor without dimensions has one element.
             tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
         }
         Ok(match self.dtype() {
-            DType::U8 => Scalar::Int(first::<u8>(self)?.into()),
-            DType::I8 => Scalar::Int(first::<i8>(self)?.into()),
-            DType::I16 => Scalar::Int(first::<i16>(self)?.into()),
-            DType::I32 => Scalar::Int(first::<i32>(self)?.into()),
-            DType::I64 => Scalar::Int(first::<i64>(self)?),
-            DType::F16 => Scalar::Float(first::<f16>(self)?.to_f64()),
-            DType::BF16 => Scalar::Float(first::<bf16>(self)?.to_f64()),
-            DType::F32 => Scalar::Float(first::<f32>(self)?.into()),
-            DType::F64 => Scalar::Float(first::<f64>(self)?),
-            DType::Bool => Scalar::Bool(first::<Bool>(self)?.into()),
+            DType::U8 => Scalar::Int(first_element::<u8>(self)?.into()),
+            DType::I8 => Scalar::Int(first_element::<i8>(self)?.into()),
+            DType::I16 => Scalar::Int(first_element::<i16>(self)?.into()),
+            DType::I32 => Scalar::Int(first_element::<i32>(self)?.into()),
+            DType::I64 => Scalar::Int(first_element::<i64>(self)?),
+            DType::F16 => Scalar::Float(first_element::<f16>(self)?.to_f64()),
+            DType::BF16 => Scalar::Float(first_element::<bf16>(self)?.to_f64()),
+            DType::F32 => Scalar::Float(first_element::<f32>(self)?.into()),
+            DType::F64 => Scalar::Float(first_element::<f64>(self)?),
+            DType::Bool => Scalar::Bool(first_element::<Bool>(self)?.into()),
             DType::C64 => {
-                let value = first::<Complex32>(self)?;
+                let value = first_element::<Complex32>(self)?;
                 Scalar::Complex(Complex64::new(value.re.into(), value.im.into()))
             }
-            DType::C128 => Scalar::Complex(first::<Complex64>(self)?),
+            DType::C128 => Scalar::Complex(first_element::<Complex64>(self)?),
         })
     }
 }

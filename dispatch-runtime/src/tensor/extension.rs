@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::Tensor;
 use crate::memory::{ALIGNMENT, Shared, SizeClass};
 
-/// The extensions of a tensor: at most one small value in place, and a list that only grows.
+/// The extensions of a tensor: at most one small value inside of its body, and a list of all others, which only grows.
 #[derive(Default)]
 pub(super) struct Extensions {
     small: Option<InlineValue>,
@@ -27,7 +27,7 @@ struct InlineValue {
 
 type InlineWords = [usize; 2];
 
-/// The type of a value in place, and the function that drops it.
+/// The type of an [`InlineValue`], and the function that drops it.
 struct InlineType {
     type_id: TypeId,
     drop: unsafe fn(*mut InlineWords),
@@ -43,6 +43,8 @@ impl InlineValue {
         const { &InlineType { type_id: TypeId::of::<T>(), drop: Self::drop_value::<T> } }
     }
 
+    /// Drops a value of type `T` in place.
+    ///
     /// # Safety
     ///
     /// `value` points at a `T` that nothing reaches any more.
@@ -82,10 +84,10 @@ impl Drop for InlineValue {
 }
 
 #[derive(Default)]
-struct ExtensionList(AtomicPtr<Header>);
+struct ExtensionList(AtomicPtr<NodeHeader>);
 
-/// The first fields of a node. They are the same for all types of values.
-struct Header {
+/// The first fields of a [`Node`]. They are the same for all types of values.
+struct NodeHeader {
     type_id: TypeId,
     /// Drops the node, and returns the next node.
     free_and_next: unsafe fn(NonNull<Self>) -> *mut Self,
@@ -94,7 +96,7 @@ struct Header {
 
 #[repr(C)]
 struct Node<T> {
-    header: Header,
+    header: NodeHeader,
     value: T,
 }
 
@@ -104,12 +106,15 @@ impl<T: Send + Sync + 'static> Node<T> {
         SizeClass::for_value(size_of::<Self>())
     };
 
-    fn allocate(value: T) -> NonNull<Header> {
+    fn allocate(value: T) -> NonNull<NodeHeader> {
         let Some(block) = Self::CLASS.allocate() else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
         };
-        let header =
-            Header { type_id: TypeId::of::<T>(), free_and_next: Self::free_and_next, next: ExtensionList::default() };
+        let header = NodeHeader {
+            type_id: TypeId::of::<T>(),
+            free_and_next: Self::free_and_next,
+            next: ExtensionList::default(),
+        };
         // SAFETY: the block is large enough and aligned, and has no other user.
         unsafe { block.cast::<Self>().write(Self { header, value }) };
         block.cast()
@@ -120,7 +125,7 @@ impl<T: Send + Sync + 'static> Node<T> {
     /// # Safety
     ///
     /// `header` came from [`allocate`](Self::allocate) for this `T`, and nothing reaches it any more.
-    unsafe fn free_and_next(header: NonNull<Header>) -> *mut Header {
+    unsafe fn free_and_next(header: NonNull<NodeHeader>) -> *mut NodeHeader {
         // SAFETY: `allocate` wrote a node of this type there, into a block of this class.
         unsafe {
             let node = header.cast::<Self>().as_mut();
@@ -138,7 +143,7 @@ impl Extensions {
         self.small.as_ref().and_then(InlineValue::get).or_else(|| self.list.get())
     }
 
-    /// Stores a value in place. Returns it if it is too large, or if another value is there.
+    /// Stores a small value inside of the tensor's body. Returns it if it is too large, or if another value is there.
     #[inline]
     pub(super) fn set_inline<T: Send + Sync + 'static>(&mut self, value: T) -> Result<(), T> {
         if self.small.is_some() {
@@ -178,7 +183,7 @@ impl ExtensionList {
 
     /// Appends a node, unless the list has a node of the same type. Returns the node of this type that is in the list.
     #[inline]
-    fn append(&self, node: NonNull<Header>) -> NonNull<Header> {
+    fn append(&self, node: NonNull<NodeHeader>) -> NonNull<NodeHeader> {
         // SAFETY: nothing else has seen the node yet.
         let type_id = unsafe { node.as_ref() }.type_id;
         let mut list = self;

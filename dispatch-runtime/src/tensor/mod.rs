@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_meta_tensor_needs_no_memory() {
-        struct Nothing;
-        impl Buffer for Nothing {
+        struct EmptyBuffer;
+        impl Buffer for EmptyBuffer {
             fn device(&self) -> Device {
                 Device::META
             }
@@ -249,7 +249,7 @@ mod tests {
                 0
             }
         }
-        let t = Tensor::new(Storage::new(Nothing), DType::F32, Geometry::contiguous(&[1000, 1000])).unwrap();
+        let t = Tensor::new(Storage::new(EmptyBuffer), DType::F32, Geometry::contiguous(&[1000, 1000])).unwrap();
         assert!(t.keys().has(Meta));
     }
 

@@ -223,14 +223,14 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         }
         let written = &self.written;
         let read = self.read.each_ref().map(|operand| {
-            // SAFETY: the elements are inside a storage that nothing writes while this operand holds it, or apart from the elements of it
-            // that are written.
+            // SAFETY: the elements are inside the storage. Nothing writes them while this operand holds the storage: the written operands
+            // share none of them.
             (!written.iter().any(|written| operand.is_same_elements_as(written)))
                 .then(|| unsafe { std::slice::from_raw_parts(operand.start().cast::<T>(), operand.count()) })
         });
         let written = written.each_ref().map(|operand| {
-            // SAFETY: the elements are inside a storage that only these operands write; no other operand has them, except those that became
-            // `None` above; `self` is borrowed for as long as the slices are.
+            // SAFETY: the elements are inside a storage that only these operands write. No other operand has them, except those that became
+            // `None` above. `self` is borrowed for as long as the slices are.
             unsafe { std::slice::from_raw_parts_mut(operand.start().cast::<T>(), operand.count()) }
         });
         Ok((written, read))

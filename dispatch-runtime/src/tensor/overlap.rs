@@ -8,8 +8,8 @@ use super::Tensor;
 use super::bounds::start_byte;
 use super::geometry::{Dims, Geometry};
 
-/// The maximum number of bytes and of elements in a comparison byte by byte: 32 MiB of bits.
-const MAX_COMPARED: i64 = 1 << 28;
+/// The maximum number of bytes, and of elements, that an overlap test compares one by one. Its bit set then has at most 32 MiB.
+const MAX_COMPARED_BYTES: i64 = 1 << 28;
 
 /// The bytes of a tensor's elements in its storage, as a start and strides.
 struct StridedBytes {
@@ -76,8 +76,8 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         _ => false,
     };
     let (start, end) = (a.start.min(b.start), a.end().max(b.end()));
-    let are_short = end.saturating_sub(start) <= MAX_COMPARED
-        && a.element_count().saturating_add(b.element_count()) <= MAX_COMPARED;
+    let are_short = end.saturating_sub(start) <= MAX_COMPARED_BYTES
+        && a.element_count().saturating_add(b.element_count()) <= MAX_COMPARED_BYTES;
     periods.any(is_apart)
         || are_short && {
             let mut bits = BitSet::new(start, end);
@@ -108,7 +108,7 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
         return false;
     }
     let span = bytes.end().saturating_sub(bytes.start);
-    if span < geometry.count() || span > MAX_COMPARED {
+    if span < geometry.count() || span > MAX_COMPARED_BYTES {
         return true;
     }
     let mut bits = BitSet::new(bytes.start, bytes.end());

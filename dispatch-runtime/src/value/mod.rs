@@ -233,6 +233,8 @@ impl Value {
         }
     }
 
+    /// Drops the value at an address, out of line.
+    ///
     /// # Safety
     ///
     /// The same requirements as for [`drop_at`](Self::drop_at).

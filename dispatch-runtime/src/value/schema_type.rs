@@ -10,19 +10,19 @@ impl Value {
         match (kind_of_type(ty), self) {
             (None, _) => true,
             (_, Self::None) => ty.accepts_none(),
-            (Some(SCALAR), _) => matches!(self, Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Complex(_)),
+            (Some(SCALAR_KIND), _) => matches!(self, Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Complex(_)),
             (Some(kind), _) => self.kind() == kind,
         }
     }
 }
 
-const SCALAR: &str = "Scalar";
+const SCALAR_KIND: &str = "Scalar";
 
 /// Returns the kind of the values of a type, for messages, or `None` if values of any kind are accepted.
 pub(crate) fn kind_of_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.required().kind {
         TypeKind::Tensor => "Tensor",
-        TypeKind::Scalar => SCALAR,
+        TypeKind::Scalar => SCALAR_KIND,
         TypeKind::Int | TypeKind::SymInt => "int",
         TypeKind::Float => "float",
         TypeKind::Bool | TypeKind::SymBool => "bool",

@@ -30,7 +30,8 @@ pub struct Stack {
 
 const INLINE_CAPACITY: usize = 8;
 
-/// The `inline_count` if the values are in `spilled`. It is greater than any index in `inline`, so one comparison tells the cases apart.
+/// The value of `inline_count` that means that all values are in `spilled`. It is greater than any index in `inline`, so one comparison
+/// tells the cases apart.
 const SPILLED: usize = usize::MAX;
 
 impl Stack {
@@ -281,16 +282,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]
-    enum Step {
+    enum StackOperation {
         Push(i64),
         Pop,
         DropTop(usize),
         SplitTop(usize),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![4 => any::<i64>().prop_map(Step::Push), 2 => Just(Step::Pop), 1 => (0..12_usize).prop_map(Step::DropTop),
-            1 => (0..12_usize).prop_map(Step::SplitTop)]
+    fn any_stack_operation() -> impl Strategy<Value = StackOperation> {
+        prop_oneof![4 => any::<i64>().prop_map(StackOperation::Push), 2 => Just(StackOperation::Pop), 1 => (0..12_usize).prop_map(StackOperation::DropTop),
+            1 => (0..12_usize).prop_map(StackOperation::SplitTop)]
     }
 
     fn integers(values: &[Value]) -> Vec<i64> {
@@ -299,20 +300,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stack_behaves_like_a_vector(steps in proptest::collection::vec(step(), 0..60)) {
+        fn a_stack_behaves_like_a_vector(steps in proptest::collection::vec(any_stack_operation(), 0..60)) {
             let (mut stack, mut vector) = (Stack::new(), Vec::new());
             for step in steps {
                 match step {
-                    Step::Push(value) => {
+                    StackOperation::Push(value) => {
                         stack.push(value);
                         vector.push(value);
                     }
-                    Step::Pop => prop_assert_eq!(stack.pop().is_some(), vector.pop().is_some()),
-                    Step::DropTop(count) => {
+                    StackOperation::Pop => prop_assert_eq!(stack.pop().is_some(), vector.pop().is_some()),
+                    StackOperation::DropTop(count) => {
                         stack.drop_top(count);
                         vector.truncate(vector.len().saturating_sub(count));
                     }
-                    Step::SplitTop(count) => {
+                    StackOperation::SplitTop(count) => {
                         let top = vector.len().checked_sub(count).map(|at| vector.split_off(at)).ok_or(vector.len());
                         prop_assert_eq!(stack.split_top(count).map(|own| integers(own.values())), top);
                     }

@@ -64,7 +64,7 @@ fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgum
         let expected = "1 or more, or -1 if `self` has elements";
         return Err(BadArgument::value("num_classes", num_classes, expected));
     }
-    Ok(Plan::checked(()))
+    Ok(Plan::without_outputs(()))
 }
 
 /// The gradient of [`embedding`](crate::embedding) for its table. A sparse gradient is refused.

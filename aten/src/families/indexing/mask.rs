@@ -13,7 +13,7 @@ pub fn masked_select(_: ...) -> Result<Tensor>;
 /// Returns the plan of [`masked_select`]. Its value is the sizes to which the tensor and the mask broadcast.
 #[op_plan(masked_select)]
 fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
-    mask_broadcast_sizes(this, mask).map(Plan::checked)
+    mask_broadcast_sizes(this, mask).map(Plan::without_outputs)
 }
 
 /// Checks a mask, and returns the sizes to which the tensor and the mask broadcast.

@@ -67,7 +67,7 @@ fn unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, B
     if this.geometry().count() == 0 && size.is_some_and(|&size| size > 0) {
         return Err(BadArgument::sizes("self", this.sizes(), "no slice without elements"));
     }
-    Ok(Plan::checked(UniquePlan { dim: size.map(|_| at) }))
+    Ok(Plan::without_outputs(UniquePlan { dim: size.map(|_| at) }))
 }
 
 /// Computes [`unique_consecutive`] of the slices along a dimension.

@@ -126,7 +126,7 @@ impl PlannedKernel<'_> {
                 );
                 quote! {
                     #plan
-                    let mut __out = __p::all_on(__plan.outputs, #device)?;
+                    let mut __out = __p::allocate_all_on(__plan.outputs, #device)?;
                     let __value = __plan.value;
                     #call?;
                     ::core::result::Result::Ok(__out)

@@ -16,7 +16,7 @@ pub trait ArgumentKind: 'static {
     /// The argument's type in a condition, which only reads written arguments.
     type SharedType<'a>;
     /// Whether a kernel writes to the argument.
-    const WRITTEN: bool = false;
+    const IS_WRITTEN: bool = false;
 
     /// Returns the argument in the form that a condition takes.
     fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a>;
@@ -113,7 +113,7 @@ where
 {
     type Type<'a> = &'a mut T;
     type SharedType<'a> = &'a T;
-    const WRITTEN: bool = true;
+    const IS_WRITTEN: bool = true;
 
     #[inline(always)]
     fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
@@ -133,7 +133,7 @@ where
 {
     type Type<'a> = Option<&'a mut T>;
     type SharedType<'a> = Option<&'a T>;
-    const WRITTEN: bool = true;
+    const IS_WRITTEN: bool = true;
 
     #[inline(always)]
     fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
@@ -168,10 +168,10 @@ where
 
 /// A type that an operator's argument refers to by `&mut`.
 pub trait Rebind {
-    /// The type of a boxed kernel's result for the argument.
+    /// The type of the result that a boxed kernel returns for a written argument.
     type Handle: Output;
 
-    /// Replaces the value with the handle.
+    /// Replaces the caller's tensor, or list of tensors, with the tensors that a boxed kernel returned.
     fn rebind(&mut self, handle: Self::Handle);
 }
 

@@ -12,7 +12,7 @@ mod results;
 use std::any::TypeId;
 use std::marker::PhantomData;
 
-use crate::call::boxed::Conditions;
+use crate::call::boxed::ConditionState;
 use crate::call::dispatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
@@ -30,13 +30,13 @@ pub use results::{NewValue, WrittenArgument};
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
 
 /// Implements [`Signature`] for each number of arguments.
-macro_rules! signatures {
+macro_rules! impl_signatures {
     ([$($before:tt)*] $count:literal) => {
-        signatures! { @ $count $($before)* }
+        impl_signatures! { @ $count $($before)* }
     };
     ([$($before:tt)*] ($kind:ident $argument:ident $life:lifetime $count:literal) $($rest:tt)*) => {
-        signatures! { @ $count $($before)* }
-        signatures! { [$($before)* ($kind $argument $life $count)] $($rest)* }
+        impl_signatures! { @ $count $($before)* }
+        impl_signatures! { [$($before)* ($kind $argument $life $count)] $($rest)* }
     };
     (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
@@ -45,8 +45,8 @@ macro_rules! signatures {
             type Predicate = for<'a> fn($($kind::SharedType<'a>),*) -> bool;
             const ADAPTERS: &'static TypedAdapters = &TypedAdapters {
                 slow_path: CodePointer::from_fn::<Self::Kernel>(Self::slow_path),
-                boxed: CodePointer::from_fn::<Self::Kernel>(Self::boxed),
-                marked: CodePointer::from_fn::<Self::Kernel>(Self::marked),
+                run_boxed: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed),
+                run_boxed_unless_skipped: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed_unless_skipped),
                 unbox: Self::unbox,
                 function_type: TypeId::of::<for<$($life),*> fn($($kind::Type<$life>),*) -> Result<R>>(),
                 closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::Type<$life>),*) -> Result<R> + Send + Sync>(),
@@ -59,7 +59,7 @@ macro_rules! signatures {
         #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Sig<($($kind,)*), R, O> {
             /// Whether each argument is written, but is not a result.
-            const WRITTEN_NOT_RETURNED: [bool; $count] = [$($kind::WRITTEN && result_position($at, O::ALL).is_none()),*];
+            const WRITTEN_NOT_RETURNED: [bool; $count] = [$($kind::IS_WRITTEN && result_position($at, O::ALL).is_none()),*];
             const HAS_WRITTEN_NOT_RETURNED: bool = false $(|| Self::WRITTEN_NOT_RETURNED[$at])*;
 
             /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel.
@@ -79,7 +79,7 @@ macro_rules! signatures {
             }
 
             /// Puts the arguments on a stack and runs the slot's boxed kernel. Its conditions were evaluated before.
-            fn boxed<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow_path`.
                 let operator = unsafe { table.operator() };
                 let mut stack = if $count < MIN_SHARED_ARGUMENTS {
@@ -98,7 +98,7 @@ macro_rules! signatures {
             }
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
-            fn marked<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed_unless_skipped<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any_mark = |marks: Marks| false $(|| $argument.has_any_mark(marks))*;
                 match table.as_bound().and_then(|table| table.skip_layers_unless_marked(keys, has_any_mark)) {
                     Some((code, keys)) => {
@@ -106,7 +106,7 @@ macro_rules! signatures {
                         let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                         kernel($($argument,)* keys, table)
                     }
-                    None => Self::boxed($($argument,)* keys, table),
+                    None => Self::run_boxed($($argument,)* keys, table),
                 }
             }
 
@@ -126,7 +126,7 @@ macro_rules! signatures {
                         let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
                         match operator.typed_kernel(keys) {
                             Some(code) => (code, keys),
-                            None => return operator.run_boxed_out_of_line(keys, stack, Conditions::NotEvaluated),
+                            None => return operator.run_boxed_out_of_line(keys, stack, ConditionState::NotEvaluated),
                         }
                     }
                 };
@@ -153,10 +153,12 @@ macro_rules! signatures {
             fn call_closure<'a>($($argument: $kind::Type<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
                 type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::Type<$life>),*) -> Result<R> + Send + Sync;
                 // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
-                let closure = unsafe { &*closure_at::<Box<Closure<$($kind,)* R>>>(address) };
+                let closure = unsafe { &*closure_from_address::<Box<Closure<$($kind,)* R>>>(address) };
                 closure($($argument),*)
             }
 
+            /// Converts the arguments to the kernel's types, and calls the kernel.
+            ///
             /// # Safety
             ///
             /// The code is a kernel of the operator.
@@ -171,20 +173,20 @@ macro_rules! signatures {
     };
 }
 
-signatures! {
+impl_signatures! {
     [] (A0 a0 'a0 0) (A1 a1 'a1 1) (A2 a2 'a2 2) (A3 a3 'a3 3) (A4 a4 'a4 4) (A5 a5 'a5 5) (A6 a6 'a6 6) (A7 a7 'a7 7)
     (A8 a8 'a8 8) (A9 a9 'a9 9) (A10 a10 'a10 10) (A11 a11 'a11 11) (A12 a12 'a12 12) (A13 a13 'a13 13) (A14 a14 'a14 14) (A15 a15 'a15 15)
     (A16 a16 'a16 16) (A17 a17 'a17 17) (A18 a18 'a18 18) (A19 a19 'a19 19) (A20 a20 'a20 20) (A21 a21 'a21 21) (A22 a22 'a22 22) (A23 a23 'a23 23)
     (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
 }
 
-/// Returns the pointer whose address `box_typed_closure` in registration/registrar.rs passes in place of the keys.
-fn closure_at<T>(address: KeySet) -> *const T {
+/// Returns the pointer to a typed closure, whose address `box_typed_closure` in registration/registrar.rs passes in place of the keys.
+fn closure_from_address<T>(address: KeySet) -> *const T {
     std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
 }
 
-/// The number of arguments from which on shared code fills the stack. For fewer, each signature has its own code, which is faster but
-/// longer.
+/// The smallest number of arguments for which all signatures share the code that fills a boxed kernel's stack. With fewer arguments, each
+/// signature has its own code, which is faster but longer.
 const MIN_SHARED_ARGUMENTS: usize = 4;
 
 /// Runs the slot's boxed kernel, and returns its results.
@@ -197,7 +199,7 @@ fn call_boxed_kernel_for_values<'a>(
     count: usize,
 ) -> Result<&'a mut [Value]> {
     operator
-        .run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)
+        .run_boxed::<false>(table, keys, stack, ConditionState::NoneHolds)
         .map_err(|error| error.through_boxed_kernel(operator))?;
     results_on_stack(operator, stack, count)
 }
@@ -206,7 +208,7 @@ fn call_boxed_kernel_for_values<'a>(
 #[inline(never)]
 fn call_boxed_kernel<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
     operator
-        .run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)
+        .run_boxed::<false>(table, keys, stack, ConditionState::NoneHolds)
         .map_err(|error| error.through_boxed_kernel(operator))?;
     R::pop(operator, stack)
 }
@@ -216,7 +218,7 @@ fn call_boxed_kernel<R: Results>(operator: &Operator, table: TableRef, keys: Key
 fn call_boxed_with_wrong_kind(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
     let keys = guard::call_keys(operator.keys_of(arguments));
-    operator.run_boxed_out_of_line(keys, stack, Conditions::NotEvaluated)
+    operator.run_boxed_out_of_line(keys, stack, ConditionState::NotEvaluated)
 }
 
 /// Converts one argument of a boxed call to the type that a kernel takes.
