@@ -117,14 +117,14 @@ pub fn swapdims(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
     transpose_int(this, dim0, dim1)
 }
 
-/// Replaces the handle by its [`transpose_int`] view.
+/// Changes `self` to its [`transpose_int`] view, in place.
 #[op_def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
     *this = transpose_int(this, dim0, dim1)?;
     Ok(())
 }
 
-/// Replaces the handle by its [`t`] view.
+/// Changes `self` to its [`t`] view, in place.
 #[op_def("t_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn t_(this: &mut Tensor) -> Result<()> {
     *this = t(this)?;
