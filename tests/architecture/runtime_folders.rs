@@ -225,7 +225,7 @@ fn token_end(chars: &[char], at: usize) -> usize {
     }
 }
 
-/// Removes each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
+/// Removes from the tokens of a file each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
 fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let is_test = |at: usize| {

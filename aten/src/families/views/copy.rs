@@ -173,7 +173,7 @@ fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     Ok(Plan::checked(()))
 }
 
-/// Checks that a tensor that fills another has no dimensions.
+/// Checks that `value`, with which a `fill` operator fills a tensor, has no dimensions.
 pub(crate) fn check_fill_tensor(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),

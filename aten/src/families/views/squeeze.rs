@@ -31,7 +31,7 @@ pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
 }
 
 fn squeeze_listed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    // An empty list means no dimension here. For reductions it means all.
+    // If `dims` is empty, no dimension is squeezed, although `reduced_dims` reads an empty list as all dimensions.
     let rank = this.sizes().len();
     if rank == 0 {
         dims.iter().try_for_each(|&dim| wrap_dim("dim", dim, rank).map(drop))?;
