@@ -3804,7 +3804,7 @@ pub trait Methods {
     /// Returns `self`, or a copy in this dtype. An integer that the dtype cannot represent wraps.
     fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// Returns `self`, or a copy with these properties.
+    /// Returns `self`, or a copy with the given dtype, device and memory format.
     fn to_dtype_layout(&self) -> Result<Tensor>;
 
     /// Returns `self`, or a copy with the dtype and on the device of `other`.

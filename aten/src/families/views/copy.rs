@@ -106,7 +106,7 @@ pub fn to_device(_: ...) -> Result<Tensor> {
     to_copy_if_needed(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
 }
 
-/// Returns `self`, or a copy with these properties.
+/// Returns `self`, or a copy with the given dtype, device and memory format.
 #[op_def(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
