@@ -31,7 +31,7 @@ fn count_casts(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(CastCounter), stack)
 }
 
-/// Runs `f`, and returns its result and the number of casts.
+/// Runs `f`, and returns the number of casts and the result of `f`.
 fn with_cast_count<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
     let _counting = guard::include(CastCounter.into());
     let before = CAST_COUNT.get();
@@ -80,7 +80,7 @@ fn backward_inside_the_region_gives_the_same_gradient() -> Result<()> {
 }
 
 #[test]
-fn only_inputs_that_require_gradients_get_them_in_their_dtype() -> Result<()> {
+fn inputs_that_require_gradients_get_them_in_their_own_dtype() -> Result<()> {
     let _alone = lock_test();
     let (x, w) = (input()?, weight()?.detach()?);
     let x = x.requires_grad_(true)?;

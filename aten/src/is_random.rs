@@ -1,4 +1,4 @@
-//! Which operators draw random numbers.
+//! Detection of operators that draw random numbers.
 
 use dispatch_runtime::Operator;
 use dispatch_runtime::schema::TypeKind;

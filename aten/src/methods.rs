@@ -362,7 +362,7 @@ pub trait Methods {
     /// Returns a view with any sizes, strides and offset in the tensor's storage.
     fn as_strided(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
 
-    /// Replaces the handle by its `as_strided` view.
+    /// Changes `self` to its `as_strided` view, in place.
     fn as_strided_(&mut self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()>;
 
     /// Copies the result of `as_strided` to new memory.
@@ -2656,7 +2656,7 @@ pub trait Methods {
     /// Returns a view with the dimensions in reverse order.
     fn numpy_T(&self) -> Result<Tensor>;
 
-    /// For each element of `self`, a row that is 1 at this index and 0 elsewhere.
+    /// Converts each element of `self`, an index, to a row that is 1 at this index and 0 elsewhere.
     fn one_hot(&self, num_classes: i64) -> Result<Tensor>;
 
     /// A tensor of ones with the sizes, dtype and device of `self`.
@@ -3580,13 +3580,13 @@ pub trait Methods {
     /// Returns a view without the dimensions of size 1.
     fn squeeze(&self) -> Result<Tensor>;
 
-    /// Replaces the handle by its `squeeze` view.
+    /// Changes `self` to its `squeeze` view, in place.
     fn squeeze_(&mut self) -> Result<()>;
 
-    /// Replaces the handle by its `squeeze_dim` view.
+    /// Changes `self` to its `squeeze_dim` view, in place.
     fn squeeze__dim(&mut self, dim: i64) -> Result<()>;
 
-    /// Replaces the handle by its `squeeze_dims` view.
+    /// Changes `self` to its `squeeze_dims` view, in place.
     fn squeeze__dims(&mut self, dim: &[i64]) -> Result<()>;
 
     /// Copies the result of `squeeze` to new memory.
@@ -3607,10 +3607,10 @@ pub trait Methods {
     /// `squeeze_copy`, into a tensor of the caller's.
     fn squeeze_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Returns a view without this dimension, if it has size 1.
+    /// Returns a view without the dimension `dim`, if it has size 1.
     fn squeeze_dim(&self, dim: i64) -> Result<Tensor>;
 
-    /// Returns a view without those of these dimensions that have size 1.
+    /// Returns a view without the dimensions in `dim` that have size 1.
     fn squeeze_dims(&self, dim: &[i64]) -> Result<Tensor>;
 
     /// Computes the standard deviation of all elements, with Bessel's correction or without.
@@ -3730,7 +3730,7 @@ pub trait Methods {
     /// Returns the transposed view of a matrix. A vector or a single element is unchanged.
     fn t(&self) -> Result<Tensor>;
 
-    /// Replaces the handle by its `t` view.
+    /// Changes `self` to its `t` view, in place.
     fn t_(&mut self) -> Result<()>;
 
     /// Copies the result of `t` to new memory.
@@ -3804,7 +3804,7 @@ pub trait Methods {
     /// Returns `self`, or a copy in this dtype. An integer that the dtype cannot represent wraps.
     fn to_dtype(&self, dtype: DType, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
-    /// Returns `self`, or a copy with these properties.
+    /// Returns `self`, or a copy with the given dtype, device and memory format.
     fn to_dtype_layout(&self) -> Result<Tensor>;
 
     /// Returns `self`, or a copy with the dtype and on the device of `other`.
@@ -3824,7 +3824,7 @@ pub trait Methods {
     /// `trace`, into a tensor of the caller's.
     fn trace_out(&self, out: &mut Tensor) -> Result<()>;
 
-    /// Replaces the handle by its `transpose_int` view.
+    /// Changes `self` to its `transpose_int` view, in place.
     fn transpose_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
 
     /// Copies the result of `transpose_int` to new memory.
@@ -3956,7 +3956,7 @@ pub trait Methods {
     /// Returns a view with one more dimension of size 1.
     fn unsqueeze(&self, dim: i64) -> Result<Tensor>;
 
-    /// Replaces the handle by its `unsqueeze` view.
+    /// Changes `self` to its `unsqueeze` view, in place.
     fn unsqueeze_(&mut self, dim: i64) -> Result<()>;
 
     /// Copies the result of `unsqueeze` to new memory.

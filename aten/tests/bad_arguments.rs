@@ -1,4 +1,4 @@
-//! Tests of `BadArgument`: a program reads from its fields what to change, and calls again.
+//! Tests that the fields of a `BadArgument` hold the expected value, with which a program can correct its call.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

@@ -137,7 +137,7 @@ fn factories_use_the_given_device() {
 }
 
 #[test]
-fn like_factories_use_the_given_device_or_the_tensors() {
+fn like_factories_use_the_given_device_or_that_of_the_tensor() {
     type LikeFactory = fn(&Tensor, Option<Device>) -> Result<Tensor>;
     let factories: [(&str, LikeFactory); 9] = [
         ("empty_like", |x, device| aten::empty_like(x, None, None, device, None, None)),

@@ -197,7 +197,7 @@ impl AttentionWeights {
     }
 }
 
-const MASKED_RESULT: [f64; 16] = [
+const MASKED_ATTENTION_RESULT: [f64; 16] = [
     1.352170243,
     -0.7573416411,
     1.48579881,
@@ -230,7 +230,7 @@ fn multi_head_attention_with_masks_matches_pytorch() {
     let attend =
         |options| functional::multi_head_attention_forward(&query, &key, &key, &parameters.layer(), options).unwrap();
     let (result, weights) = attend(options);
-    assert_near(&result, &MASKED_RESULT);
+    assert_near(&result, &MASKED_ATTENTION_RESULT);
     assert_near(
         &weights.unwrap(),
         &[
@@ -249,7 +249,7 @@ fn multi_head_attention_with_masks_matches_pytorch() {
         ],
     );
     let (result, weights) = attend(AttentionOptions { weights: ReturnedWeights::None, ..options });
-    assert_near(&result, &MASKED_RESULT);
+    assert_near(&result, &MASKED_ATTENTION_RESULT);
     assert!(weights.is_none());
 }
 

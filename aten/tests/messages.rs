@@ -9,7 +9,7 @@ fn zeros(sizes: &[i64]) -> Tensor {
     Tensor::zeros(sizes, DType::F32).unwrap()
 }
 
-fn classes(sizes: &[i64]) -> Tensor {
+fn class_indices(sizes: &[i64]) -> Tensor {
     Tensor::zeros(sizes, DType::I64).unwrap()
 }
 
@@ -69,13 +69,13 @@ fn loss_errors_name_the_argument() {
         aten::l1_loss(&zeros(&[2, 3]), &zeros(&[2, 4]), 1) =>
             "`aten::l1_loss`: argument `target` has sizes [2, 4], which do not broadcast with [2, 3]: counted from the last, sizes \
              must be equal, or one of them 1";
-        aten::cross_entropy_loss(&zeros(&[2, 5]), &classes(&[3]), None, 1, -100, 0.0) =>
+        aten::cross_entropy_loss(&zeros(&[2, 5]), &class_indices(&[3]), None, 1, -100, 0.0) =>
             "`aten::cross_entropy_loss`: argument `target` has sizes [3], but must have [2], as `self` has sizes [2, 5], with the \
              classes in dimension 1";
-        aten::cross_entropy_loss(&zeros(&[2, 5]), &classes(&[2]), Some(&zeros(&[4])), 1, -100, 0.0) =>
+        aten::cross_entropy_loss(&zeros(&[2, 5]), &class_indices(&[2]), Some(&zeros(&[4])), 1, -100, 0.0) =>
             "`aten::cross_entropy_loss`: argument `weight` has sizes [4], but must have [5], one for each class in dimension 1 of \
              `self`, which has [2, 5]";
-        aten::nll_loss(&zeros(&[2, 5]), &classes(&[3]), None, 1, -100) =>
+        aten::nll_loss(&zeros(&[2, 5]), &class_indices(&[3]), None, 1, -100) =>
             "`aten::nll_loss`: argument `target` has sizes [3], but must have [2], as `self` has without its class dimension";
         aten::cosine_embedding_loss(&zeros(&[2, 3]), &zeros(&[2, 3]), &zeros(&[4]), 0.0, 1) =>
             "`aten::cosine_embedding_loss`: argument `target` has sizes [4], but must have [2], as `input1` has sizes [2, 3]";

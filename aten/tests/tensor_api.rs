@@ -117,7 +117,7 @@ fn default_device_ends_with_its_guard() {
 }
 
 #[test]
-fn out_form_of_an_operator_with_a_plan_has_its_sizes() {
+fn out_form_resizes_an_empty_out_and_refuses_other_sizes() {
     let on_meta = |sizes: &[i64], dtype| Tensor::zeros(sizes, (dtype, Device::META)).unwrap();
     let (x, index) = (on_meta(&[2, 3], DType::F32), on_meta(&[2, 1], DType::I64));
     let mut out = on_meta(&[0], DType::F32);

@@ -15,7 +15,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Adds the Rust files in a folder, without those of other crates in it.
+/// Adds the Rust files in a folder and its subfolders to `files`, except those of nested crates.
 fn collect_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     if folder.join("Cargo.toml").exists() {
@@ -42,7 +42,7 @@ fn kernel_locations_in_the_readme_are_right() {
         };
         let text = fs::read_to_string(root.join(file)).unwrap();
         let from = line.parse::<usize>().unwrap() - 1;
-        // The line has an attribute, with the name on the next line, or begins a macro's table with a row of this name.
+        // The location is an attribute with the kernel's name on the next line, or a macro call with a row that begins with this name.
         let mut item = text.lines().skip(from).take_while(|line| *line != "}");
         let is_table = text.lines().nth(from).is_some_and(|line| line.ends_with("! {"));
         let row = format!("    {kernel}");

@@ -20,7 +20,7 @@ enum CrateRole {
     /// The test suite for backends. It knows no backend.
     Conformance,
     Facade,
-    /// A program over the facade, with its tests.
+    /// A program that uses the facade, such as the inspector, with its tests.
     Program,
     /// An application or a library as users write it: an example, or a crate for ui-tests.
     UserCode,
@@ -72,7 +72,8 @@ impl CrateRole {
         known.contains(&other)
     }
 
-    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of them.
+    /// Whether the tests and examples of a crate with this role may depend on a crate with the role `other`. They run kernels, so any backend
+    /// or layer is allowed, but no crate that uses all of them.
     fn tests_may_depend_on(self, other: Self) -> bool {
         let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::UserCode);
         self.may_depend_on(other) || !from_all
@@ -125,7 +126,7 @@ fn dependencies_follow_the_order() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Returns the violations of an invented workspace with the real crates' names and these lines in some manifests.
+/// Returns the violations of a sample workspace: crates with real names, and the given lines in their manifests.
 fn violations_of_sample(lines: &[(&str, &str)]) -> Vec<String> {
     let folders = [
         (".", "opdispatch"),

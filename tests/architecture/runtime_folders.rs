@@ -84,7 +84,7 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
     if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
 
-/// Returns the name after `crate` in each path of a file, with its line. It is `None` if a path ends at the root or is `crate::*`.
+/// Returns the name after `crate` in each path of a file, with its line. The name is `None` if a path ends at the root or is `crate::*`.
 fn names_after_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let mut module: Vec<&str> = file.strip_suffix(".rs").unwrap().split('/').collect();
@@ -225,7 +225,7 @@ fn token_end(chars: &[char], at: usize) -> usize {
     }
 }
 
-/// Removes each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
+/// Removes from the tokens of a file each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
 fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let is_test = |at: usize| {

@@ -14,8 +14,8 @@ pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N
     Ok(())
 }
 
-/// Checks that `grad_output` has the sizes of the operator's result, and the device and the dtype of the input `this`. Errors call the
-/// input `name`.
+/// Checks that `grad_output` has the sizes of the operator's result, and the device and the dtype of the input `this`. Errors
+/// call the input by `name`.
 pub(crate) fn check_grad_output(
     grad_output: &Tensor,
     (name, this): (&'static str, &Tensor),

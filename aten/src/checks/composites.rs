@@ -1,4 +1,4 @@
-//! Checks that the sizes, dtypes or batch dimensions of several arguments agree.
+//! Checks that composites make before they call other operators: the sizes, dtypes or batch dimensions of several arguments agree.
 //!
 //! A composite operator names such a check in `check = ..`. The check runs only if the body fails, so that the error has the argument names
 //! and the sizes of the caller. It never refuses arguments that the body accepts.

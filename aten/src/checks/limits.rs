@@ -4,7 +4,7 @@
 
 use dispatch_runtime::{BadArgument, OutOfMemory, Result, Tensor};
 
-/// The largest number of returned tensors, or of operator calls in a loop. This number of calls takes a minute or longer.
+/// The largest allowed number of operator calls in a loop, and of tensors that an operator returns. So many calls take a minute or longer.
 const MAX_CALLS: i64 = 1 << 24;
 
 /// The approximate size of a tensor in bytes, without its elements.
@@ -17,7 +17,7 @@ const TENSOR_BODY_BYTES: usize = 512;
 /// Returns [`BadArgument`] if `count` is above the limit, or if memory for the tensors cannot be allocated. The check is made here, because
 /// later the tensors are made one by one and a failed allocation would abort the program.
 pub(crate) fn reserve_tensors(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
-    check_calls(argument, count)?;
+    check_call_count(argument, count)?;
     let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR_BODY_BYTES]>::new());
     let fits = usize::try_from(count)
         .is_ok_and(|count| bodies.try_reserve_exact(count).is_ok() && tensors.try_reserve_exact(count).is_ok());
@@ -31,15 +31,15 @@ pub(crate) fn reserve_tensors(argument: &'static str, count: i64) -> Result<Vec<
 /// Checks that a loop of `count` operator calls ends in a reasonable time.
 ///
 /// ```
-/// assert!(aten::check_calls("n", 1000).is_ok());
-/// let error = aten::check_calls("n", i64::MAX).unwrap_err();
+/// assert!(aten::check_call_count("n", 1000).is_ok());
+/// let error = aten::check_call_count("n", i64::MAX).unwrap_err();
 /// assert!(error.to_string().starts_with("argument `n` is 9223372036854775807, but must be at most"));
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] if `count` is above 2^24.
-pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
+pub fn check_call_count(argument: &'static str, count: i64) -> Result<(), BadArgument> {
     if count <= MAX_CALLS { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MAX_CALLS)) }
 }
 

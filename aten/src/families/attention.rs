@@ -23,7 +23,7 @@ pub(crate) mod operators {
 )]
 pub fn _scaled_dot_product_flash_attention_for_cpu(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The plan of attention by a blocked kernel.
+/// The plan of scaled dot-product attention by a blocked kernel.
 pub struct AttentionPlan {
     /// The factor by which the products of queries and keys are multiplied.
     pub scale: f64,
@@ -37,7 +37,7 @@ impl AttentionPlan {
 
     /// Whether blocked kernels support these arguments.
     #[must_use]
-    pub fn supports(
+    pub fn blocked_kernel_supports(
         query: &Tensor,
         key: &Tensor,
         value: &Tensor,

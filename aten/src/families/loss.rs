@@ -28,7 +28,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Returns the reduction with PyTorch's number.
+    /// Converts PyTorch's number of a reduction: 0 for none, 1 for the mean, 2 for the sum.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Reduction {
         }
     }
 
-    /// Reduces the losses.
+    /// Reduces the losses of all elements to their mean or sum, or returns them unchanged.
     pub(crate) fn apply(self, losses: Tensor) -> Result<Tensor> {
         match self {
             Self::None => Ok(losses),
@@ -51,7 +51,7 @@ impl Reduction {
         }
     }
 
-    /// Returns the factor of the gradient of each loss.
+    /// Returns the gradient of the reduced loss for the loss of one element: `1 / count` for the mean, else 1.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     pub fn gradient_scale(self, input: &Tensor) -> f64 {
@@ -59,7 +59,7 @@ impl Reduction {
     }
 }
 
-/// Reduces losses by PyTorch's number of a reduction.
+/// Reduces the losses of all elements, as PyTorch's number `reduction` says.
 fn reduce_losses(losses: Tensor, reduction: i64) -> Result<Tensor> {
     Reduction::parse(reduction)?.apply(losses)
 }

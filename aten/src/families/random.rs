@@ -39,7 +39,7 @@ fn check_floating(this: &Tensor, allow_complex: bool) -> Result<(), BadArgument>
     }
 }
 
-/// Returns an error if `fits` is false. NaN never fits.
+/// Refuses `value` if `fits`, the result of comparing it with the bounds, is false. NaN is refused, as its comparisons are false.
 fn check_range(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
     if fits { Ok(()) } else { Err(BadArgument::number(argument, value, expected)) }
 }

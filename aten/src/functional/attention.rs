@@ -58,9 +58,10 @@ pub enum ReturnedWeights {
 /// The masks of a multi-head attention, and the attention weights to return.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct AttentionOptions<'a> {
-    /// True for keys that all queries ignore, or numbers to add to the products with each key.
+    /// The mask of the keys: true for keys that all queries ignore, or numbers to add to the products with each key.
     pub key_padding_mask: Option<&'a Tensor>,
-    /// True for pairs of query and key to ignore, or numbers to add to their products. One mask for all, or one for each item and head.
+    /// The mask of the pairs of query and key: true for pairs to ignore, or numbers to add to their products. One mask for all, or one for
+    /// each item and head.
     pub attn_mask: Option<&'a Tensor>,
     /// The attention weights to return.
     pub weights: ReturnedWeights,

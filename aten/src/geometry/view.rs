@@ -22,7 +22,7 @@ pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometr
     general_view_geometry(geometry, size)
 }
 
-/// Returns the same as [`view_geometry`], for a tensor that is not canonical or a size of -1.
+/// Computes [`view_geometry`] if its fast path does not apply: for a geometry that is not canonical, a size of -1, or no elements.
 fn general_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let size = infer_size("size", size, geometry.count())?;
     if size[..] == *geometry.sizes() {

@@ -90,7 +90,7 @@ impl Convert for Tensor {
         }
         let fetched = self.to((dtype, Device::CPU))?;
         if fetched.has_any_mark(Marks::NOT_ON_HOST) {
-            // The layer of this tensor returns an error that says why it has no single element.
+            // Only a layer has the elements of this tensor. Its kernel of this operator returns an error with the reason.
             crate::_local_scalar_dense(&fetched)?;
         }
         let elements = fetched.elements::<N::Element>()?;

@@ -112,7 +112,7 @@ fn compute_dtype(dtype: DType) -> DType {
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
 fn fused_sdp_choice(_: ...) -> i64 {
-    let fits = AttentionPlan::supports(query, key, value, attn_mask, dropout_p, enable_gqa)
+    let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.

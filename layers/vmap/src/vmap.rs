@@ -121,7 +121,7 @@ impl Vmap {
             return self.run_chunk(&f, &structure, mapped, size);
         }
         let calls = (size - 1) / chunk + 1;
-        aten::check_calls("chunk_size", calls).map_err(|_| {
+        aten::check_call_count("chunk_size", calls).map_err(|_| {
             BadArgument::value("chunk_size", chunk, format!("more, as {size} slices would take {calls} calls"))
         })?;
         let mut parts = Vec::new();

@@ -45,7 +45,7 @@ const REQUIRE_VARIABLE: &str = "OPDISPATCH_REQUIRE";
 #[track_caller]
 pub fn tool_or_skip<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
     let list = std::env::var_os(REQUIRE_VARIABLE).unwrap_or_default();
-    match decide(tool, answer, &list.to_string_lossy()) {
+    match tool_or_message(tool, answer, &list.to_string_lossy()) {
         Ok(Ok(found)) => Some(found),
         Ok(Err(skipped)) => {
             println!("{skipped}");
@@ -55,8 +55,8 @@ pub fn tool_or_skip<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T>
     }
 }
 
-/// Decides about a test: returns the tool, or the reason why the test is skipped, or (outer error) why it fails.
-fn decide<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
+/// Returns the tool, or the message of a skipped test. The outer error is the message of a failed test.
+fn tool_or_message<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
     let required = required_tools(list)?;
     answer.map(Ok).or_else(|missing| {
         let name = tool.name();
@@ -86,16 +86,16 @@ fn required_tools(list: &str) -> Result<Vec<Tool>, String> {
 mod tests {
     use super::*;
 
-    const ABSENT: Result<i32, &str> = Err("there is none");
+    const MISSING_TOOL: Result<i32, &str> = Err("there is none");
 
     #[test]
     fn missing_tool_skips_the_test_unless_required() {
         for list in ["", "emulator", " emulator , browser,"] {
-            let skipped = decide(Tool::Nvrtc, ABSENT, list).unwrap().unwrap_err();
+            let skipped = tool_or_message(Tool::Nvrtc, MISSING_TOOL, list).unwrap().unwrap_err();
             assert_eq!(skipped, "SKIPPED: there is none (OPDISPATCH_REQUIRE=nvrtc makes this a failure)");
         }
         for list in ["nvrtc", "emulator,nvrtc", " browser, nvrtc "] {
-            let failed = decide(Tool::Nvrtc, ABSENT, list).unwrap_err();
+            let failed = tool_or_message(Tool::Nvrtc, MISSING_TOOL, list).unwrap_err();
             assert_eq!(failed, "OPDISPATCH_REQUIRE requires the tool `nvrtc`: there is none");
         }
     }
@@ -103,14 +103,14 @@ mod tests {
     #[test]
     fn available_tool_is_returned() {
         for list in ["", "browser", "emulator,nvrtc,browser"] {
-            assert_eq!(decide(Tool::Browser, Ok::<_, &str>(7), list), Ok(Ok(7)));
+            assert_eq!(tool_or_message(Tool::Browser, Ok::<_, &str>(7), list), Ok(Ok(7)));
         }
     }
 
     #[test]
     fn unknown_tool_name_is_an_error() {
-        for answer in [Ok(7), ABSENT] {
-            let failed = decide(Tool::Browser, answer, "browser,nvcc").unwrap_err();
+        for answer in [Ok(7), MISSING_TOOL] {
+            let failed = tool_or_message(Tool::Browser, answer, "browser,nvcc").unwrap_err();
             let expected = "OPDISPATCH_REQUIRE: there is no tool `nvcc`; name some of emulator,nvrtc,browser";
             assert_eq!(failed, expected);
         }

@@ -178,7 +178,7 @@ pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result
     if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
 }
 
-/// Returns the result's dtype. Refuses an `alpha` of another kind of number.
+/// Returns the result's dtype. Refuses an `alpha` of another kind, such as a float for integers.
 fn check_alpha_kind(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
     let dtype = result_dtype([this, other]);
     let is_of_kind = match alpha {

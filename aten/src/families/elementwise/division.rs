@@ -60,7 +60,7 @@ pub fn fmod(_: ...) -> Result<Tensor>;
 #[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = fmod(this, &Tensor::number(other)))]
 pub fn fmod_scalar(_: ...) -> Result<Tensor>;
 
-/// Returns the spec of an elementwise operator's result. Errors call the second operand `name`.
+/// Returns the spec of an elementwise operator's result. Errors call the second operand by `name`.
 pub(super) fn pointwise_spec(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
     let dtype = promotion.result_dtype(&[this, other]);
     let named =

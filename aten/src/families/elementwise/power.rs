@@ -97,8 +97,8 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     cast(&product, this.dtype())
 }
 
-/// The largest exponent that two powers in double precision reach. Beyond it, the result is zero or infinity for all but the smallest
-/// numbers.
+/// The largest exponent of [`ldexp`], to which larger ones are clamped: the product of two powers of two in double precision reaches
+/// `2^2046`. Larger exponents overflow for all but the smallest numbers.
 const MAX_EXPONENT: f64 = 2046.0;
 
 /// `self * 2^other`, in place

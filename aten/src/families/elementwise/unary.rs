@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-use crate::{add, add_scalar, arange_start_step, check_calls, copy_, sum_dim_intlist, unsqueeze};
+use crate::{add, add_scalar, arange_start_step, check_call_count, copy_, sum_dim_intlist, unsqueeze};
 
 /// `-self`
 #[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, dtypes(all), check = check_negation(this), inplace, out = "out")]
@@ -212,7 +212,7 @@ pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
 #[op_def("mvlgamma(Tensor self, int p) -> Tensor", out = "out")]
 pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
     // The sum has `p` terms.
-    check_calls("p", p)?;
+    check_call_count("p", p)?;
     #[expect(clippy::cast_precision_loss, reason = "a count up to 2^24 is exact")]
     let count = if p < 1 { return Err(BadArgument::number("p", p, 1..).into()) } else { p as f64 };
     let (first, half, dtype) =

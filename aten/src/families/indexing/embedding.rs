@@ -51,7 +51,7 @@ fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     }
 }
 
-/// For each element of `self`, a row that is 1 at this index and 0 elsewhere.
+/// Converts each element of `self`, an index, to a row that is 1 at this index and 0 elsewhere.
 #[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent, plan)]
 pub fn one_hot(_: ...) -> Result<Tensor>;
 

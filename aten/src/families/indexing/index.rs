@@ -33,7 +33,7 @@ fn gather_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, B
     Ok(Plan::new(at, [Spec::contiguous(this.dtype(), index.sizes())]))
 }
 
-/// Refuses an index that is larger than `other` in any dimension but `except`.
+/// Refuses an index tensor that is larger than `other` in any dimension but `except`.
 pub(crate) fn check_index_sizes(
     argument: &'static str,
     index: &Tensor,

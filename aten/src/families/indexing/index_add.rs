@@ -44,7 +44,7 @@ fn index_fill_int_tensor_any(_plan: &usize, out: &mut Tensor, _: ...) -> Result<
     index_fill_int_scalar_out(this, dim, index, crate::_local_scalar_dense(value)?, out)
 }
 
-/// Returns the plan of `index_fill`. Its value is the dimension.
+/// Returns the plan of `index_fill`. The plan's value is the dimension.
 fn index_fill_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     index_vector_length(index)?;
@@ -105,7 +105,7 @@ fn index_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
     ScatterReducePlan::with_reduction(this, index_source_plan(this, dim, index, source)?, reduce, &words)
 }
 
-/// Returns the plan of an operator that writes a `source` at indices of a dimension. Its value is the dimension.
+/// Returns the plan of an operator that writes a `source` at indices of a dimension. The plan's value is the dimension.
 fn index_source_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_vector_length(index)?;

@@ -10,7 +10,7 @@ use crate::prelude::*;
 #[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
 pub fn masked_select(_: ...) -> Result<Tensor>;
 
-/// Returns the plan of [`masked_select`]. Its value is the sizes to which the tensor and the mask broadcast.
+/// Returns the plan of [`masked_select`]. The plan's value is the sizes to which the tensor and the mask broadcast.
 #[op_plan(masked_select)]
 fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
     mask_broadcast_sizes(this, mask).map(Plan::without_outputs)

@@ -29,7 +29,7 @@ pub struct ScatterReducePlan {
 }
 
 impl ScatterReducePlan {
-    /// Parses `reduce` as one of these names, and adds it to the plan of the operator. Refuses maxima and minima of complex numbers.
+    /// Parses `reduce` as one of `names`, and adds it to the plan of a scatter operator. Refuses maxima and minima of complex numbers.
     pub(crate) fn with_reduction(
         this: &Tensor,
         Plan { value: dim, outputs }: Plan<usize>,

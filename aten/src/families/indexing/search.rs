@@ -11,7 +11,7 @@ use dispatch_runtime::{BadArgument, DTypes, Spec};
 )]
 pub fn searchsorted(_: ...) -> Result<Tensor>;
 
-/// Returns the plan of [`searchsorted`]. Its value is whether values are inserted after equal elements.
+/// Returns the plan of [`searchsorted`]. The plan's value is whether values are inserted after equal elements.
 #[op_plan(searchsorted)]
 fn searchsorted_plan(
     sorted_sequence: &Tensor,

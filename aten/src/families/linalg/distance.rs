@@ -96,7 +96,7 @@ pub fn _cdist_backward(_: ...) -> Result<Tensor>;
 #[op_plan(_cdist_backward)]
 fn cdist_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     let spec = cdist_spec(x1, x2, p)?;
-    check_like_result([("grad", grad), ("cdist", cdist)], &spec)?;
+    check_sizes_and_dtype([("grad", grad), ("cdist", cdist)], &spec)?;
     let mut sizes = Dims::from_slice(spec.geometry.sizes());
     if let (Some(last), Some(&width)) = (sizes.last_mut(), x1.sizes().last()) {
         *last = width;
@@ -145,7 +145,7 @@ pub fn _pdist_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_pdist_backward)]
 fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_like_result([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
+    check_sizes_and_dtype([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
@@ -180,7 +180,7 @@ fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     Ok(Spec::contiguous(x1.dtype(), &sizes))
 }
 
-fn check_like_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
+fn check_sizes_and_dtype(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
     for (name, tensor) in tensors {
         if tensor.sizes() != spec.geometry.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()).because("the result has"));

@@ -65,7 +65,7 @@ impl Operand {
         Ok(Self { tensor, labels })
     }
 
-    /// Sums over the dimensions whose label `is_kept` rejects.
+    /// Sums over all dimensions except those whose label `is_kept` accepts.
     fn sum_except(mut self, is_kept: impl Fn(&Label) -> bool) -> Result<Self> {
         let summed_dims: Dims = (0..self.labels.len()).filter(|&at| !is_kept(&self.labels[at])).map(to_i64).collect();
         if !summed_dims.is_empty() {
@@ -75,7 +75,7 @@ impl Operand {
         Ok(self)
     }
 
-    /// Removes dimensions of size 1 that the other operand has too, because they broadcast.
+    /// Removes each dimension of size 1 whose label the other operand has too. It would only be broadcast.
     fn squeeze_broadcast(mut self, other: &Self) -> Result<Self> {
         for at in (0..self.labels.len()).rev() {
             if self.tensor.sizes()[at] == 1 && other.labels.contains(&self.labels[at]) {
@@ -112,7 +112,7 @@ fn find_repeated(labels: &[Label]) -> Option<(usize, usize)> {
     labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
 }
 
-/// Contracts two operands: multiplies them and sums over all labels that are not needed any more.
+/// Contracts two operands: multiplies them, and sums over the labels that neither the output nor another operand has.
 ///
 /// The dimensions are in the order of the final output if possible, so that a permutation at the end is seldom needed.
 fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
@@ -242,8 +242,9 @@ fn implicit_output(all: &[Label]) -> Vec<Label> {
     output
 }
 
-/// Parses the labels of one operand. `covered` returns the number of dimensions of its ellipsis, given the number of letters and whether
-/// there is an ellipsis.
+/// Parses the labels of one operand. Returns them, and the number of dimensions of its ellipsis.
+///
+/// `covered` computes this number from the number of letters, and whether there is an ellipsis.
 fn parse_labels(
     word: &str,
     covered: impl Fn(usize, bool) -> Option<usize>,

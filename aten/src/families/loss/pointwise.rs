@@ -141,7 +141,7 @@ fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadA
     loss_plan(this, target, reduction)
 }
 
-/// Plans the gradient. The plan's value is the factor of each element's gradient.
+/// Plans the gradient of binary cross entropy. The plan's value is the factor of each element's gradient.
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_bce_sizes(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;

@@ -79,7 +79,7 @@ fn log_softmax_backward_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
     plan_softmax_backward(grad_output, output, dim, input_dtype)
 }
 
-/// Returns the plan of a softmax. Its value is the dimension.
+/// Returns the plan of a softmax. The plan's value is the dimension.
 fn plan_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
@@ -89,7 +89,7 @@ fn plan_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<us
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
 }
 
-/// Returns the plan of the gradient of a softmax. Its value is the dimension.
+/// Returns the plan of the gradient of a softmax. The plan's value is the dimension.
 fn plan_softmax_backward(
     grad_output: &Tensor,
     output: &Tensor,

@@ -39,8 +39,8 @@ unpools! {
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor";
 }
 
-/// Checks the arguments and returns the sizes of the result. The window's stride and padding have no effect: the indices hold the
-/// positions.
+/// Checks the arguments of a max unpooling and returns the sizes of the result. The window's stride and padding have no effect: the indices
+/// hold the positions.
 fn unpool_sizes(
     rank: usize,
     this: &Tensor,

@@ -143,7 +143,7 @@ fn dropout_mask(input: &Tensor, p: f64, train: bool, unit: DropoutUnit) -> Resul
     Ok(Some(noise))
 }
 
-/// Draws the factor of each element. Returns `None` if nothing is dropped.
+/// Draws the factor by which a dropout multiplies each element. Returns `None` if nothing is dropped.
 fn dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropoutUnit) -> Result<Option<Tensor>> {
     let mut noise = dropout_mask(input, p, train, unit)?;
     if let Some(noise) = &mut noise {
@@ -166,7 +166,7 @@ fn apply_dropout_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropoutU
     }
 }
 
-/// Draws the factor and the summand of each element. Returns `None` if nothing is dropped.
+/// Draws the factor and the summand of each element for alpha dropout. Returns `None` if nothing is dropped.
 fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropoutUnit) -> Result<Option<[Tensor; 2]>> {
     /// The negative of the lower limit of `selu`.
     const NEGATED_SELU_LIMIT: f64 = 1.758_099_340_847_376_6;

@@ -79,7 +79,7 @@ pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
     leaky_relu_backward(grad_output, this, midpoint(bounds), self_is_result)
 }
 
-/// Checks the arguments and returns the bounds of the slopes.
+/// Checks the arguments of [`rrelu`] and returns the bounds of the slopes.
 fn slope_bounds(
     this: &Tensor,
     noise: &Tensor,
@@ -105,7 +105,7 @@ fn midpoint([lower, upper]: [f64; 2]) -> Scalar {
     f64::midpoint(lower, upper).into()
 }
 
-/// Draws the factors: random numbers between the bounds for elements that are not positive, 1 for the others.
+/// Draws the factor of each element: a random number between the bounds if the element is not positive, else 1.
 fn draw_slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
     // Not in place: a mapped function may draw different numbers for each slice of a tensor that the slices share.
     let slopes = crate::uniform(this, lower, upper, generator)?;

@@ -46,7 +46,7 @@ impl CellKind {
         }
     }
 
-    /// Computes the next state from the input's summands of the gates and from the previous state.
+    /// Computes the next state from the previous state and from `gates`, the input multiplied by its weights.
     fn step(self, gates: &Tensor, state: &[Tensor], weights: &CellWeights<'_>) -> Result<Vec<Tensor>> {
         let hidden = linear(&state[0], weights.hidden, weights.hidden_bias)?;
         match self {
@@ -123,7 +123,7 @@ fn concatenate_states(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
     Ok(only.clone())
 }
 
-/// Computes one step and returns the new state.
+/// Computes one step of a cell and returns the new state.
 fn step(
     cell: CellKind,
     input: &Tensor,

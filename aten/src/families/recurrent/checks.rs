@@ -7,7 +7,7 @@ use super::layers::RecurrentLayers;
 use crate::{check_dims_by_letter, check_dtypes};
 
 impl RecurrentLayers<'_> {
-    /// Checks that the parameters fit the input and the states.
+    /// Checks that the sizes and dtypes of the layers' parameters fit the input and the states `hx`.
     pub(super) fn check_params(
         &self,
         (name, input): (&'static str, &Tensor),
@@ -56,7 +56,7 @@ impl RecurrentLayers<'_> {
     }
 }
 
-/// Checks that the arguments of a step fit each other.
+/// Checks that the input, the states and the parameters of one step of a cell fit each other.
 pub(super) fn check_cell_arguments(
     cell: CellKind,
     input: &Tensor,

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 
 use super::cells::{CellKind, CellWeights, to_array};
 use super::packed_sequence::read_batch_sizes;
-use crate::{cat, check_calls, dropout, flatten_using_ints, reshape, select_int, stack, transpose_int};
+use crate::{cat, check_call_count, dropout, flatten_using_ints, reshape, select_int, stack, transpose_int};
 
 /// The parameters and options of stacked recurrent layers.
 pub(super) struct RecurrentLayers<'a> {
@@ -87,7 +87,7 @@ impl RecurrentLayers<'_> {
         if steps == 0 {
             return Err(BadArgument::sizes("input", input.sizes(), "at least one step").into());
         }
-        check_calls("input", steps)?;
+        check_call_count("input", steps)?;
         let sizes = vec![batch; usize::try_from(steps).unwrap_or(0)];
         let (output, final_states) = self.run(&flatten_using_ints(&input, 0, 1)?, &sizes, initial_state)?;
         let output = reshape(&output, &[steps, batch, output.sizes()[1]])?;

@@ -109,7 +109,7 @@ fn to_i64(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
-/// Checks the devices. Counts may be on the CPU, where they are read, unless the data is on Meta.
+/// Checks that `counts` is on the CPU, where it is read, or on the device of `data`. If `data` is on Meta, both must be.
 fn check_counts_device(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let is_read_on_cpu = counts.1.device() == Device::CPU && data.1.device() != Device::META;
     if is_read_on_cpu { Ok(()) } else { check_devices([data, counts]) }

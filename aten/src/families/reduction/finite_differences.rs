@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, reduced_dims, wrap_dim};
 
 use crate::prelude::*;
-use crate::{cat, check_calls};
+use crate::{cat, check_call_count};
 
 /// Computes the differences of neighbouring elements along a dimension, `n` times in succession.
 #[op_def("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out = "out")]
@@ -37,7 +37,7 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
     if n >= length {
         return crate::clone(&current.narrow(dim, 0, 0)?, None);
     }
-    check_calls("n", n)?;
+    check_call_count("n", n)?;
     for left in (length - n..length).rev() {
         let (before, behind) = (current.narrow(dim, 0, left)?, current.narrow(dim, 1, left)?);
         current = if current.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
@@ -45,7 +45,7 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
     Ok(current)
 }
 
-/// Returns the elements without the last and without the first along a dimension: the two neighbours of each gap.
+/// Returns the two neighbours of each gap along a dimension: all elements but the last, and all elements but the first.
 pub(super) fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
 }

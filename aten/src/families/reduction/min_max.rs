@@ -49,10 +49,10 @@ fn min_plan(this: &Tensor) -> Result<Plan<ReductionDims>, BadArgument> {
     extreme_plan(this, &[], false)
 }
 
-/// Plans maxima or minima over dimensions. Returns an error if a maximum or minimum is of no elements.
+/// Plans maxima or minima over dimensions. Returns an error if a slice to reduce has no elements.
 fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<ReductionDims>, BadArgument> {
     let plan = ReductionDims::plan(this, dim, keepdim, this.dtype())?;
-    if reduces_empty(this, &plan.value.is_reduced) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
+    if reduces_empty_dim(this, &plan.value.is_reduced) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
         return Err(BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
@@ -61,8 +61,8 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduct
     Ok(plan)
 }
 
-/// Whether each result is a reduction of no elements.
-pub(super) fn reduces_empty(this: &Tensor, reduced_dims: &[bool]) -> bool {
+/// Whether one of the reduced dimensions has size 0.
+pub(super) fn reduces_empty_dim(this: &Tensor, reduced_dims: &[bool]) -> bool {
     this.sizes().iter().zip(reduced_dims).any(|(&size, &is_reduced)| is_reduced && size == 0)
 }
 
@@ -176,7 +176,7 @@ fn any_all_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Pla
     ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
 }
 
-/// Returns the plan of elements and their indices. Its value is the dimension.
+/// Returns the plan of an operator that returns elements along a dimension, and their indices. The plan's value is the dimension.
 pub(crate) fn values_and_indices_plan(dim: usize, values: Spec) -> Plan<usize, 2> {
     let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
     Plan::new(dim, [values, indices])

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, ReductionDims, wrap_dim};
 
-use super::min_max::reduces_empty;
+use super::min_max::reduces_empty_dim;
 use crate::prelude::*;
 
 /// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
@@ -48,18 +48,21 @@ fn norm_plan(
         ));
     }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
-    let Plan { value: ReductionDims { is_reduced: gone }, outputs } =
+    let Plan { value: ReductionDims { is_reduced }, outputs } =
         ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
-    if reduces_empty(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
+    if reduces_empty_dim(this, &is_reduced)
+        && (order < 0.0 || order == f64::INFINITY)
+        && outputs[0].geometry.count() != 0
+    {
         return Err(
             BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined")
         );
     }
     let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };
-    let has_one_element_each = this.sizes().iter().zip(&gone).all(|(&size, &gone)| !gone || size == 1);
+    let has_one_element_each = this.sizes().iter().zip(&is_reduced).all(|(&size, &reduced)| !reduced || size == 1);
     let order = if has_one_element_each && order != 0.0 { f64::INFINITY } else { order };
-    Ok(Plan::new(NormPlan { reduced_dims: gone, compute_dtype: computed, order }, outputs))
+    Ok(Plan::new(NormPlan { reduced_dims: is_reduced, compute_dtype: computed, order }, outputs))
 }
 
 /// Computes the norms over dimensions.

@@ -41,7 +41,7 @@ fn logcumsumexp_plan(this: &Tensor, dim: i64) -> Result<Plan<usize>, BadArgument
     scan_plan(this, dim, Promotion::Float.result_dtype(&[this]))
 }
 
-/// Returns the plan of a scan. Its value is the dimension.
+/// Returns the plan of a scan. The plan's value is the dimension.
 fn scan_plan(this: &Tensor, dim: i64, dtype: DType) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))

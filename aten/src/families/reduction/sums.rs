@@ -81,13 +81,13 @@ pub fn count_nonzero_dim_intlist(_: ...) -> Result<Tensor>;
 #[op_def("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = float, out = "out")]
 pub fn logsumexp(_: ...) -> Result<Tensor>;
 
-/// Returns the dtype of sums and scans of `this`: `dtype`, if it is given.
+/// Returns the dtype of sums and scans of `this`: `dtype` if it is given, otherwise the promoted dtype.
 #[must_use]
 pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| Promotion::Sum.result_dtype(&[this]))
 }
 
-/// Returns the index of the dimension `dim` of `this`, which may be negative.
+/// Converts `dim`, which counts from the end if it is negative, to the index of a dimension of `this`.
 ///
 /// # Errors
 ///

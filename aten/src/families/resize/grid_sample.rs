@@ -88,7 +88,7 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// The values outside of an image.
+/// The values of positions outside of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaddingMode {
     /// Zeros.

@@ -80,7 +80,7 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 )]
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
-    // The list of edges has an entry for each coordinate. There may be too many.
+    // Refuses too many coordinates, as the list of edges has an entry for each.
     reserve_tensors("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }

@@ -12,7 +12,7 @@ use crate::prelude::*;
     out = "out"
 )]
 pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.of_tensor(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.quantiles_at(q)
 }
 
 /// Computes the quantile `q` along a dimension, or of all elements.
@@ -21,7 +21,7 @@ pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, inte
     out = "scalar_out"
 )]
 pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.of_scalar(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.quantile_at(q)
 }
 
 /// Computes [`quantile`] of the elements that are not NaN.
@@ -30,7 +30,7 @@ pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, i
     out = "out"
 )]
 pub fn nanquantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.of_tensor(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.quantiles_at(q)
 }
 
 /// Computes [`quantile_scalar`] of the elements that are not NaN.
@@ -45,7 +45,7 @@ pub fn nanquantile_scalar(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.of_scalar(q)
+    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.quantile_at(q)
 }
 
 struct QuantileOptions<'a> {
@@ -57,7 +57,7 @@ struct QuantileOptions<'a> {
 }
 
 impl QuantileOptions<'_> {
-    fn of_scalar(&self, q: f64) -> Result<Tensor> {
+    fn quantile_at(&self, q: f64) -> Result<Tensor> {
         let this = self.this;
         if !(0.0..=1.0).contains(&q) {
             return Err(BadArgument::number("q", q, 0..=1).into());
@@ -65,7 +65,7 @@ impl QuantileOptions<'_> {
         self.interpolate(&crate::scalar_tensor(q.into(), Some(this.dtype()), None, Some(this.device()), None)?)
     }
 
-    fn of_tensor(&self, q: &Tensor) -> Result<Tensor> {
+    fn quantiles_at(&self, q: &Tensor) -> Result<Tensor> {
         if q.sizes().len() > 1 {
             return Err(BadArgument::rank("q", q.sizes().len(), ..=1).into());
         }

@@ -31,7 +31,7 @@ pub fn as_strided(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: O
     strided_view(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))
 }
 
-/// Replaces the handle by its [`as_strided`] view.
+/// Changes `self` to its [`as_strided`] view, in place.
 #[op_def(
     "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
     body = CompositeExplicitAutograd

@@ -106,7 +106,7 @@ pub fn to_device(_: ...) -> Result<Tensor> {
     to_copy_if_needed(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
 }
 
-/// Returns `self`, or a copy with these properties.
+/// Returns `self`, or a copy with the given dtype, device and memory format.
 #[op_def(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
@@ -173,7 +173,7 @@ fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     Ok(Plan::without_outputs(()))
 }
 
-/// Checks that a tensor that fills another has no dimensions.
+/// Checks that `value`, with which a `fill` operator fills a tensor, has no dimensions.
 pub(crate) fn check_fill_tensor(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),

@@ -9,7 +9,7 @@ pub fn numel(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().count())
 }
 
-/// Returns the entry of `numbers` for a dimension.
+/// Returns the entry of `numbers`, the sizes or strides of `this`, at the dimension `dim`.
 fn entry_of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;

@@ -154,7 +154,7 @@ pub(crate) fn pad_gradient_plan(
 /// Pads the tensor, in one of the modes `constant`, `reflect`, `replicate` and `circular`.
 #[op_def("pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor")]
 pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
-    let number = MODES.iter().position(|known| *known == mode);
+    let number = PADDING_MODES.iter().position(|known| *known == mode);
     match number {
         Some(number) => pad_in_mode(this, pad, number, value),
         None => Err(BadArgument::keyword("mode", mode, &["constant", "reflect", "replicate", "circular"]).into()),
@@ -165,16 +165,16 @@ pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result
 #[op_def("_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")]
 pub fn _pad_enum(this: &Tensor, pad: &[i64], mode: i64, value: Option<f64>) -> Result<Tensor> {
     match usize::try_from(mode) {
-        Ok(mode) if mode < MODES.len() => pad_in_mode(this, pad, mode, value),
+        Ok(mode) if mode < PADDING_MODES.len() => pad_in_mode(this, pad, mode, value),
         _ => Err(BadArgument::number("mode", mode, 0..=3).into()),
     }
 }
 
 /// The padding modes, in the order of PyTorch's numbers.
-const MODES: [&str; 4] = ["reflect", "replicate", "circular", "constant"];
+const PADDING_MODES: [&str; 4] = ["reflect", "replicate", "circular", "constant"];
 
 fn pad_in_mode(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result<Tensor> {
-    if MODES[mode] == "constant" {
+    if PADDING_MODES[mode] == "constant" {
         return constant_pad_nd(this, pad, value.unwrap_or(0.0).into());
     }
     if value.is_some_and(|value| value != 0.0) {
@@ -182,7 +182,7 @@ fn pad_in_mode(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> R
             .because("only the mode `constant` takes a value")
             .into());
     }
-    match (MODES[mode], pad.len()) {
+    match (PADDING_MODES[mode], pad.len()) {
         ("reflect", 2) => reflection_pad1d(this, pad),
         ("reflect", 4) => reflection_pad2d(this, pad),
         ("reflect", 6) => reflection_pad3d(this, pad),
@@ -229,7 +229,7 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
     Ok(padded)
 }
 
-macro_rules! borders {
+macro_rules! border_pads {
     ($(#[doc = $doc:literal] $name:ident $plan:ident $schema:literal, $backward:ident $backward_plan:ident $backward_schema:literal:
         $count:literal $border:ident;)*) => {$(
         #[doc = $doc]
@@ -252,7 +252,7 @@ macro_rules! borders {
     )*};
 }
 
-borders! {
+border_pads! {
     /// Pads rows by reflection at the outermost elements.
     reflection_pad1d reflection_pad1d_plan "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
     reflection_pad1d_backward reflection_pad1d_backward_plan "reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Reflect;

@@ -17,21 +17,21 @@ fn squeeze_if(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
     strided_view(this, &sizes, &strides, this.geometry().offset())
 }
 
-/// Returns a view without this dimension, if it has size 1.
+/// Returns a view without the dimension `dim`, if it has size 1.
 #[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     squeeze_if(this, |dim| dim == at)
 }
 
-/// Returns a view without those of these dimensions that have size 1.
+/// Returns a view without the dimensions in `dim` that have size 1.
 #[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
     squeeze_listed_dims(this, dim)
 }
 
 fn squeeze_listed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    // An empty list means no dimension here. For reductions it means all.
+    // If `dims` is empty, no dimension is squeezed, although `reduced_dims` reads an empty list as all dimensions.
     let rank = this.sizes().len();
     if rank == 0 {
         dims.iter().try_for_each(|&dim| wrap_dim("dim", dim, rank).map(drop))?;
@@ -56,14 +56,14 @@ fn unsqueeze_view(this: &Tensor, dim: i64) -> Result<Tensor> {
     strided_view(this, &sizes, &strides, this.geometry().offset())
 }
 
-/// Replaces the handle by its [`squeeze`] view.
+/// Changes `self` to its [`squeeze`] view, in place.
 #[op_def("squeeze_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn squeeze_(_: ...) -> Result<()> {
     *this = squeeze(this)?;
     Ok(())
 }
 
-/// Replaces the handle by its [`squeeze_dim`] view.
+/// Changes `self` to its [`squeeze_dim`] view, in place.
 #[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
@@ -71,7 +71,7 @@ pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the handle by its [`squeeze_dims`] view.
+/// Changes `self` to its [`squeeze_dims`] view, in place.
 #[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
@@ -79,7 +79,7 @@ pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the handle by its [`unsqueeze`] view.
+/// Changes `self` to its [`unsqueeze`] view, in place.
 #[op_def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = unsqueeze(this, dim)?;

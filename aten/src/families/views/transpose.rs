@@ -29,10 +29,10 @@ pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 /// Returns a view with two dimensions swapped.
 #[op_def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn transpose_int(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-    transpose_named_dims(this, ("dim0", dim0), ("dim1", dim1))
+    transpose_view(this, ("dim0", dim0), ("dim1", dim1))
 }
 
-fn transpose_named_dims(
+fn transpose_view(
     this: &Tensor,
     (name0, dim0): (&'static str, i64),
     (name1, dim1): (&'static str, i64),
@@ -55,8 +55,8 @@ pub fn t(this: &Tensor) -> Result<Tensor> {
 
 fn transpose_matrix(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
-        0 | 1 => transpose_named_dims(this, ("self", 0), ("self", 0)),
-        2 => transpose_named_dims(this, ("self", 0), ("self", 1)),
+        0 | 1 => transpose_view(this, ("self", 0), ("self", 0)),
+        2 => transpose_view(this, ("self", 0), ("self", 1)),
         rank => Err(BadArgument::rank("self", rank, ..=2).into()),
     }
 }
@@ -117,14 +117,14 @@ pub fn swapdims(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
     transpose_int(this, dim0, dim1)
 }
 
-/// Replaces the handle by its [`transpose_int`] view.
+/// Changes `self` to its [`transpose_int`] view, in place.
 #[op_def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
     *this = transpose_int(this, dim0, dim1)?;
     Ok(())
 }
 
-/// Replaces the handle by its [`t`] view.
+/// Changes `self` to its [`t`] view, in place.
 #[op_def("t_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn t_(this: &mut Tensor) -> Result<()> {
     *this = t(this)?;

@@ -49,7 +49,7 @@ fn cumprod_gradient_without_division(grad: &Tensor, this: &Tensor, dim: i64) -> 
     if this.geometry().count() == 0 {
         return Ok(grad.clone());
     }
-    aten::check_calls("self", length)?;
+    aten::check_call_count("self", length)?;
     let part = |k: i64| {
         let before = this.narrow(dim, 0, k)?.prod_dim_int(dim, true)?;
         let after = this.narrow(dim, k + 1, length - k - 1)?.cumprod(dim)?;
