@@ -5,7 +5,7 @@ use dispatch_runtime::{
     BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
-use engine::compute::{Field, Ordered};
+use engine::compute::{Divide, Ordered};
 use engine::data_movement::to_contiguous;
 use engine::elementwise::{Loops, elementwise, in_place, into, loops};
 

@@ -136,7 +136,7 @@ unsafe fn copy_strided(sizes: &[i64], from: &StridedElements<'_>, to: &StridedEl
     });
 }
 
-/// Runs a body with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
+/// Runs a block of code with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_compute_type_contiguous {

@@ -126,7 +126,7 @@ impl AxisOffsets {
     }
 }
 
-/// Runs a body with a plain data type of the size of an element.
+/// Runs a block of code with a plain data type of the size of an element.
 #[macro_export]
 macro_rules! with_word_of_size {
     ($size:expr, $word:ident => $body:expr) => {
@@ -202,7 +202,8 @@ fn apply_along_axes<W: Copy>(
             prefetch::for_reading(from.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
-        // SAFETY: `check` found every offset inside the storages, which the operands hold; no other thread has the elements of a piece.
+        // SAFETY: `check_bounds` found every offset inside the storages, which the operands hold; no other thread has the elements of a
+        // piece.
         unsafe { copy_row(to, from, copy_nest.innermost(), at, count, &f) };
     });
     Ok(())

@@ -85,7 +85,7 @@ pub fn unsupported_dtype<O: Operation>(
     ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
 }
 
-/// Runs a body with the type that a dtype is computed in, or returns an error for an unsupported dtype.
+/// Runs a block of code with the type that a dtype is computed in, or returns an error for an unsupported dtype.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_compute_type_reduce {

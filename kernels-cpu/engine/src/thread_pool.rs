@@ -21,7 +21,7 @@ use std::{
     thread,
 };
 
-pub use disjoint::{DisjointSlices, Lines};
+pub use disjoint::{DisjointLines, DisjointSlices};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
 const PIECES_PER_THREAD: usize = 4;

@@ -15,12 +15,12 @@ use engine::compute::{Compute, RealFloat};
 use engine::contiguous::convert_to_vec;
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::fill::fill_from_slice;
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
-/// The rows of each bag.
+/// The bags of a call: the rows of the embedding table that each bag selects.
 struct Bags {
     rows: Vec<usize>,
     /// The range of each bag in the list of indices.
@@ -95,10 +95,10 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         write_contiguous(out, |out: &mut [T]| {
             if mode == BagMode::Max {
-                Lines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
+                DisjointLines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
             }
             let maxima = &maxima;
-            Lines::new(out, width).for_each(grain, |bag, line| {
+            DisjointLines::new(out, width).for_each(grain, |bag, line| {
                 line.fill(T::default());
                 if mode == BagMode::Max {
                     // An empty bag has no maximum.
@@ -197,7 +197,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         if mode == BagMode::Max {
             let winners = PositionsByRow::new(&read_indices("maximum_indices", maximum_indices, num_weights)?, count)?;
             return write_contiguous(out, |out: &mut [T]| {
-                Lines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
+                DisjointLines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
                     let positions = winners.positions_of(row).iter().filter(|&&position| counts[position / width] > 0);
                     positions.for_each(|&position| line[position % width] += grad[position]);
@@ -207,7 +207,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         }
         let bags = read_indices("offset2bag", offset2bag, to_i64(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
+            DisjointLines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
                 line.fill(T::default());
                 if Some(row) == padding {
                     return;

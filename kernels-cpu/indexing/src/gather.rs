@@ -56,7 +56,7 @@ pub(crate) fn combine_along<T: Element>(
     scatter_with(out, dim, index, src, f)
 }
 
-/// Writes `f` of the present and the new element. `W` has the size of the elements.
+/// Replaces each element that the index selects with `f` of the present and the new element. `W` has the size of the elements.
 fn scatter_with<W: Copy>(
     out: &mut Tensor,
     dim: usize,
@@ -83,7 +83,7 @@ fn to_i64_index(index: &Tensor) -> Result<Tensor> {
     if index.dtype() == DType::I64 { Ok(index.clone()) } else { to_contiguous(index, DType::I64) }
 }
 
-/// Returns the tensor; one without dimensions as a tensor with one dimension.
+/// Returns the tensor, or a view with one dimension if the tensor has none.
 fn at_least_1d(tensor: &Tensor) -> Result<Tensor> {
     if !tensor.sizes().is_empty() {
         return Ok(tensor.clone());
@@ -212,7 +212,7 @@ impl<'a> IndexPairs<'a> {
     }
 }
 
-/// A row of indices. Distances are in bytes.
+/// A row of indices, with the elements beside them and those that they select. Distances are in bytes.
 struct IndexRow<W> {
     positions: *const i64,
     paired: *mut W,

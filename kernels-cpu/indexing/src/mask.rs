@@ -9,25 +9,25 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, ReadGuard, Resul
 use crate::index::{copy_at_offsets, expanded_view};
 use engine::allocation::to_usize;
 use engine::data_movement::{self, Axis, AxisOffsets, copy_along_axes, strided_view, to_contiguous, with_word_of_size};
-use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
+use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_for};
 
 /// The positions of a tensor's nonzero elements.
 ///
 /// The mask is read twice, to count and to select, and must not change in between, because results have the counted size. So it is borrowed
 /// from the first read to the last, or is a private copy.
 pub(crate) struct MaskedPositions<'a> {
-    flags: Flags<'a>,
+    flags: MaskFlags<'a>,
     sizes: Dims,
     /// The number of selected elements before each block, and the total.
     starts: Vec<usize>,
 }
 
-enum Flags<'a> {
+enum MaskFlags<'a> {
     Borrowed(ReadGuard<'a, Bool>),
     Copied(Tensor),
 }
 
-impl Flags<'_> {
+impl MaskFlags<'_> {
     fn with_flags<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
         Ok(match self {
             Self::Borrowed(flags) => f(flags),
@@ -44,14 +44,14 @@ const GRAIN: usize = 8;
 impl<'a> MaskedPositions<'a> {
     pub(crate) fn new(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
-            Flags::Borrowed(mask.read::<Bool>()?)
+            MaskFlags::Borrowed(mask.read::<Bool>()?)
         } else {
-            Flags::Copied(to_contiguous(mask, DType::Bool)?)
+            MaskFlags::Copied(to_contiguous(mask, DType::Bool)?)
         };
         let mut starts = flags.with_flags(|flags| {
             let blocks = flags.len().div_ceil(BLOCK);
             let mut counts = vec![0; blocks + 1];
-            Lines::new(&mut counts[..blocks], 1).for_each(GRAIN, |block, count| {
+            DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN, |block, count| {
                 let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });

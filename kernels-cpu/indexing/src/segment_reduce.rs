@@ -10,7 +10,7 @@ use crate::index::index_to_vec;
 use engine::allocation::to_usize;
 use engine::compute::{Compute, RealFloat};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
@@ -59,7 +59,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
         let start = initial.map_or_else(|| initial_value::<T>(plan.reduce), T::from_scalar);
         write_contiguous(out, |out: &mut [T]| {
             let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
-            Lines::new(out, width).for_each(grain, |segment, line| {
+            DisjointLines::new(out, width).for_each(grain, |segment, line| {
                 line.fill(start);
                 let range = ranges[segment].clone();
                 for row in range.clone() {

@@ -7,7 +7,7 @@ use engine::allocation::to_usize;
 use engine::compute::RealFloat;
 use engine::contiguous::{broadcast_to_vec, contiguous_elements, with_compute_type, write_contiguous};
 use engine::math::{Real, vectorised};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
@@ -65,7 +65,7 @@ impl<T: RealFloat> Norm<T> {
         }
     }
 
-    /// Adds the gradient of one end of a distance to `to`.
+    /// Adds the gradient of a distance by the row `here` to `to`.
     fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.derivative(a - b, distance);
@@ -137,7 +137,7 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
         let pair = RowPairs::<T>::of(x1, x2, out.sizes())?;
         let norm = Norm::of(p);
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, pair.second_count).for_each(pair.grain(), |at, line| {
+            DisjointLines::new(out, pair.second_count).for_each(pair.grain(), |at, line| {
                 let (row, columns) = pair.row(at);
                 line.iter_mut().zip(columns).for_each(|(to, column)| *to = norm.distance(row, column));
             });
@@ -152,7 +152,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         let pair = RowPairs::<T>::of(x1, x2, cdist.sizes())?;
         let (grad, distances, norm) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(cdist)?, Norm::of(p));
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, pair.width).for_each(pair.grain(), |at, line| {
+            DisjointLines::new(out, pair.width).for_each(pair.grain(), |at, line| {
                 line.fill(T::default());
                 let (row, columns) = pair.row(at);
                 for (column, pair) in (at * pair.second_count..).zip(columns) {
@@ -177,7 +177,7 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
             let starts: Vec<usize> = (0..rows).map(|row| first_pair_of_row(row, rows)).collect();
-            Lines::new(out, 1).for_each(GRAIN.div_ceil(width.max(1)), |pair, to| {
+            DisjointLines::new(out, 1).for_each(GRAIN.div_ceil(width.max(1)), |pair, to| {
                 let here = starts.partition_point(|&start| start <= pair) - 1;
                 let there = here + 1 + pair - starts[here];
                 to.fill(norm.distance(row(here), row(there)));
@@ -194,7 +194,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
         let (elements, grad, distances, norm) = (contiguous_elements::<T>(this)?, contiguous_elements::<T>(grad)?, contiguous_elements::<T>(pdist)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, width).for_each(GRAIN.div_ceil((rows * width).max(1)), |here, line| {
+            DisjointLines::new(out, width).for_each(GRAIN.div_ceil((rows * width).max(1)), |here, line| {
                 line.fill(T::default());
                 for there in (0..rows).filter(|&there| there != here) {
                     let (low, high) = (here.min(there), here.max(there));

@@ -190,7 +190,7 @@ fn product(
     )
 }
 
-/// The scale factors of a product.
+/// Conversion of a scalar to a scale factor of a product.
 trait Factor: Entry {
     fn factor(value: Scalar) -> Self::Sum;
 }

@@ -10,12 +10,12 @@ use dispatch_runtime::{BadArgument, Problem};
 use engine::allocation::to_usize;
 use engine::contiguous::{Contiguous, contiguous_elements, write_contiguous};
 use engine::contiguous::{convert_to_vec, write_values};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The logarithm of probability zero.
 const LOG_ZERO: f64 = f64::NEG_INFINITY;
 
-/// Returns the logarithm of the sum of exponentials.
+/// Returns the logarithm of the sum of the exponentials of three numbers.
 fn log_add_exp(logs: [f64; 3]) -> f64 {
     let most = logs.into_iter().fold(LOG_ZERO, f64::max);
     if most == LOG_ZERO { LOG_ZERO } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
@@ -121,7 +121,8 @@ fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> 
     let length = to_usize(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
     write_contiguous(alphas, |alphas: &mut [f64]| {
-        Lines::new(alphas, length).for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
+        DisjointLines::new(alphas, length)
+            .for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
         let ends = ends.iter_mut().enumerate();
         ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
         Ok(())
@@ -140,7 +141,7 @@ fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()
     let (steps, classes, width) = (to_usize(log_probs.sizes()[0]), sequences.classes, 2 * plan.longest + 1);
     let mut gradients = vec![0.0; sequences.probs.len()];
     // These gradients are ordered by sequence. In the result they are ordered by step.
-    Lines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {
+    DisjointLines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {
         if zero_infinity && losses[sequence] == f64::INFINITY {
             return;
         }

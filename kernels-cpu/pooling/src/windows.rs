@@ -143,7 +143,7 @@ impl PoolWindow<'_> {
         (deep.start * height + down.start) * width + across.start
     }
 
-    /// Checks if the window covers only padding.
+    /// Returns whether the window covers only padding.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.spans.iter().any(|span| span.start >= span.end)

@@ -6,7 +6,7 @@ use dispatch_runtime::{
     Arithmetic, Complex32, Complex64, Element, ReductionDims, Result, Scalar, Tensor, op_impl, operands,
 };
 
-use engine::compute::Precision;
+use engine::compute::AnyFloat;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 use engine::reduce::line_totals::{self, OrderedFloat};

@@ -58,7 +58,7 @@ struct Sum<T, F> {
 struct Product<T>(PhantomData<T>);
 
 /// A fold to the number of nonzero elements. A lane counts in 16 bits, so that a vector has many lanes.
-struct Count;
+struct CountNonzero;
 
 inlined! {
     impl[T: Accumulate + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
@@ -87,7 +87,7 @@ inlined! {
         fn finish(&self, total: T) -> T = total;
     }
 
-    impl Fold for Count {
+    impl Fold for CountNonzero {
         type In = Bool;
         type Lane = u16;
         type Total = i64;
@@ -130,7 +130,7 @@ fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
         fold_into(out, this, &plan.is_reduced, &Sum { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
 }
 
-/// Returns the number, or zero for NaN.
+/// Returns `x`, or zero if `x` is NaN.
 #[inline(always)]
 fn zero_if_nan<T: Compute + Comparable>(x: T) -> T {
     if x.is_nan() { T::ZERO } else { x }
@@ -158,5 +158,5 @@ fn prod(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
 #[op_impl(aten::count_nonzero, CPU)]
 #[op_impl(aten::count_nonzero_dim_intlist, CPU)]
 fn count_nonzero(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.is_reduced, &Count)
+    fold_into(out, this, &plan.is_reduced, &CountNonzero)
 }

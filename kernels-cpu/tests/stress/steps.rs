@@ -4,7 +4,7 @@ use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 
 use crate::guards::{HeldGuard, call_while_held};
 use crate::model::{self, Model, broadcast, flat_index, positions, promoted, wrap_if_exact};
-use crate::walk::{Entry, Mistake, Mistakes, RandomWalk, index, random_dtype};
+use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk, dim_index, random_dtype};
 
 /// An elementwise operator of two tensors: its name, the operator, its model, and whether the result is boolean.
 type BinaryOperator = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
@@ -107,7 +107,7 @@ impl RandomWalk {
         let keep = self.random.once_in(2);
         let mut mistakes = Mistakes::default();
         mistakes.add_read(&a.model, held.as_ref());
-        let reduced: Vec<Option<usize>> = dims.iter().map(|&dim| index(dim, rank)).collect();
+        let reduced: Vec<Option<usize>> = dims.iter().map(|&dim| dim_index(dim, rank)).collect();
         mistakes.add(Mistake::Dim, reduced.contains(&None));
         mistakes.add(Mistake::RepeatedDim, reduced.len() == 2 && reduced[0] == reduced[1] && reduced[0].is_some());
         let is_reduced = |dim: usize| reduced.is_empty() || reduced.contains(&Some(dim));
@@ -146,7 +146,7 @@ impl RandomWalk {
         }
     }
 
-    fn handle_of_equal_sizes(&self, entry: &Entry) -> Entry {
+    fn handle_of_equal_sizes(&self, entry: &PoolEntry) -> PoolEntry {
         let like = self.pool.iter().rposition(|other| other.model.sizes == entry.model.sizes);
         self.handle(like.unwrap_or(0))
     }
@@ -190,10 +190,10 @@ pub(crate) fn apply_binary(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Opti
 }
 
 /// Returns the model of the result of `cat`, if the call is valid.
-fn cat_model(all: &[Entry], dim: i64, held: Option<&HeldGuard>, mistakes: &mut Mistakes) -> Option<Model> {
+fn cat_model(all: &[PoolEntry], dim: i64, held: Option<&HeldGuard>, mistakes: &mut Mistakes) -> Option<Model> {
     let parts: Vec<&Model> = all.iter().map(|entry| &entry.model).filter(|model| model.sizes != [0]).collect();
     let first = parts.first().copied().unwrap_or(&all[0].model);
-    let at = index(dim, first.rank());
+    let at = dim_index(dim, first.rank());
     mistakes.add(Mistake::Dim, at.is_none());
     mistakes.add(Mistake::Rank, first.rank() == 0);
     let at = at.filter(|_| first.rank() > 0)?;

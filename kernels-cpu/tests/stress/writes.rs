@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Result, Scalar, Tensor};
 use crate::guards::call_while_held;
 use crate::model::{Model, broadcast, kind, promoted, wrap_if_exact, wrap_to_dtype};
 use crate::steps::apply_binary;
-use crate::walk::{Entry, Mistake, Mistakes, RandomWalk};
+use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk};
 
 /// An elementwise operator that writes a tensor: its name, the operator, and its model. It writes the first of two operands, or `out`.
 type InPlaceOperator = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
@@ -35,7 +35,7 @@ impl RandomWalk {
     }
 
     /// Returns a tensor that shares memory with a tensor of the pool.
-    fn handle_sharing_memory(&mut self, at: usize) -> Entry {
+    fn handle_sharing_memory(&mut self, at: usize) -> PoolEntry {
         let model = &self.pool[at].model;
         let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
         let all: Vec<usize> = all.map(|(i, _)| i).collect();
@@ -43,7 +43,7 @@ impl RandomWalk {
         self.handle(chosen)
     }
 
-    fn compute_in_place(&mut self, at: usize, other: &Entry) {
+    fn compute_in_place(&mut self, at: usize, other: &PoolEntry) {
         let held = self.random_guard();
         let (operator, call, f) = self.random.choose(&IN_PLACE_OPERATORS);
         let this = &self.pool[at];
@@ -62,7 +62,7 @@ impl RandomWalk {
         self.check_write(operator, at, &mistakes, result, &elements);
     }
 
-    fn copy_into(&mut self, at: usize, src: &Entry) {
+    fn copy_into(&mut self, at: usize, src: &PoolEntry) {
         let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
@@ -76,7 +76,7 @@ impl RandomWalk {
         self.check_write("aten::copy_", at, &mistakes, result, &elements);
     }
 
-    fn fill_with(&mut self, at: usize, value: &Entry) {
+    fn fill_with(&mut self, at: usize, value: &PoolEntry) {
         let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();

@@ -42,7 +42,7 @@ struct FusedPass {
     uniform_inputs: Vec<UniformInput>,
     /// Inputs that are broadcast to the results' sizes.
     broadcast_inputs: Vec<BroadcastInput>,
-    calls: Vec<Call>,
+    calls: Vec<LoopCall>,
     results: Vec<DType>,
     /// The size of a thread's memory for tiles.
     tile_bytes: usize,
@@ -51,7 +51,7 @@ struct FusedPass {
 /// The offset of a tile in a thread's memory, in bytes.
 type TileOffset = usize;
 
-/// The location of a call's input or result.
+/// The location of the elements of a call's input or result.
 #[derive(Clone, Copy)]
 enum Location {
     Input(usize),
@@ -59,7 +59,7 @@ enum Location {
     Tile(TileOffset),
 }
 
-struct Call {
+struct LoopCall {
     kernel_loop: Box<dyn Loop>,
     inputs: Vec<CallOperand>,
     out: CallOperand,
@@ -68,7 +68,7 @@ struct Call {
 /// One input or result of a call.
 struct CallOperand {
     location: Location,
-    /// The size of an element there.
+    /// The size of an element at this location.
     size: usize,
     path: ElementPath,
     /// The tile for the converted elements, if a conversion is needed.
@@ -258,7 +258,7 @@ impl CallOperand {
     }
 }
 
-impl Call {
+impl LoopCall {
     /// # Safety
     ///
     /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.

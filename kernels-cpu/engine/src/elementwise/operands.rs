@@ -24,7 +24,7 @@ pub(super) const GRAIN: usize = 32 * 1024;
 /// The most elements that are copied to the stack for an in-place call.
 const MAX_STACK_COPY: usize = 16;
 
-/// The input of an operator's loop.
+/// The argument of an operator's loop: the operands of a call, or a place to store the loop for fusion.
 pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
     Call(CallOperands<'a, N>),
@@ -175,7 +175,7 @@ impl<const N: usize> CallOperands<'_, N> {
         if let Some(transposed) = tiles::transposed_inputs(&nest, inputs) {
             let (groups, elements) = tiles::row_groups(&nest);
             thread_pool::parallel_for(0..groups, GRAIN.div_ceil(elements), |part| {
-                // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own groups.
+                // SAFETY: the nest is that of these operands, and each thread has its own groups.
                 unsafe { RowRunner::new(out, inputs, kernel_loop).run_tiled(&nest, transposed, part) };
             });
             return;
@@ -184,7 +184,7 @@ impl<const N: usize> CallOperands<'_, N> {
         thread_pool::parallel_for(0..count, GRAIN, |part| {
             let mut row_runner = RowRunner::new(out, inputs, kernel_loop);
             let (length, steps) = nest.row();
-            // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own elements.
+            // SAFETY: the nest is that of these operands, and each thread has its own elements.
             unsafe {
                 if length < SHORT_ROW && nest.count() > length {
                     row_runner.run_gathered(&nest, part);

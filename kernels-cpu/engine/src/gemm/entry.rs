@@ -27,7 +27,7 @@ pub trait EntryImpl: Element {
     fn widen(self) -> Self::Sum;
     fn narrow(sum: Self::Sum) -> Self;
 
-    /// Returns the same slice as sums, if the two types are equal.
+    /// Returns entries as a slice of `Sum`, if that is the entries' own type.
     fn as_sums(_: &[Self]) -> Option<&[Self::Sum]> {
         None
     }

@@ -41,7 +41,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                     a,
                     b,
                     beta,
-                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS),
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS_MESSAGE),
                 );
             }
             // SAFETY: blocks do not overlap.
@@ -50,7 +50,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
     }
 }
 
-const BUFFER_FITS: &str = "the buffer holds the largest block";
+const BUFFER_FITS_MESSAGE: &str = "the buffer holds the largest block";
 
 /// Writes rounded sums to `C`, added to `beta` times its entries.
 fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
@@ -83,7 +83,7 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
-    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS);
+    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
     let convert = conversion(T::DTYPE, DType::F32);
     thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
@@ -92,6 +92,6 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
             unsafe { convert(from, byte_stride::<T>(lines.column_stride), to, byte_stride::<f32>(1), lines.columns) };
         }
     });
-    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS);
+    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
     if by_rows { wide } else { wide.transposed() }
 }

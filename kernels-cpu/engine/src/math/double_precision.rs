@@ -1,7 +1,7 @@
 //! Rarely used functions, computed in `f64`, one element at a time.
 
 use super::float::Float;
-use crate::compute::Precision;
+use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 pub(super) trait DoublePrecision: Float {
@@ -21,7 +21,7 @@ inlined! {
 }
 
 impl DoublePrecision for f64 {
-    /// From `libm`, because the standard library's `ln_gamma` is unstable.
+    /// Calls the crate `libm`, because the standard library's `ln_gamma` is unstable.
     fn lgamma(self) -> Self {
         libm::lgamma(self)
     }

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::fold::{ErasedFold, MAX_COLUMNS};
 use super::to_isize;
 use crate::convert::{ConvertFn, conversion};
-use crate::thread_pool::{self, Lines};
+use crate::thread_pool::{self, DisjointLines};
 
 /// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
 const BLOCK_ELEMENTS: [usize; 2] = [4 * MAX_COLUMNS, 8 * MAX_COLUMNS];
-/// With fewer neighbours than this, rows are too short to be folded as rows.
+/// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
 const MIN_ROW_WIDTH: usize = 8;
 
 /// A kept dimension: size, stride of the input in bytes, and stride of the results in bytes.
@@ -31,7 +31,7 @@ struct FoldNest<'a> {
     from: *const u8,
     to: *mut u8,
     element_size: usize,
-    /// Whether elements already have the loops' type.
+    /// Whether the input's elements already have the type that the fold computes in.
     direct: bool,
     load: ConvertFn,
     store: ConvertFn,
@@ -175,7 +175,7 @@ impl FoldNest<'_> {
         }
         let parts = size.div_ceil(step);
         let mut scratches: Vec<Option<Scratch>> = (0..units * parts).map(|_| None).collect();
-        Lines::new(&mut scratches, 1).for_each(1, |i, to| {
+        DisjointLines::new(&mut scratches, 1).for_each(1, |i, to| {
             let mut scratch = Scratch::new(self);
             let start = i % parts * step;
             self.fold_unit(i / parts, (longest, start..size.min(start + step)), &mut scratch);

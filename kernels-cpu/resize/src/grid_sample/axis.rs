@@ -23,7 +23,7 @@ pub(super) struct AxisTaps<T> {
 }
 
 impl<T: Coordinate> AxisTaps<T> {
-    /// Returns the single element of a dimension that the image does not have.
+    /// Returns the taps of a dimension that a two-dimensional image lacks: the element at index 0, with weight 1.
     pub(super) fn missing_dim() -> Self {
         let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
         Self { indices: [Some(0), None, None, None], weights: [one; 4], derivatives: [zero; 4], scale: zero, count: 1 }
@@ -137,7 +137,7 @@ fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     if times.remainder(two) == zero { (rest + start, sign) } else { (span - rest + start, -sign) }
 }
 
-/// Returns the position as an index, if it is inside of the image.
+/// Converts a position to an index, or to `None` if it is outside of the image.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position is inside of the image")]
 fn to_index(position: impl Into<f64>, size: usize) -> Option<usize> {
     let position: f64 = position.into();

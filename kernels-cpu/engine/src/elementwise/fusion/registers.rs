@@ -12,7 +12,7 @@ use dispatch_runtime::{Arithmetic, DType};
 use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::compute::{Compute, Field, Ordered, RealFloat};
+use crate::compute::{Compute, Divide, Ordered, RealFloat};
 use crate::convert::{rounded_to_bf16, rounded_to_f16};
 use crate::elementwise::fusible::Loop;
 use crate::inlined::inlined;
@@ -21,12 +21,12 @@ use crate::math::Real;
 /// Defines the operations of runs: functions of elements and scalars, with the arguments that can be in registers.
 macro_rules! cheap {
     ($($name:ident<$bound:path>[$($element:ident),+] at $($register_argument:literal)+ => $body:expr;)*) => {
-        /// An operation of runs. Its tensor arguments come first, then its scalars.
+        /// A cheap elementwise operation that can be part of a run. Its tensor arguments come first, then its scalars.
         #[derive(Clone, Copy, PartialEq)]
         #[expect(non_camel_case_types, reason = "the names of the functions in `scalar_functions`")]
         pub enum CheapOperation { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
 
-        /// Functions of elements, for runs and for the operators' own loops.
+        /// The cheap operations as functions of single elements, for runs and for the operators' own loops.
         #[allow(dead_code, reason = "`plus` and `minus` are operations of runs only")]
         pub mod scalar_functions {
             use super::*;
@@ -36,7 +36,7 @@ macro_rules! cheap {
             pub fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
-        /// Functions of vectors, with the expressions of [`scalar_functions`].
+        /// The cheap operations as functions of vectors, with the expressions of [`scalar_functions`].
         mod vector_functions {
             use super::*;
 
@@ -87,7 +87,7 @@ cheap! {
     sub_scaled<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
     rsub_scaled<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
     times<Arithmetic>[a, b] at 0 1 => a.times(b);
-    divide<Field>[a, b] at 0 1 => a.divide(b);
+    divide<Divide>[a, b] at 0 1 => a.divide(b);
     negated<Compute>[x] at 0 => x.negated();
     magnitude<Ordered>[x] at 0 => x.magnitude();
     sqrt<Real>[x] at 0 => x.sqrt();

@@ -77,8 +77,8 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     ///
     /// # Safety
     ///
-    /// Offsets and steps reach `count` elements of each operand's operand; the result comes first. Nothing else reads or writes these
-    /// results meanwhile. The loop has the lanes' types.
+    /// Offsets and steps, that of the result first, reach `count` elements of each operand. No other code reads or writes these results
+    /// at the same time. The loop has the types to which the operands are converted.
     pub(super) unsafe fn run_row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
         // SAFETY: guaranteed by the caller.
         unsafe { self.run_row_with_blocks(offsets, steps, count, [None; N]) };

@@ -6,8 +6,8 @@ use super::Compute;
 use crate::inlined::inlined;
 use crate::math::Real;
 
-/// A floating-point number, real or complex.
-pub trait Field: Compute {
+/// A floating-point number type with division, real or complex.
+pub trait Divide: Compute {
     /// Divides by `divisor`.
     fn divide(self, divisor: Self) -> Self;
 }
@@ -19,7 +19,7 @@ pub trait Power: Compute {
 }
 
 inlined! {
-    impl Field for f32, f64 {
+    impl Divide for f32, f64 {
         fn divide(self, divisor: Self) -> Self = self / divisor;
     }
 
@@ -49,7 +49,7 @@ impl Power for i64 {
     }
 }
 
-impl Field for Complex64 {
+impl Divide for Complex64 {
     /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
     fn divide(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
@@ -67,10 +67,10 @@ impl Field for Complex64 {
     }
 }
 
-impl Field for Complex32 {
+impl Divide for Complex32 {
     #[inline]
     fn divide(self, divisor: Self) -> Self {
-        narrow_complex(Field::divide(widen_complex(self), widen_complex(divisor)))
+        narrow_complex(Divide::divide(widen_complex(self), widen_complex(divisor)))
     }
 }
 
