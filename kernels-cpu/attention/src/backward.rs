@@ -107,7 +107,7 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
                     );
                 }
             }
-            // SAFETY: both are written operands, and every head of the keys is in one piece.
+            // SAFETY: both gradients are written operands, and every head of the keys is in one piece.
             unsafe {
                 self.gradients[1].write([item, group, 0], &scratch.grad_key);
                 self.gradients[2].write([item, group, 0], &scratch.grad_value);
@@ -140,7 +140,7 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
             self.scores.multiply([item, head], rows, &keys, &mut scratch.block);
             self.add_key_block_gradients([item, head, group], rows, &keys, scratch);
         }
-        // SAFETY: it is a written operand, and every row is in one block of one piece.
+        // SAFETY: the gradient of the queries is a written operand, and every row is in one block of one piece.
         unsafe { self.gradients[0].write([item, head, rows.start], &scratch.grad_query[..height * width]) };
     }
 

@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
 use super::operand::HeadOperand;
-use super::{AttentionFloat, GRAIN, KEY_BLOCK, LANES, QUERY_BLOCK};
+use super::{AttentionFloat, GRAIN_SIZE, KEY_BLOCK, LANES, QUERY_BLOCK};
 use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
@@ -177,7 +177,7 @@ impl<T: AttentionFloat> ForwardTask<'_, T> {
         let [items, heads, rows, width] = self.scores.query.sizes();
         let blocks = rows.div_ceil(QUERY_BLOCK);
         let work = QUERY_BLOCK.saturating_mul(self.scores.key.sizes()[2]).saturating_mul(2 * width);
-        thread_pool::parallel_for(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..items * heads * blocks, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let mut softmax = OnlineSoftmax {
                 block: self.scores.new_block(),
                 values: Vec::new(),
@@ -225,7 +225,7 @@ impl<T: AttentionFloat> ForwardTask<'_, T> {
         }
         softmax.normalize(width);
         let place = [item, head, rows.start];
-        // SAFETY: both are written operands, and every row is in one block of one piece.
+        // SAFETY: `out` and `logsumexp` are written operands, and every row is in one block of one piece.
         unsafe {
             self.out.write(place, &softmax.totals[..height * width]);
             self.logsumexp.write(place, &softmax.sums[..height]);

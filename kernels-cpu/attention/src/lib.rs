@@ -35,4 +35,4 @@ const KEY_BLOCK: usize = 256;
 const LANES: usize = 32;
 
 /// The fewest multiply-adds that are worth a thread.
-const GRAIN: usize = 1 << 18;
+const GRAIN_SIZE: usize = 1 << 18;

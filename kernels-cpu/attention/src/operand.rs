@@ -15,13 +15,13 @@ pub(super) struct HeadOperand<'a> {
     dtype: DType,
     sizes: [usize; 4],
     strides: [isize; 4],
-    /// The borrow of the operand.
+    /// Keeps the operand borrowed while the pointer to its elements is used.
     lifetime: PhantomData<&'a Operand<'a>>,
 }
 
-// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Send for HeadOperand<'_> {}
-// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Sync for HeadOperand<'_> {}
 
 impl<'a> HeadOperand<'a> {
@@ -152,7 +152,7 @@ impl<'a> HeadOperand<'a> {
         for (row, line) in buffer.chunks_exact_mut(width.max(1)).enumerate() {
             self.read([item, head, first + row, 0], line);
         }
-        // SAFETY: `buffer` has as many elements.
+        // SAFETY: `buffer` has as many elements as the matrix.
         unsafe { Matrix::from_raw(buffer.as_ptr(), [count, width], [width.cast_signed(), 1]) }
     }
 

@@ -12,7 +12,7 @@ use dispatch_runtime::{Complex32, Complex64};
 use crate::geometry::ConvGeometry;
 use crate::input_tile::{ConvPass, InputTile, ResultRows, ResultStrip, copy_row};
 use crate::microkernel::{ConvElement, MAX_LANES, MAX_ROW_ELEMENTS, OutputSums, ROWS_PER_BLOCK};
-use crate::{ELEMENTS_IN_L2, GRAIN};
+use crate::{ELEMENTS_IN_L2, GRAIN_SIZE};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
@@ -169,7 +169,7 @@ impl DirectedConv {
             .map_or(1, ResultStrip::position_count)
             .saturating_mul(inner.max(1))
             .saturating_mul(chunk.min(rows));
-        thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let (mut tile, mut sums) = (InputTile::new(), Vec::new());
             for piece in pieces {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
@@ -245,7 +245,7 @@ impl DirectedConv {
         let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS_PER_BLOCK];
         let of_group = weight.len() / self.groups;
         let lines = DisjointLines::new(&mut packed, channels * taps * ROWS_PER_BLOCK);
-        lines.for_each((GRAIN / 8).div_ceil(channels * taps * ROWS_PER_BLOCK + 1), |line, values| {
+        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * ROWS_PER_BLOCK + 1), |line, values| {
             let (group, first) = (line / blocks, line % blocks * ROWS_PER_BLOCK);
             let of_line = &weight[group * of_group + first * self.weight_strides.1..];
             let height = ROWS_PER_BLOCK.min(rows - first);

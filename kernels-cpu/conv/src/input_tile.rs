@@ -204,8 +204,8 @@ impl ConvPass {
         (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
-    /// Finds the results of each image among some positions of a strip. It is inlined like [`InputTile::copy_channels`], because
-    /// convolutions of small images would otherwise take a tenth longer.
+    /// Calls `found` with the rows of results of each image that are among some positions of a strip. It is inlined like
+    /// [`InputTile::copy_channels`], because convolutions of small images would otherwise take a tenth longer.
     #[inline(always)]
     pub(super) fn visit_results(
         &self,
@@ -253,7 +253,7 @@ impl ConvPass {
             [(1, &strip.rows), (2, &strip.columns)].map(|(dim, range)| lines(dim, range.start, range.end));
         let mut layers = tile.chunks_exact_mut((rows.len() * strip.pitch).max(1));
         for phase in &self.phases {
-            // The indices inside the image, and the number of indices before them.
+            // The part of a range of indices that is inside the image: its offset in the range, its start and its length.
             let within = |dim: usize, range: &Range<isize>| {
                 let first = range.start.max(0);
                 let end = range.end.min(self.phase_size(dim, phase[dim]).cast_signed()).max(first);
@@ -318,7 +318,7 @@ impl<T: Compute> InputTile<T> {
                 let first = channel * images * strip.area;
                 self.offsets.extend(pass.taps.iter().map(|tap| first + pass.tap_offset(tap, strip)));
             }
-            // Sums continue beyond the end of the last row, over zeros, up to a full vector.
+            // Zeros after the last row, because sums are computed up to a full vector.
             let ends = pass.taps.iter().map(|tap| pass.tap_offset(tap, strip) + strip.position_count());
             let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANES;
             self.elements.clear();

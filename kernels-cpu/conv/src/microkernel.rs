@@ -59,7 +59,7 @@ conv_elements! {
 }
 
 inlined! {
-    // Vectors of one element.
+    // Integers are computed without vector instructions: a vector has one element.
     impl ConvElement for i64 {
         type Vector[S: Simd] = Self;
         fn splat[S: Simd](_simd: S, number: Self) -> Self = number;
@@ -177,7 +177,7 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lane_count = lane_count::<T, S>();
-        // As many sums as leave registers for their operands.
+        // The largest block of sums that leaves registers for the operands.
         let most = if S::REGISTER_COUNT >= 32 { ROWS_PER_BLOCK } else { MIN_REGISTER_ROWS };
         for start in (0..self.offsets.len().max(1)).step_by(self.cached_offsets.max(1)) {
             let inner = start..self.offsets.len().min(start + self.cached_offsets.max(1));
@@ -316,7 +316,7 @@ impl<T: ConvElement> WeightSums<'_, T> {
 
 struct WeightSumsCall<'a, T, A> {
     weight_sums: &'a WeightSums<'a, T>,
-    /// Rows of some filters, as far apart as those of the tile, with zeros between.
+    /// The rows of the small side for some filters, as far apart as the rows of the tile, with zeros between them.
     lines: Vec<T>,
     add: A,
 }

@@ -3,7 +3,7 @@
 use super::geometry::ConvGeometry;
 use super::input_tile::{ConvPass, InputTile, ResultStrip};
 use super::microkernel::{ConvElement, MAX_FILTERS, MAX_LANES, OutputSums, ROWS_PER_BLOCK, WeightSums};
-use super::{ELEMENTS_IN_L2, GRAIN};
+use super::{ELEMENTS_IN_L2, GRAIN_SIZE};
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::thread_pool::{self, DisjointLines, DisjointSlices};
 
@@ -53,7 +53,7 @@ impl ConvGeometry {
         let count = part.images * rows * columns;
         let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(ROWS_PER_BLOCK) * count];
         DisjointLines::new(&mut interleaved, ROWS_PER_BLOCK * count).for_each(
-            (GRAIN / 16).div_ceil(ROWS_PER_BLOCK * count),
+            (GRAIN_SIZE / 16).div_ceil(ROWS_PER_BLOCK * count),
             |panel, interleaved| {
                 let filters = panel * ROWS_PER_BLOCK..self.filters.min((panel + 1) * ROWS_PER_BLOCK);
                 let lines = interleaved.as_chunks_mut::<ROWS_PER_BLOCK>().0.chunks_exact_mut(columns);
@@ -91,7 +91,7 @@ impl ConvGeometry {
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
         let work = positions.len().saturating_mul(MAX_LANES * taps * filters_each);
-        thread_pool::parallel_for(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..blocks * parts, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let (mut tile, mut interleaved_tile, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
                 let from = piece / parts * MAX_LANES;
@@ -165,7 +165,7 @@ impl ConvGeometry {
         let inner = self.channels * window;
         let out = DisjointSlices::new(weight);
         let work = (self.batch * self.position_count()).saturating_mul(channels_each * taps * filters_each);
-        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let mut tile = InputTile::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);

@@ -14,10 +14,10 @@ elementwise! {
     neg [few] => cheap negated;
     sign [few] => |[x]| Ordered::signum(x);
     sgn => |[x]| x.sgn();
-    floor => |[x]| x.down();
-    ceil => |[x]| x.up();
-    trunc => |[x]| x.to_zero();
-    round => |[x]| x.to_nearest();
+    floor => |[x]| x.round_down();
+    ceil => |[x]| x.round_up();
+    trunc => |[x]| x.round_to_zero();
+    round => |[x]| x.round_to_nearest();
     frac => |[x]| x - Real::trunc(x);
     abs => by { abs_loops() };
     round_decimals => by { round_loops(decimals) };
@@ -56,25 +56,25 @@ impl Sgn for Complex32 {
 
 /// Rounding to an integer; integers stay as they are.
 trait Round {
-    fn down(self) -> Self;
-    fn up(self) -> Self;
-    fn to_zero(self) -> Self;
-    fn to_nearest(self) -> Self;
+    fn round_down(self) -> Self;
+    fn round_up(self) -> Self;
+    fn round_to_zero(self) -> Self;
+    fn round_to_nearest(self) -> Self;
 }
 
 inlined! {
     impl Round for i64 {
-        fn down(self) -> Self = self;
-        fn up(self) -> Self = self;
-        fn to_zero(self) -> Self = self;
-        fn to_nearest(self) -> Self = self;
+        fn round_down(self) -> Self = self;
+        fn round_up(self) -> Self = self;
+        fn round_to_zero(self) -> Self = self;
+        fn round_to_nearest(self) -> Self = self;
     }
 
     impl Round for f32, f64 {
-        fn down(self) -> Self = Real::floor(self);
-        fn up(self) -> Self = Real::ceil(self);
-        fn to_zero(self) -> Self = Real::trunc(self);
-        fn to_nearest(self) -> Self = Real::round(self);
+        fn round_down(self) -> Self = Real::floor(self);
+        fn round_up(self) -> Self = Real::ceil(self);
+        fn round_to_zero(self) -> Self = Real::trunc(self);
+        fn round_to_nearest(self) -> Self = Real::round(self);
     }
 }
 

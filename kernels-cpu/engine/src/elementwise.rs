@@ -107,7 +107,7 @@ impl PointwiseOperator {
             self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
         };
         let operands = Operands::borrow(&["out"], [&mut out], self.names, inputs)?;
-        // SAFETY: if the inputs are alike, so is the result, which was made like the first.
+        // SAFETY: if `are_alike` is true, the inputs are contiguous and have equal sizes, and the result was made like the first input.
         unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }?;
         drop(operands);
         Ok(out)

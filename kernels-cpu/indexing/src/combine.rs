@@ -50,7 +50,7 @@ inlined! {
     }
 }
 
-/// The destination of combined elements.
+/// The elements of a tensor with which other elements are combined.
 pub(super) enum CombineTarget<'a> {
     /// The elements that these dimensions of a copy reach.
     Axes(&'a [Axis]),
@@ -137,7 +137,7 @@ fn reduce_elements<T: Reducible>(
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_with_number(&mut counts, 1_i64, i64::wrapping_add)?;
-        // Both have the same layout without gaps.
+        // Both tensors have the same layout without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
         let mut out = out.restride(row.clone().with_offset(out.geometry().offset()))?;
         let counts = counts.restride(row)?;

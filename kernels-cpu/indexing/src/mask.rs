@@ -37,9 +37,9 @@ impl MaskFlags<'_> {
 }
 
 /// The number of elements of a block.
-const BLOCK: usize = 1 << 12;
+const BLOCK_ELEMENTS: usize = 1 << 12;
 /// The fewest blocks that are worth a thread.
-const GRAIN: usize = 8;
+const GRAIN_SIZE: usize = 8;
 
 impl<'a> MaskedPositions<'a> {
     pub(crate) fn new(mask: &'a Tensor) -> Result<Self> {
@@ -49,10 +49,10 @@ impl<'a> MaskedPositions<'a> {
             MaskFlags::Copied(to_contiguous(mask, DType::Bool)?)
         };
         let mut starts = flags.with_flags(|flags| {
-            let blocks = flags.len().div_ceil(BLOCK);
+            let blocks = flags.len().div_ceil(BLOCK_ELEMENTS);
             let mut counts = vec![0; blocks + 1];
-            DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN, |block, count| {
-                let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+            DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN_SIZE, |block, count| {
+                let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
@@ -64,7 +64,7 @@ impl<'a> MaskedPositions<'a> {
         Ok(Self { flags, sizes: Dims::from_slice(mask.sizes()), starts })
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of elements that the mask selects.
     pub(crate) fn count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -77,13 +77,13 @@ impl<'a> MaskedPositions<'a> {
     ) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with_flags(|flags| {
-            parallel_for(0..self.starts.len() - 1, GRAIN, |blocks| {
-                let mut positions = vec![0; BLOCK];
+            parallel_for(0..self.starts.len() - 1, GRAIN_SIZE, |blocks| {
+                let mut positions = vec![0; BLOCK_ELEMENTS];
                 for block in blocks {
-                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                    let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
                     let mut count = 0;
-                    for (position, flag) in (block * BLOCK..).zip(flags) {
-                        positions[count % BLOCK] = position;
+                    for (position, flag) in (block * BLOCK_ELEMENTS..).zip(flags) {
+                        positions[count % BLOCK_ELEMENTS] = position;
                         count += usize::from(flag.0 != 0);
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];

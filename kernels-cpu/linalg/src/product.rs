@@ -65,7 +65,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
     let mut beta = prepare_summand(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
-        // Without elements to multiply, the input is only scaled, and only once.
+        // If there are no elements to multiply, the input is scaled once.
         let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
         return product(operator, out, VectorAs::Column, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
@@ -142,9 +142,9 @@ fn prepare_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scal
 /// The interpretation of a vector operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum VectorAs {
-    /// A vector is a matrix of one column. Matrices and batches stay as they are.
+    /// A vector is multiplied as a matrix of one column. Matrices and batches stay as they are.
     Column,
-    /// A vector is a matrix of one row.
+    /// A vector is multiplied as a matrix of one row.
     Row,
 }
 

@@ -18,8 +18,8 @@ use engine::reduce::{lines, with_compute_type};
 /// The minimum size of a plane that is a row. Shorter planes of a channel form one row together.
 const MIN_PLANE_SIZE: i64 = 64;
 
-/// Returns the dimensions of a row. It is a plane, which is the channel of one image, or the whole channel if planes are short. In both
-/// cases the channel is the row's number modulo the number of channels.
+/// Returns marks for the dimensions that a row of the normalisation spans. It is a plane, which is the channel of one image, or the whole
+/// channel if planes are short. In both cases the channel is the row's number modulo the number of channels.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = dispatch_runtime::element_count(&input.sizes()[2..]) < MIN_PLANE_SIZE;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()

@@ -1,4 +1,4 @@
-//! Windows over images.
+//! Windows of pooling operators over images.
 
 use aten::Window;
 
@@ -83,7 +83,7 @@ impl PoolWindows {
         })
     }
 
-    /// Returns windows of one size, with lists of first indices for each dimension.
+    /// Returns windows of one size that start at the given indices, a list for each dimension.
     pub(super) fn at_starts(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
         Self::new(kernel.len(), |dim| {
             let span = |&start: &i64| Span {

@@ -7,7 +7,7 @@ use engine::compute::{AnyFloat, RealFloat};
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
-/// A floating-point type that is computed from random words.
+/// A floating-point type whose random numbers are computed from random words.
 pub(super) trait FromRandomBits: RealFloat {
     /// The number of rows of elements that one group of blocks provides.
     const ROWS: usize;
@@ -123,7 +123,7 @@ fn fill_normal<T: FromRandomBits, const N: usize>(
 
 #[op_impl(aten::uniform, CPU, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    // No more bits than the dtype holds. Otherwise numbers would round up to one.
+    // Uses no more random bits than the dtype represents. Otherwise numbers would round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,

@@ -29,7 +29,7 @@ const GROUP_SIZE: usize = Generator::BLOCKS_PER_GROUP;
 pub(crate) type GroupWords = [[u32; GROUP_SIZE]; 4];
 
 /// The minimum number of groups for each thread.
-const GRAIN: usize = 64;
+const GRAIN_SIZE: usize = 64;
 
 /// Fills a tensor with the elements that `make` computes from a group's words and the index of its first element.
 pub(crate) fn fill_from_words<T: Element, const N: usize>(
@@ -73,7 +73,7 @@ fn fill_contiguous<T: Element, const N: usize>(
     let groups = count.div_ceil(N * GROUP_SIZE);
     let (seed, first) = generator.reserve((groups * GROUP_SIZE) as u64);
     let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
-    parallel_for(0..groups, GRAIN, |piece| {
+    parallel_for(0..groups, GRAIN_SIZE, |piece| {
         for group in piece {
             let at = group * N * GROUP_SIZE;
             let rows = make(&block_words(seed, first.wrapping_add((group * GROUP_SIZE) as u64)), at);

@@ -126,7 +126,7 @@ impl WordStream {
         while rest > 12.0 {
             let ahead = (0.875 * rest).floor();
             let time = self.gamma(ahead);
-            // An infinite rate would never end.
+            // With an infinite rate, the loop would never end.
             if time.is_nan() || time > rest || rest.is_infinite() {
                 return sum + self.binomial(ahead - 1.0, rest / time);
             }

@@ -17,7 +17,7 @@ pub(crate) use taps::cubic_weights;
 use taps::{Taps, UpsampleMode};
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 13;
+const GRAIN_SIZE: usize = 1 << 13;
 
 macro_rules! upsamples {
     ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
@@ -104,7 +104,7 @@ fn resize<T: Compute>(
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
         let lines = DisjointLines::new(out, across.output_size);
-        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.output_size), |range| {
+        thread_pool::parallel_for(0..lines.len(), GRAIN_SIZE.div_ceil(across.output_size), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
@@ -145,7 +145,7 @@ fn resize_backward<T: Compute>(
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
         let images = DisjointLines::new(out, area);
-        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
+        thread_pool::parallel_for(0..images.len(), GRAIN_SIZE.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
                 // SAFETY: each image is in one piece.

@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use engine::data_movement::GRAIN;
+use engine::data_movement::GRAIN_SIZE;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::min_max::Comparable;
@@ -210,7 +210,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
         if room < line.len() {
             let mut bound = self.keep_first(&mut kept, count);
             for (number, block) in line[room..].chunks(TEST_BLOCK).enumerate() {
-                // An element that equals the last kept one is later in order.
+                // An element that equals the last kept element comes after that element.
                 let none = vectorised!(
                     !block.iter().fold(false, |found, &element| found | (self.relative_rank(element) < bound))
                 );
@@ -285,7 +285,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     /// Sorts entries by one byte of their ranks, stably.
     fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.rank(self.shift) >> (8 * digit) & 0xff) as usize;
-        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
+        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN_SIZE).max(1));
         let pieces: Vec<&[E]> = from.chunks(step).collect();
         let mut starts = vec![[0; 256]; pieces.len()];
         DisjointLines::new(&mut starts, 1).for_each(1, |i, start| {

@@ -13,7 +13,7 @@ enum Selection {
     InOrder(Direction),
     /// The element at this index of the sorted row.
     Nth(usize),
-    /// The median. Unless it is `of_numbers`, it is the first NaN of the row, if there is one.
+    /// The median of the row. Unless `of_numbers` is true, it is the first NaN of the row, if the row has one.
     Median { of_numbers: bool },
     /// The most frequent element.
     Mode,

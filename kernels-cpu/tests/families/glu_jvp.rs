@@ -42,7 +42,7 @@ fn glu_jvp_equals_its_formula() -> Result<()> {
             let found = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(found.dtype(), dtype);
             assert_near(&found, &reference_jvp(&given, dim)?, tolerance)?;
-            // The same elements with other strides.
+            // Repeats the check for the same elements with other strides.
             let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
             let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a strided copy failed") };
             let turned = aten::glu_jvp(glu, x, dx, dim)?;

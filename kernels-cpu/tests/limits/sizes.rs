@@ -71,7 +71,7 @@ fn histograms_beyond_memory_are_refused() -> Result<()> {
 #[test]
 fn recurrent_layers_over_huge_sequences_are_refused() {
     for device in [Device::META, Device::CPU] {
-        // Without elements, sequences can have this length on the CPU, too.
+        // Sequences without elements can have this length on the CPU, too.
         let batch = i64::from(device == Device::META);
         let of = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(device).unwrap();
         let (input, state) = (of(&[HUGE, batch, 2]), of(&[1, batch, 3]));
@@ -170,7 +170,7 @@ fn pooling_windows_of_any_size_do_not_overflow() -> Result<()> {
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         aten::max_pool2d_with_indices(&image, &[kernel], &[stride], &[padding], &[dilation], ceil)
     };
-    // One window position. The window reaches far beyond the image, so that only its first element is inside.
+    // The result has one window position. The window reaches far beyond the image, so that only its first element is inside.
     for (kernel, dilation) in [(2, i64::MAX), (3, 1 << 62), (1 << 40, 1 << 22), (i64::MAX, 1)] {
         let (largest, places) = pool(kernel, i64::MAX, 0, dilation, true)?;
         assert_eq!((largest.sizes(), places.sizes()), (&[1_i64, 1, 1][..], &[1_i64, 1, 1][..]), "{kernel} {dilation}");

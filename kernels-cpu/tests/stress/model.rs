@@ -108,7 +108,7 @@ pub(crate) fn promoted(models: &[&Model]) -> DType {
         operands.map(|model| model.dtype).max_by_key(|&dtype| promotion_order(dtype))
     };
     match (of_rank(true), of_rank(false)) {
-        (Some(high), Some(low)) if kind(low) > kind(high) => low,
+        (Some(high), Some(low)) if dtype_kind(low) > dtype_kind(high) => low,
         (Some(high), _) => high,
         (None, low) => low.unwrap_or(DType::F32),
     }
@@ -119,7 +119,7 @@ fn promotion_order(dtype: DType) -> usize {
 }
 
 /// Returns the kind of a dtype, in the order of promotion: boolean, integer, floating-point.
-pub(crate) fn kind(dtype: DType) -> u8 {
+pub(crate) fn dtype_kind(dtype: DType) -> u8 {
     match dtype {
         DType::Bool => 0,
         dtype => 1 + u8::from(dtype.is_floating()),
@@ -154,7 +154,7 @@ pub(crate) fn flat_index(sizes: &[usize], at: &[usize]) -> usize {
 
 /// Returns a tensor with the model's elements.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the elements are small and whole")]
-pub(crate) fn tensor(model: &Model) -> Tensor {
+pub(crate) fn tensor_of(model: &Model) -> Tensor {
     let (elements, sizes) = (model.elements().into_iter(), model.size_list());
     let tensor = match model.dtype {
         DType::Bool => Tensor::from_vec(elements.map(|x| Bool::from(x != 0.0)).collect(), &sizes),

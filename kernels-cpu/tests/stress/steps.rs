@@ -32,15 +32,15 @@ const UNARY_OPERATORS: [UnaryOperator; 3] =
 impl RandomWalk {
     pub(crate) fn step(&mut self) {
         if self.pool.len() < 4 {
-            return self.create();
+            return self.create_tensor();
         }
         match self.random.below(100) {
-            0..8 => self.create(),
+            0..8 => self.create_tensor(),
             8..12 => self.remove_random(),
             12..42 => self.view(),
             42..44 => self.transpose_in_place(),
-            44..56 => self.binary(),
-            56..60 => self.unary(),
+            44..56 => self.call_binary_operator(),
+            56..60 => self.call_unary_operator(),
             60..64 => self.sum(),
             64..68 => self.cat(),
             68..76 => self.copy(),
@@ -58,18 +58,18 @@ impl RandomWalk {
         self.pool.swap_remove(at);
     }
 
-    fn create(&mut self) {
+    fn create_tensor(&mut self) {
         let dtype = random_dtype(&mut self.random);
         let sizes: Vec<usize> = (0..self.random.below(4)).map(|_| self.random.below(5)).collect();
         let count = sizes.iter().product();
         let elements: Vec<f64> =
             (0..count).map(|_| f64::from(i8::try_from(self.random.integer_between(-3, 3)).unwrap())).collect();
         if let Some(model) = Model::fresh(dtype, &sizes, &elements) {
-            self.check_fresh_and_add("from_vec", model::tensor(&model), model);
+            self.check_fresh_and_add("from_vec", model::tensor_of(&model), model);
         }
     }
 
-    fn binary(&mut self) {
+    fn call_binary_operator(&mut self) {
         let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_guard());
         let (operator, call, f, is_bool) = self.random.choose(&BINARY_OPERATORS);
         let mut mistakes = Mistakes::default();
@@ -87,7 +87,7 @@ impl RandomWalk {
         }
     }
 
-    fn unary(&mut self) {
+    fn call_unary_operator(&mut self) {
         let (a, held) = (self.random_handle(), self.random_guard());
         let (operator, call, f) = self.random.choose(&UNARY_OPERATORS);
         let mut mistakes = Mistakes::default();

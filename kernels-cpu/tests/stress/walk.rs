@@ -97,7 +97,7 @@ impl Mistakes {
 
     fn add_in_use(&mut self, model: &Model, held: Option<&HeldGuard>) {
         let conflicts = held.is_some_and(|held| held.borrows(model));
-        // Without elements, a kernel need not take the tensor.
+        // A kernel need not borrow a tensor without elements.
         self.add(Mistake::InUse, conflicts && !model.positions.is_empty());
         self.add_possible(Mistake::InUse, conflicts);
     }
@@ -138,7 +138,7 @@ impl RandomWalk {
         self.random.integer_between(-count - beyond, count - 1 + beyond)
     }
 
-    pub(crate) fn add(&mut self, tensor: Tensor, model: Model) {
+    pub(crate) fn add_to_pool(&mut self, tensor: Tensor, model: Model) {
         let entry = PoolEntry { tensor, model };
         if entry.model.positions.len() > MAX_ELEMENTS || entry.model.rank() > MAX_DIMS {
             return;
@@ -181,8 +181,8 @@ impl RandomWalk {
     /// Checks that a result is correct, and adds it to the pool.
     pub(crate) fn check_and_add(&mut self, operator: &str, tensor: Tensor, model: Model) {
         let entry = PoolEntry { tensor, model };
-        assert!(entry.agrees(), "`{operator}` returned {:?}, not {:?}", entry.tensor, entry.model);
-        self.add(entry.tensor, entry.model);
+        assert!(entry.agrees_with_model(), "`{operator}` returned {:?}, not {:?}", entry.tensor, entry.model);
+        self.add_to_pool(entry.tensor, entry.model);
     }
 
     /// Checks all tensors that share this memory.
@@ -203,10 +203,10 @@ impl RandomWalk {
 
 impl PoolEntry {
     fn check(&self) {
-        assert!(self.agrees(), "{:?} should be {:?}", self.tensor, self.model);
+        assert!(self.agrees_with_model(), "{:?} should be {:?}", self.tensor, self.model);
     }
 
-    fn agrees(&self) -> bool {
+    fn agrees_with_model(&self) -> bool {
         let (tensor, model) = (&self.tensor, &self.model);
         tensor.dtype() == model.dtype
             && tensor.sizes() == model.size_list()

@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Result, Scalar, Tensor};
 
 use crate::guards::call_while_held;
-use crate::model::{Model, broadcast, kind, promoted, wrap_if_exact, wrap_to_dtype};
+use crate::model::{Model, broadcast, dtype_kind, promoted, wrap_if_exact, wrap_to_dtype};
 use crate::steps::apply_binary;
 use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk};
 
@@ -53,7 +53,7 @@ impl RandomWalk {
         let common = promoted(&[&this.model, &other.model]);
         let has_bool = this.model.dtype == DType::Bool || other.model.dtype == DType::Bool;
         let subtracts_bool = has_bool && operator == "aten::sub_.Tensor";
-        mistakes.add(Mistake::DType, subtracts_bool || kind(common) > kind(this.model.dtype));
+        mistakes.add(Mistake::DType, subtracts_bool || dtype_kind(common) > dtype_kind(this.model.dtype));
         let sizes = broadcast(&this.model.sizes, &other.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         mistakes.add(Mistake::Sizes, sizes.is_some_and(|sizes| sizes != this.model.sizes));
@@ -132,7 +132,7 @@ impl RandomWalk {
         let mut mistakes = Mistakes::default();
         mistakes.add_read(&a.model, held.as_ref());
         mistakes.add_read(&b.model, held.as_ref());
-        mistakes.add(Mistake::DType, kind(common) > kind(out.model.dtype));
+        mistakes.add(Mistake::DType, dtype_kind(common) > dtype_kind(out.model.dtype));
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         // An `out` without elements is resized to the result.
         let is_empty = out.model.positions.is_empty() && out.model.rank() <= 1;

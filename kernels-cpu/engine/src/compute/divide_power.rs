@@ -8,13 +8,13 @@ use crate::math::Real;
 
 /// A floating-point number type with division, real or complex.
 pub trait Divide: Compute {
-    /// Divides by `divisor`.
+    /// Returns `self / divisor`.
     fn divide(self, divisor: Self) -> Self;
 }
 
 /// A number type with powers.
 pub trait Power: Compute {
-    /// Raises to a power. A negative power of an integer is rounded towards zero.
+    /// Raises this number to a power. A negative power of an integer is rounded towards zero.
     fn pow(self, exponent: Self) -> Self;
 }
 

@@ -52,7 +52,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
     }
 }
 
-/// Applies `f` to every element.
+/// Applies `f` to every element of contiguous inputs.
 ///
 /// # Safety
 ///
@@ -76,7 +76,7 @@ unsafe fn apply_to_each<C: Element, R, const N: usize>(
             inputs[k] = inputs[k].wrapping_add(size_of::<C>());
             k += 1;
         }
-        // SAFETY: all were written.
+        // SAFETY: all elements of the array were written.
         out.write(f(unsafe { (&raw const elements).cast::<[C; N]>().read() }));
     }
 }
@@ -184,7 +184,7 @@ pub enum RuleKernel {
 }
 
 impl FusionRule {
-    /// Returns a rule for a kernel.
+    /// Returns the fusion rule of a kernel.
     pub const fn new(kernel: RuleKernel, bind: fn(&mut [Value]) -> Option<BoundLoop>) -> Self {
         Self { kernel, bind }
     }

@@ -129,7 +129,7 @@ fn test_numbers(seed: i64, length: usize) -> Vec<i64> {
 }
 
 #[expect(clippy::many_single_char_names, reason = "the usual names of the sizes of a matrix product")]
-fn check<T: TestEntry>(case: &ProductCase) {
+fn check_product<T: TestEntry>(case: &ProductCase) {
     let ProductCase { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
     set_num_threads(threads);
     let sizes = [[m, k], [k, n], [m, n]];
@@ -176,17 +176,17 @@ proptest! {
 
     #[test]
     fn products_equal_their_definition(case in random_case()) {
-        check::<f32>(&case);
-        check::<f64>(&case);
-        check::<f16>(&case);
-        check::<bf16>(&case);
-        check::<Complex32>(&case);
-        check::<Complex64>(&case);
-        check::<u8>(&case);
-        check::<i8>(&case);
-        check::<i16>(&case);
-        check::<i32>(&case);
-        check::<i64>(&case);
+        check_product::<f32>(&case);
+        check_product::<f64>(&case);
+        check_product::<f16>(&case);
+        check_product::<bf16>(&case);
+        check_product::<Complex32>(&case);
+        check_product::<Complex64>(&case);
+        check_product::<u8>(&case);
+        check_product::<i8>(&case);
+        check_product::<i16>(&case);
+        check_product::<i32>(&case);
+        check_product::<i64>(&case);
     }
 
     #[test]

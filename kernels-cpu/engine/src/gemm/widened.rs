@@ -8,7 +8,7 @@ use crate::thread_pool;
 use dispatch_runtime::DType;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 1 << 15;
+const GRAIN_SIZE: usize = 1 << 15;
 
 /// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
 /// widening some elements again is negligible.
@@ -56,7 +56,7 @@ const BUFFER_FITS_MESSAGE: &str = "the buffer holds the largest block";
 fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
-    thread_pool::parallel_for(0..c.rows, GRAIN.div_ceil(columns), |rows| {
+    thread_pool::parallel_for(0..c.rows, GRAIN_SIZE.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
@@ -85,7 +85,7 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
     let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
     let convert = conversion(T::DTYPE, DType::F32);
-    thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
+    thread_pool::parallel_for(0..lines.rows, GRAIN_SIZE.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.entry_pointer(row, 0).cast(), into.entry_pointer(row, 0).cast());
             // SAFETY: both lines have as many entries, and every line is in one piece.

@@ -11,7 +11,7 @@ use crate::math::vectorised;
 
 /// The most columns that are folded at a time: their lanes stay in the L1 cache.
 pub(super) const MAX_COLUMNS: usize = 1024;
-/// The most elements that are added to a lane before it is joined with others.
+/// The most elements that are added to a lane before the lane is joined with others.
 const LANE_DEPTH: usize = 64;
 /// The number of lanes for contiguous elements: for lanes of at most four bytes, and for wider ones.
 const LANE_COUNTS: [usize; 2] = [64, 16];

@@ -13,7 +13,7 @@ use crate::convert::{ConvertFn, conversion};
 use crate::thread_pool::{self, DisjointLines};
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
 const BLOCK_ELEMENTS: [usize; 2] = [4 * MAX_COLUMNS, 8 * MAX_COLUMNS];
 /// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
@@ -91,12 +91,12 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
     let count = nest.reduced_count();
     let inner = nest.kept_dims.first().map_or(1, |kept| kept.0);
     nest.unit_results =
-        if folds_rows { inner.min(MAX_COLUMNS) } else { (GRAIN / count.max(1)).clamp(1, MAX_COLUMNS).min(inner) };
+        if folds_rows { inner.min(MAX_COLUMNS) } else { (GRAIN_SIZE / count.max(1)).clamp(1, MAX_COLUMNS).min(inner) };
     let run =
         nest.reduced_dims.first().map_or(1, |dim| dim.0).saturating_mul(if folds_rows { nest.unit_results } else { 1 });
     let step =
         if folds_rows { nest.kept_dims.first().map(|kept| kept.1) } else { nest.reduced_dims.first().map(|dim| dim.1) };
-    // Elements that are used in place need no block; results still do.
+    // A block for results is needed even if the elements are used in place.
     let passing = if nest.direct && step.is_none_or(|step| step == to_isize(element_size)) {
         1
     } else {
@@ -157,9 +157,9 @@ impl FoldNest<'_> {
         let threads = thread_pool::num_threads();
         let longest = (0..self.reduced_dims.len()).max_by_key(|&dim| self.reduced_dims[dim].0).unwrap_or(0);
         let size = self.reduced_dims.get(longest).map_or(1, |dim| dim.0);
-        let parts = (count.saturating_mul(self.unit_results) / GRAIN).min(size).min(threads * 2);
+        let parts = (count.saturating_mul(self.unit_results) / GRAIN_SIZE).min(size).min(threads * 2);
         if units >= threads || parts < 2 {
-            let grain = (GRAIN / count.max(1).saturating_mul(self.unit_results)).max(1);
+            let grain = (GRAIN_SIZE / count.max(1).saturating_mul(self.unit_results)).max(1);
             return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut scratch = Scratch::new(self);
                 for unit in units {
@@ -186,7 +186,7 @@ impl FoldNest<'_> {
             let mut parts = scratches.by_ref().take(parts).flatten();
             let Some(mut first) = parts.next() else { continue };
             for other in parts {
-                // SAFETY: both have the totals of this unit.
+                // SAFETY: both buffers have the totals of this unit.
                 unsafe { self.fold.merge(first.totals(), other.totals.as_ptr().cast(), self.unit_location(unit).0) };
             }
             self.write_unit(unit, &mut first);

@@ -21,7 +21,7 @@ pub fn max_of_line<T: Comparable>(line: &[T]) -> T {
     vectorised!({
         let mut lanes = [T::LOWEST; LANES];
         let (wide, rest) = line.as_chunks::<LANES>();
-        // Some elements may be read twice.
+        // The last block may overlap the one before, which does not change a maximum.
         let last = line.last_chunk().copied().unwrap_or_else(|| padded_block(rest, T::LOWEST));
         for values in wide.iter().chain([&last]) {
             for (lane, &value) in lanes.iter_mut().zip(values) {

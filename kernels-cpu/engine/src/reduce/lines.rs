@@ -12,14 +12,14 @@ use crate::convert::{ConvertFn, conversion};
 use crate::thread_pool;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 /// The number of neighbouring lines that are copied to a block together: as many as a cache line has elements.
 const NEIGHBOUR_LINES: usize = 16;
 
 /// One operand, and the geometry of its lines.
 struct LineOperand {
     start: *mut u8,
-    /// The size of an element in a line.
+    /// The size in bytes of an element of a line.
     size: usize,
     /// The conversion from an input's dtype to the line's, or from the line's to a result's.
     convert: ConvertFn,
@@ -193,7 +193,7 @@ fn visit_lines(sizes: &[usize], operands: &[LineOperand], inputs: usize, f: &(dy
     }
     let inner = sizes.first().copied().unwrap_or(1);
     let together = if operands.iter().all(|operand| operand.direct) { usize::MAX } else { NEIGHBOUR_LINES };
-    thread_pool::parallel_for(0..count, (GRAIN / longest.max(1)).max(1), |part| {
+    thread_pool::parallel_for(0..count, (GRAIN_SIZE / longest.max(1)).max(1), |part| {
         let buffered_lines = NEIGHBOUR_LINES.min(part.len());
         let mut blocks: SmallVec<[Vec<u128>; 4]> = operands
             .iter()

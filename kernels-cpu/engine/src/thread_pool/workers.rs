@@ -24,7 +24,7 @@ use std::{
 /// kernels, and too short to matter on an idle machine.
 const SPIN_TIME: Duration = Duration::from_micros(50);
 
-/// The workers. The holder of the lock may offer them a region.
+/// The worker threads. The holder of the lock may offer them a region.
 pub(super) static WORKERS: Mutex<Workers> = Mutex::new(Workers { workers: Vec::new(), shares: Vec::new() });
 
 pub(super) struct Workers {
@@ -87,7 +87,7 @@ impl Workers {
             let thread = thread::Builder::new().name(format!("kernels-cpu-{share}"));
             match thread.spawn(move || own.run_offers(share)) {
                 Ok(handle) => self.workers.push(Worker { slot, thread: handle.thread().clone() }),
-                // The region runs on the workers that exist.
+                // If the system cannot start a thread, the region runs on the workers that exist.
                 Err(_) => break,
             }
         }
@@ -110,7 +110,7 @@ impl OfferSlot {
         }
     }
 
-    /// Waits for an offer.
+    /// Waits until the slot offers a region.
     fn wait_for_offer(&self) -> *mut Region<'static> {
         loop {
             if let Some(offer) = spin_until(|| self.current_offer()) {

@@ -94,9 +94,9 @@ impl<'a> Sampler<'a> {
 /// The ends of an image along one dimension, and the options of the sampling.
 struct AxisBounds<'a, T> {
     sampling: &'a GridSamplePlan,
-    /// The size.
+    /// The size of the image along the dimension.
     size: T,
-    /// The last index.
+    /// The last index along the dimension.
     last: T,
 }
 
@@ -125,7 +125,7 @@ impl<'a, T: Coordinate> AxisBounds<'a, T> {
     }
 }
 
-/// Mirrors a position into a span. Also returns the sign of the derivative.
+/// Reflects a position into a range, as often as necessary. Also returns the sign of the derivative.
 fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     let (zero, one, two) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(2.0));
     if span == zero {

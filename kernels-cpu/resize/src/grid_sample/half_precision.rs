@@ -7,7 +7,7 @@ use aten::{GridSamplePlan, Interpolation};
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
-use super::GRAIN;
+use super::GRAIN_SIZE;
 use super::axis::{AxisTaps, Sampler};
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
@@ -53,7 +53,7 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let rank = sampler.sizes.len();
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
     DisjointLines::new(&mut taps, sampler.taps_per_sample).for_each(
-        GRAIN.div_ceil(sampler.taps_per_sample),
+        GRAIN_SIZE.div_ceil(sampler.taps_per_sample),
         |number, taps| {
             let axes_taps = position_taps(sampler, &grid[number * rank..][..rank]);
             for (tap, corner) in taps.iter_mut().zip(tap_numbers(&axes_taps)) {
@@ -94,22 +94,26 @@ pub(super) fn sample<T: Coordinate>(
         let batches = out.chunks_mut(channels * positions).zip(image.chunks(channels * area));
         for ((out, image), grid) in batches.zip(grid.chunks(positions * sampler.sizes.len())) {
             let taps = grid_taps(&sampler, grid);
-            DisjointLines::new(out, width).for_each(GRAIN.div_ceil(width * sampler.taps_per_sample), |line, out| {
-                let (channel, first) = (line * width / positions, line * width % positions);
-                let image = &image[channel * area..][..area];
-                for (to, taps) in
-                    out.iter_mut().zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
-                {
-                    let zero = T::from_f64(0.0);
-                    let along = |row: &[Tap<T>]| {
-                        let seen =
-                            row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
-                        seen.fold(zero, |sum, part| sum + part)
-                    };
-                    let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
-                    *to = sum.to_compute();
-                }
-            });
+            DisjointLines::new(out, width).for_each(
+                GRAIN_SIZE.div_ceil(width * sampler.taps_per_sample),
+                |line, out| {
+                    let (channel, first) = (line * width / positions, line * width % positions);
+                    let image = &image[channel * area..][..area];
+                    for (to, taps) in out
+                        .iter_mut()
+                        .zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
+                    {
+                        let zero = T::from_f64(0.0);
+                        let along = |row: &[Tap<T>]| {
+                            let seen =
+                                row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
+                            seen.fold(zero, |sum, part| sum + part)
+                        };
+                        let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
+                        *to = sum.to_compute();
+                    }
+                },
+            );
         }
         Ok(())
     })
@@ -132,7 +136,7 @@ pub(super) fn sample_gradients<T: Coordinate>(
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = grid_taps(&sampler, &coordinates[batch * positions * rank..][..positions * rank]);
             DisjointLines::new(out, area).for_each(
-                GRAIN.div_ceil((positions * sampler.taps_per_sample).max(1)),
+                GRAIN_SIZE.div_ceil((positions * sampler.taps_per_sample).max(1)),
                 |channel, image| {
                     add_image_gradient(
                         &sampler,
@@ -148,7 +152,7 @@ pub(super) fn sample_gradients<T: Coordinate>(
     let image = contiguous_elements::<T::ComputeType>(input)?;
     write_contiguous(grid_grad, |out: &mut [T::ComputeType]| {
         DisjointLines::new(out, rank).for_each(
-            GRAIN.div_ceil(channels.max(1) * sampler.taps_per_sample),
+            GRAIN_SIZE.div_ceil(channels.max(1) * sampler.taps_per_sample),
             |number, out| {
                 let (batch, position) = (number / positions, number % positions);
                 let axes_taps = position_taps(&sampler, &coordinates[number * rank..][..rank]);

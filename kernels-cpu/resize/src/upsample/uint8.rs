@@ -6,7 +6,7 @@
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
-use super::GRAIN;
+use super::GRAIN_SIZE;
 use super::taps::{Taps, UpsampleMode};
 use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::thread_pool::{self, DisjointLines};
@@ -29,7 +29,7 @@ pub(super) fn resize(
         let images = DisjointLines::new(out, down.output_size() * across.output_size());
         thread_pool::parallel_for(
             0..images.len(),
-            GRAIN.div_ceil(down.output_size() * across.output_size()),
+            GRAIN_SIZE.div_ceil(down.output_size() * across.output_size()),
             |range| {
                 let mut blend = vec![0; down.input_size * across.output_size()];
                 for index in range {

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, S
 use super::check::is_valid_chain;
 use super::registers::{self, RunStep};
 use super::{
-    BroadcastInput, CallOperand, ElementBytes, FusedPass, Location, LoopCall, MAX_INPUTS, TILE, TileOffset,
+    BroadcastInput, CallOperand, ElementBytes, FusedPass, Location, LoopCall, MAX_INPUTS, TILE_ELEMENTS, TileOffset,
     UniformInput, UniformSource,
 };
 use crate::compute::Compute;
@@ -245,7 +245,7 @@ impl Compiler<'_> {
             Some(step) => &self.chain.steps.get(step)?.result,
         };
         let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
-        // One zero for all ranks.
+        // One zero in memory is enough for tensors of any rank.
         let zeros = Geometry::strided(&few, &vec![0; few.len()], 0)?;
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
@@ -320,7 +320,7 @@ impl Compiler<'_> {
 
     fn new_tile(&mut self, size: usize) -> TileOffset {
         let tile = self.pass.tile_bytes;
-        self.pass.tile_bytes += TILE * size;
+        self.pass.tile_bytes += TILE_ELEMENTS * size;
         tile
     }
 }

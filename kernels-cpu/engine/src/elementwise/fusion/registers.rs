@@ -61,7 +61,7 @@ macro_rules! cheap {
         }
 
         impl<T: RunElement> RunCall<'_, T> {
-            /// Applies an operation to a block.
+            /// Applies one operation of the run to a block of elements.
             ///
             /// # Safety
             ///
@@ -160,7 +160,7 @@ impl<T: RunElement> Loop for RunLoop<T> {
     }
 }
 
-/// A scalar type with vectors.
+/// A scalar type for which runs use vectors: `f32` or `f64`.
 trait RunElement: Pod {
     type Vector<S: Simd>: Vector;
 
@@ -297,7 +297,7 @@ impl<T: RunElement> WithSimd for RunCall<'_, T> {
 }
 
 impl<T: RunElement> RunCall<'_, T> {
-    /// Computes fewer elements than a block has, one at a time.
+    /// Computes a call of fewer elements than a block has, one at a time.
     #[inline(never)]
     fn run_short(&self) {
         for start in 0..self.count {
@@ -394,7 +394,7 @@ fn unroll<const W: usize>(mut f: impl FnMut(usize)) {
 /// Rounds the elements of a block, in a loop that the compiler vectorises.
 #[inline(always)]
 fn round_block<S: Simd, T: RunElement, const W: usize>(block: &mut VectorBlock<S, T, W>, rounding: Rounding) {
-    // A copy, so that the block itself stays in registers.
+    // Rounds a copy, so that the block itself stays in registers.
     let mut copy = *block;
     // SAFETY: a block of vectors consists of contiguous numbers.
     let element =

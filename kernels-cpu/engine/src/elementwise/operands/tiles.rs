@@ -7,13 +7,13 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK, ConvertedOperand, ElementPath, RowRunner};
+use super::{BLOCK_ELEMENTS, ConvertedOperand, ElementPath, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
 /// The rows of a tile: as many as a cache line has `f32` elements.
 const TILE_ROWS: usize = 16;
-const TILE_COLUMNS: usize = BLOCK / TILE_ROWS;
+const TILE_COLUMNS: usize = BLOCK_ELEMENTS / TILE_ROWS;
 /// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 
@@ -40,7 +40,7 @@ pub(super) fn row_groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
 }
 
 impl<const N: usize> RowRunner<'_, N> {
-    /// Computes some of the groups. The marked inputs are transposed into blocks.
+    /// Computes some groups of rows. The marked inputs are transposed into blocks.
     ///
     /// # Safety
     ///
@@ -103,7 +103,7 @@ impl<const N: usize> RowRunner<'_, N> {
     }
 }
 
-/// Transposes columns to rows.
+/// Copies the columns of a tile to rows of `to`.
 ///
 /// # Safety
 ///
