@@ -87,7 +87,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
     let index = contiguous_i64_index(index)?;
-    // In chunks, because a table of all offsets would be as large as the index.
+    // Works in chunks of indices, because a table of all offsets would be as large as the index.
     for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(INDICES_PER_CHUNK)) {
         let mut offsets = positions.to_vec();
         check_indices("index", &mut offsets, size, NegativeIndex::Reject)?;
@@ -179,7 +179,7 @@ impl<'a> IndexLists<'a> {
 #[op_impl(aten::index, CPU)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let lists = IndexLists::of(plan)?;
-    // In chunks, because a table of all offsets would be as large as an index.
+    // Works in chunks of indices, because a table of all offsets would be as large as an index.
     for first in (0..lists.count()).step_by(INDICES_PER_CHUNK) {
         let some = first..lists.count().min(first + INDICES_PER_CHUNK);
         let steps = lists.copy_steps(some, this.sizes(), this.strides())?;

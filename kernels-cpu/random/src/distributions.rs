@@ -10,7 +10,7 @@ use engine::math::{Real, vectorised};
 /// A floating-point type whose random numbers are computed from random words.
 pub(super) trait FromRandomBits: RealFloat {
     /// The number of rows of elements that one group of blocks provides.
-    const ROWS: usize;
+    const ROWS_PER_GROUP: usize;
 
     /// Returns a uniform number from zero up to below one, a multiple of two to the power of minus `bits`.
     fn uniform(words: &GroupWords, row: usize, at: usize, bits: u32) -> Self;
@@ -21,7 +21,7 @@ pub(super) trait FromRandomBits: RealFloat {
 
 inlined! {
     impl FromRandomBits for f32 {
-        const ROWS: usize = 4;
+        const ROWS_PER_GROUP: usize = 4;
         // Converted as signed integers, as processors have an instruction for that.
         #[expect(clippy::cast_precision_loss, reason = "the integer has at most 24 bits")]
         fn uniform(words: &GroupWords, row: usize, at: usize, bits: u32) -> Self =
@@ -34,7 +34,7 @@ inlined! {
     }
 
     impl FromRandomBits for f64 {
-        const ROWS: usize = 2;
+        const ROWS_PER_GROUP: usize = 2;
         fn uniform(words: &GroupWords, row: usize, at: usize, _bits: u32) -> Self = {
             let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
             // The upper bits become the fraction of a number from one up to below two.
@@ -69,12 +69,12 @@ macro_rules! by_precision {
         match $dtype {
             DType::F64 | DType::C128 => {
                 type $T = f64;
-                const $N: usize = <f64 as FromRandomBits>::ROWS;
+                const $N: usize = <f64 as FromRandomBits>::ROWS_PER_GROUP;
                 $body
             }
             _ => {
                 type $T = f32;
-                const $N: usize = <f32 as FromRandomBits>::ROWS;
+                const $N: usize = <f32 as FromRandomBits>::ROWS_PER_GROUP;
                 $body
             }
         }

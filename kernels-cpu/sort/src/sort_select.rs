@@ -125,7 +125,7 @@ pub(crate) struct RowSorter<T, E> {
     base: u64,
     /// The number of bits of an index.
     shift: u32,
-    of: PhantomData<(T, E)>,
+    types: PhantomData<(T, E)>,
 }
 
 impl<T: Ranked> RowSorter<T, i64> {
@@ -139,13 +139,13 @@ impl<T: Ranked> RowSorter<T, i64> {
                 vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
         let bits = 64 - greatest.saturating_sub(least).leading_zeros();
-        (bits + shift < 64).then_some(Self { direction, base: least, shift, of: PhantomData })
+        (bits + shift < 64).then_some(Self { direction, base: least, shift, types: PhantomData })
     }
 }
 
 impl<T: Ranked> RowSorter<T, u128> {
     pub(crate) fn with_u128_entries(direction: Direction) -> Self {
-        Self { direction, base: 0, shift: 64, of: PhantomData }
+        Self { direction, base: 0, shift: 64, types: PhantomData }
     }
 }
 

@@ -68,7 +68,7 @@ impl<'a, const N: usize> LoopInput<'a, N> {
         Self::Call(CallOperands { out, inputs: operands.read(), common_dtype, kept_operand: None, are_alike })
     }
 
-    /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
+    /// Runs the operator's loop, which applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
     ///
     /// The loop is compiled once, for calls and for passes. The code around it is compiled once per number of operands.
     #[inline(always)]

@@ -23,9 +23,9 @@ const PREFETCH_BYTES: usize = 8192;
 /// A fold with erased types, for a fold nest. Every pointer must point to as many contiguous totals, elements or results as the function
 /// states.
 pub(super) trait ErasedFold: Sync {
-    fn input(&self) -> DType;
+    fn input_dtype(&self) -> DType;
 
-    fn output(&self) -> DType;
+    fn output_dtype(&self) -> DType;
 
     fn total_size(&self) -> usize;
 
@@ -46,11 +46,11 @@ pub(super) trait ErasedFold: Sync {
 }
 
 impl<F: Fold> ErasedFold for F {
-    fn input(&self) -> DType {
+    fn input_dtype(&self) -> DType {
         F::In::DTYPE
     }
 
-    fn output(&self) -> DType {
+    fn output_dtype(&self) -> DType {
         F::Out::DTYPE
     }
 

@@ -79,9 +79,9 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
         from: from.start().cast_const(),
         to: to.start(),
         element_size,
-        direct: from.dtype() == fold.input(),
-        load: conversion(from.dtype(), fold.input()),
-        store: conversion(fold.output(), to.dtype()),
+        direct: from.dtype() == fold.input_dtype(),
+        load: conversion(from.dtype(), fold.input_dtype()),
+        store: conversion(fold.output_dtype(), to.dtype()),
         folds_rows,
         unit_results: 1,
         block_elements: 1,
@@ -187,7 +187,9 @@ impl FoldNest<'_> {
             let Some(mut first) = parts.next() else { continue };
             for other in parts {
                 // SAFETY: both buffers have the totals of this unit.
-                unsafe { self.fold.merge(first.totals(), other.totals.as_ptr().cast(), self.unit_location(unit).0) };
+                unsafe {
+                    self.fold.merge(first.totals_pointer(), other.totals.as_ptr().cast(), self.unit_location(unit).0)
+                };
             }
             self.write_unit(unit, &mut first);
         }
@@ -216,7 +218,7 @@ impl FoldNest<'_> {
     fn fold_unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut Scratch) {
         let (columns, from, _) = self.unit_location(unit);
         // SAFETY: a scratch has `unit_results` totals.
-        unsafe { self.fold.init_totals(scratch.totals(), columns) };
+        unsafe { self.fold.init_totals(scratch.totals_pointer(), columns) };
         let mut sizes: SmallVec<[ReducedDim; 4]> = self.reduced_dims.clone();
         let mut from = from;
         if let Some(reduced_dims) = sizes.get_mut(cut) {
@@ -233,7 +235,7 @@ impl FoldNest<'_> {
             let step = self.innermost_kept().1;
             for column in 0..columns {
                 let from = from.wrapping_offset(to_isize(column).wrapping_mul(step));
-                let total = scratch.totals().wrapping_add(column * self.fold.total_size());
+                let total = scratch.totals_pointer().wrapping_add(column * self.fold.total_size());
                 visit_rows(&sizes, from, |at| self.fold_line(at, (count, stride), total, scratch));
             }
         }
@@ -244,10 +246,10 @@ impl FoldNest<'_> {
             // SAFETY: the elements are the tensor's, of the loops' type, and contiguous.
             return unsafe { self.fold.fold_row(total, at, count) };
         }
-        let size = to_isize(self.fold.input().size());
+        let size = to_isize(self.fold.input_dtype().size());
         for first in (0..count).step_by(self.block_elements) {
             let length = self.block_elements.min(count - first);
-            let block = scratch.block();
+            let block = scratch.block_pointer();
             // SAFETY: the elements are the tensor's, and a block has room for `length` of them.
             unsafe {
                 (self.load)(at.wrapping_offset(to_isize(first) * stride), stride, block, size, length);
@@ -260,27 +262,27 @@ impl FoldNest<'_> {
         let step = self.innermost_kept().1;
         if self.direct && step == to_isize(self.element_size) {
             // SAFETY: the elements are the tensor's, of the loops' type, and rows are contiguous.
-            return unsafe { self.fold.fold_rows(scratch.totals(), columns, at, stride, count) };
+            return unsafe { self.fold.fold_rows(scratch.totals_pointer(), columns, at, stride, count) };
         }
-        let size = self.fold.input().size();
+        let size = self.fold.input_dtype().size();
         let together = (self.block_elements / columns).max(1);
         for first in (0..count).step_by(together) {
             let rows = together.min(count - first);
-            let block = scratch.block();
+            let block = scratch.block_pointer();
             for row in 0..rows {
                 let at = at.wrapping_offset(to_isize(first + row) * stride);
                 // SAFETY: the elements are the tensor's, and a block has room for `rows` rows.
                 unsafe { (self.load)(at, step, block.wrapping_add(row * columns * size), to_isize(size), columns) };
             }
             // SAFETY: the block has `rows` rows.
-            unsafe { self.fold.fold_rows(scratch.totals(), columns, block, to_isize(columns * size), rows) };
+            unsafe { self.fold.fold_rows(scratch.totals_pointer(), columns, block, to_isize(columns * size), rows) };
         }
     }
 
     fn write_unit(&self, unit: usize, scratch: &mut Scratch) {
         let (columns, _, to) = self.unit_location(unit);
-        let (totals, block) = (scratch.totals(), scratch.block());
-        let size = to_isize(self.fold.output().size());
+        let (totals, block) = (scratch.totals_pointer(), scratch.block_pointer());
+        let size = to_isize(self.fold.output_dtype().size());
         // SAFETY: a block has room for a unit's results, which belong to this unit alone.
         unsafe {
             self.fold.finish(totals, block, columns);
@@ -319,18 +321,18 @@ struct Scratch {
 
 impl Scratch {
     fn new(nest: &FoldNest<'_>) -> Self {
-        let size = nest.fold.input().size().max(nest.fold.output().size());
+        let size = nest.fold.input_dtype().size().max(nest.fold.output_dtype().size());
         Self {
             totals: vec![0; (nest.unit_results * nest.fold.total_size()).div_ceil(16)],
             block: vec![0; (nest.block_elements * size).div_ceil(16)],
         }
     }
 
-    fn totals(&mut self) -> *mut u8 {
+    fn totals_pointer(&mut self) -> *mut u8 {
         self.totals.as_mut_ptr().cast()
     }
 
-    fn block(&mut self) -> *mut u8 {
+    fn block_pointer(&mut self) -> *mut u8 {
         self.block.as_mut_ptr().cast()
     }
 }
