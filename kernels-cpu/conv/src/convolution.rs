@@ -274,7 +274,7 @@ struct PackedWeights<'a, T> {
     initial_sums: &'a [T],
 }
 
-/// Computes the sums of a strip, and passes those that are results to `put`, with their row, image and destination.
+/// Computes the sums of a strip, and passes those that are results to `write_results`, with their row, image and destination.
 fn compute_strip_sums<T: ConvElement>(
     tile: &InputTile<T>,
     sums: &mut Vec<T>,

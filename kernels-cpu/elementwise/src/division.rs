@@ -75,7 +75,7 @@ fn check_divisor(this: &Tensor, other: &Tensor) -> Result<()> {
 }
 
 fn contains_element<T: Element>(tensor: &Tensor, element: T) -> Result<bool> {
-    // A tensor on another device is refused when operands are taken.
+    // A tensor on another device is refused when the operands are borrowed.
     if tensor.device() != dispatch_runtime::Device::CPU {
         return Ok(false);
     }

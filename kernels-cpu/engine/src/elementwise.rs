@@ -146,7 +146,7 @@ impl PointwiseOperator {
         inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        // The checks come before the operands are taken: a refused call is not a write.
+        // The checks come before the operands are borrowed: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
         let (compute_dtype, are_alike) = self.inspect_inputs(&all);
         let are_alike = are_alike && is_contiguous_like(this, all[0]);

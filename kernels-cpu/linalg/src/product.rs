@@ -225,7 +225,7 @@ unsafe fn multiply<T: ScaleFactor>(
     let (b_sizes, b_strides) = as_matrices(second, VectorAs::Column);
     let (c_sizes, c_strides) = as_matrices(out, VectorAs::Column);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
-    // SAFETY: geometries stay inside storages, which the operands hold; `take` refuses a written tensor that overlaps itself or partly
+    // SAFETY: geometries stay inside storages, which the operands hold; `borrow` refuses a written tensor that overlaps itself or partly
     // overlaps another operand; the caller guarantees the rest.
     unsafe {
         if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {
