@@ -167,7 +167,8 @@ macro_rules! float_or_complex_loops {
 
 const FLOAT_OR_COMPLEX: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
-/// Applies a function of complex numbers to every element. All such functions share this loop, because each element is a function call in any case.
+/// Applies a function of complex numbers to every element. All such functions share this loop, because each element is a function call in
+/// any case.
 fn run_complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
         loop_input.run(move |[x]: [Complex32; 1]| narrow_complex(f(widen_complex(x))));

@@ -165,7 +165,7 @@ impl<'a> MaskedPositions<'a> {
     }
 }
 
-/// Returns the coordinates of nonzero elements, a contiguous row for each dimension, and their number.
+/// Returns the coordinates of the nonzero elements, a contiguous row for each dimension, and the number of these elements.
 fn nonzero_coordinates(this: &Tensor) -> Result<(Tensor, usize)> {
     let (selected, rank) = (MaskedPositions::new(this)?, this.sizes().len());
     let count = selected.count();

@@ -13,7 +13,7 @@ use engine::reduce::with_compute_type;
 
 type ValuesInverseCounts = (Tensor, Tensor, Tensor);
 
-/// The index of the first of each run of equal rows, the run of each row if requested, and the number of rows in each run.
+/// The runs of equal rows: the index of the first row of each run, the run of each row if requested, and the number of rows of each run.
 #[derive(Default)]
 struct DistinctRows {
     firsts: Vec<i64>,

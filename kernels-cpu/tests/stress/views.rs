@@ -9,12 +9,12 @@ use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk, dim_index};
 const VIEW_OPERATORS: [fn(&mut RandomWalk, &PoolEntry) -> ViewCall; 10] =
     [slice, select, narrow, transpose, permute, expand, view, squeeze, unsqueeze, diagonal];
 
-type Call = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
+type ViewFn = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
 
 /// A call of a view operator, its mistakes, and the model of its result.
 struct ViewCall {
     operator: &'static str,
-    call: Call,
+    call: ViewFn,
     mistakes: Mistakes,
     model: Option<Model>,
 }

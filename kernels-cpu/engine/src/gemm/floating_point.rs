@@ -99,7 +99,8 @@ fn transposed_result<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
             for (block, lines) in sums.chunks(TILE * columns).enumerate() {
-                // Column by column, so that every cache line of `C` is written at once, even if many of them share a set of the cache.
+                // Transposes column by column, so that every cache line of `C` is written at once, even if many of them share a set of the
+                // cache.
                 for column in first..first + width {
                     for (row, line) in lines.chunks_exact(columns).enumerate() {
                         let sum = line[column];

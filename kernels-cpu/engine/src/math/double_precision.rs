@@ -26,7 +26,7 @@ impl DoublePrecision for f64 {
         libm::lgamma(self)
     }
 
-    /// Steps up by the recurrence to the range of the asymptotic series. Negative arguments are reflected first.
+    /// Increases the argument by the recurrence to the range of the asymptotic series. Negative arguments are reflected first.
     fn digamma(self) -> Self {
         if self == 0.0 {
             return Self::INFINITY.copysign(-self);

@@ -35,7 +35,7 @@ struct FoldNest<'a> {
     direct: bool,
     load: ConvertFn,
     store: ConvertFn,
-    /// Whether the innermost dimension is kept, so that rows are folded into a row.
+    /// Whether the innermost dimension is kept, so that rows are added to a row of totals.
     folds_rows: bool,
     /// The most results of a unit.
     unit_results: usize,

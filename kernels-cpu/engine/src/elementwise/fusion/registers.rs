@@ -266,8 +266,8 @@ const BLOCK_VECTORS: usize = 8;
 
 type VectorBlock<S, T, const W: usize> = [<T as RunElement>::Vector<S>; W];
 
-/// A run on the elements of one call: `count` elements at every input, or one if the input is uniform, and room for as many results. The
-/// operands of all operations are among the inputs.
+/// A run, bound to the elements of one call. There are `count` elements at every input, or one if the input is uniform, and room for as
+/// many results. The operands of all operations are among the inputs.
 struct RunCall<'a, T> {
     run: &'a RunLoop<T>,
     inputs: &'a [*const u8],

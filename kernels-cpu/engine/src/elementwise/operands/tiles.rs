@@ -113,7 +113,7 @@ unsafe fn transpose_tile<T: Copy>(from: *const u8, step: isize, to: *mut u8, row
     let to = to.cast::<T>();
     for column in 0..columns {
         if columns == TILE_COLUMNS {
-            // The next column is likely transposed next. The processor does not predict strides of this length.
+            // Prefetches the next column, which is likely transposed next. The processor does not predict strides of this length.
             prefetch::for_reading(from.wrapping_offset(step * to_isize(column + TILE_COLUMNS)), rows * size_of::<T>());
         }
         let from = from.wrapping_offset(step * to_isize(column)).cast::<T>();
