@@ -31,7 +31,7 @@ fn assert_in_use(error: &Error) {
 }
 
 /// Repeats a call until the memory is not in use.
-fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
+fn retry_while_in_use<T>(mut call: impl FnMut() -> Result<T>) -> T {
     loop {
         match ok_unless_in_use(call()) {
             Some(result) => return result,
@@ -74,7 +74,7 @@ fn each_addition_counts_once_or_fails_with_in_use() {
                     added.fetch_add(1, Relaxed);
                 }
             }
-            eventually(|| add_one(&mut own));
+            retry_while_in_use(|| add_one(&mut own));
             added.fetch_add(1, Relaxed);
         });
         let added = added.into_inner();
@@ -120,8 +120,8 @@ fn readers_never_see_half_of_a_write() {
         if number == 0 {
             let mut own = shared.clone();
             for value in 0..to_i64(ROUNDS / 8) {
-                eventually(|| aten::fill__scalar(&mut own, Scalar::Int(value)));
-                eventually(|| add_one(&mut own));
+                retry_while_in_use(|| aten::fill__scalar(&mut own, Scalar::Int(value)));
+                retry_while_in_use(|| add_one(&mut own));
                 thread::yield_now();
             }
             return is_over.store(true, Relaxed);
@@ -138,7 +138,7 @@ fn readers_never_see_half_of_a_write() {
             }
             thread::yield_now();
         }
-        let last = eventually(|| aten::clone(&shared, None));
+        let last = retry_while_in_use(|| aten::clone(&shared, None));
         check_uniform(&last.read::<i64>().unwrap());
     });
     assert!(read.into_inner() >= 3);
@@ -154,7 +154,7 @@ fn writes_to_disjoint_and_overlapping_views_are_exclusive() {
             let mut view = rows(&base, number, height);
             for round in 0..ROUNDS {
                 let is_added = if round % 8 == 0 {
-                    eventually(|| add_one(&mut view));
+                    retry_while_in_use(|| add_one(&mut view));
                     true
                 } else {
                     // A new view of the same rows in each round.
@@ -300,7 +300,7 @@ fn a_mask_does_not_change_between_count_and_selection() {
         scope.spawn(|| {
             let mut own = mask.clone();
             for value in 0..ROUNDS / 8 {
-                eventually(|| aten::fill__scalar(&mut own, Scalar::Bool(value % 2 == 1)));
+                retry_while_in_use(|| aten::fill__scalar(&mut own, Scalar::Bool(value % 2 == 1)));
                 thread::yield_now();
             }
             is_over.store(true, Relaxed);

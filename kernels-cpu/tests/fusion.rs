@@ -82,7 +82,7 @@ fn chains_with_wrong_sizes_are_rejected() {
         (&[3], &[3], &[1000]),
         (&[3], &[2], &[1000]),
         (&[1], &[1], &[1000]),
-        // As many elements, but other sizes.
+        // A result with as many elements, but other sizes.
         (&[6], &[6], &[2, 3]),
         (&[3, 2], &[3, 2], &[2, 3]),
         // An input with more dimensions than the result.

@@ -7,7 +7,7 @@ use aten::AttentionPlan;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
-use super::forward::{ProductBlock, Products};
+use super::forward::{AttentionScores, ScoreBlock};
 use super::operand::HeadOperand;
 use super::{AttentionFloat, KEY_BLOCK, LANES, QUERY_BLOCK};
 use engine::contiguous::with_compute_type;
@@ -22,7 +22,7 @@ fn attention_backward(
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
     _: ...
 ) -> Result<()> {
-    // Without elements, the other sizes can be arbitrarily large.
+    // If the tensors have no elements, their other sizes can be arbitrarily large.
     if [query, key, value].iter().all(|tensor| tensor.geometry().count() == 0) {
         return Ok(());
     }
@@ -35,7 +35,7 @@ fn attention_backward(
     let (written, [grad, first, keys, values, results, logsumexp, mask]) = (operands.written(), operands.read());
     with_compute_type!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
         let task = BackwardTask {
-            products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
+            scores: AttentionScores::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: HeadOperand::of(values),
             out: HeadOperand::of(results),
             logsumexp: HeadOperand::of(logsumexp),
@@ -48,7 +48,7 @@ fn attention_backward(
 }
 
 struct BackwardTask<'a, T> {
-    products: Products<'a, T>,
+    scores: AttentionScores<'a, T>,
     value: HeadOperand<'a>,
     out: HeadOperand<'a>,
     logsumexp: HeadOperand<'a>,
@@ -59,8 +59,8 @@ struct BackwardTask<'a, T> {
 
 /// The buffers for one head of the keys.
 struct Scratch<T> {
-    block: ProductBlock<T>,
-    /// The gradients of the weights, and then of the products, in the layout of the products.
+    block: ScoreBlock<T>,
+    /// The gradients of the weights, and then of the scores, in the layout of the scores.
     weight_grads: Vec<T>,
     values: Vec<T>,
     keys: Vec<T>,
@@ -78,14 +78,14 @@ struct Scratch<T> {
 
 impl<T: AttentionFloat> BackwardTask<'_, T> {
     fn run(&self) {
-        let [items, heads, rows, width] = self.products.query.sizes();
-        let [_, groups, keys, _] = self.products.key.sizes();
+        let [items, heads, rows, width] = self.scores.query.sizes();
+        let [_, groups, keys, _] = self.scores.key.sizes();
         let per_group = heads / groups.max(1);
         thread_pool::parallel_each(items * groups, |piece| {
             let (item, group) = (piece / groups, piece % groups);
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {
-                block: self.products.new_block(),
+                block: self.scores.new_block(),
                 weight_grads: zeros(KEY_BLOCK * QUERY_BLOCK),
                 values: Vec::new(),
                 keys: Vec::new(),
@@ -100,10 +100,14 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
             };
             for head in group * per_group..(group + 1) * per_group {
                 for first in (0..rows).step_by(QUERY_BLOCK) {
-                    self.add_query_block([item, head, group], &(first..rows.min(first + QUERY_BLOCK)), &mut scratch);
+                    self.add_query_block_gradients(
+                        [item, head, group],
+                        &(first..rows.min(first + QUERY_BLOCK)),
+                        &mut scratch,
+                    );
                 }
             }
-            // SAFETY: both are written operands, and every head of the keys is in one piece.
+            // SAFETY: both gradients are written operands, and every head of the keys is in one piece.
             unsafe {
                 self.gradients[1].write([item, group, 0], &scratch.grad_key);
                 self.gradients[2].write([item, group, 0], &scratch.grad_value);
@@ -112,9 +116,14 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
     }
 
     /// Computes the gradients of a block of queries, and adds to those of the keys and values.
-    fn add_query_block(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
+    fn add_query_block_gradients(
+        &self,
+        [item, head, group]: [usize; 3],
+        rows: &Range<usize>,
+        scratch: &mut Scratch<T>,
+    ) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
-        self.products.load_queries([item, head], rows, &mut scratch.block);
+        self.scores.load_queries([item, head], rows, &mut scratch.block);
         self.grad.read_transposed([item, head, rows.start], height, T::ONE, &mut scratch.transposed_grad);
         let (mut result, mut grad) = (vec![T::ZERO; width], vec![T::ZERO; width]);
         for (at, row) in rows.clone().enumerate() {
@@ -125,18 +134,18 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
             self.logsumexp.read([item, head, row, 0], &mut scratch.logsumexp[at..=at]);
         }
         scratch.grad_query.fill(T::ZERO);
-        let attended_keys = self.products.attended_keys(rows);
+        let attended_keys = self.scores.attended_keys(rows);
         for first in (0..attended_keys).step_by(KEY_BLOCK) {
             let keys = first..attended_keys.min(first + KEY_BLOCK);
-            self.products.multiply([item, head], rows, &keys, &mut scratch.block);
-            self.add_key_block([item, head, group], rows, &keys, scratch);
+            self.scores.multiply([item, head], rows, &keys, &mut scratch.block);
+            self.add_key_block_gradients([item, head, group], rows, &keys, scratch);
         }
-        // SAFETY: it is a written operand, and every row is in one block of one piece.
+        // SAFETY: the gradient of the queries is a written operand, and every row is in one block of one piece.
         unsafe { self.gradients[0].write([item, head, rows.start], &scratch.grad_query[..height * width]) };
     }
 
-    /// Adds the contribution of a block of products to the gradients.
-    fn add_key_block(
+    /// Adds the contribution of a block of scores to the gradients.
+    fn add_key_block_gradients(
         &self,
         [item, head, group]: [usize; 3],
         rows: &Range<usize>,
@@ -145,15 +154,15 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.value.sizes()[3]);
         let Scratch { block, weight_grads, values, transposed_grad, logsumexp, row_dots, .. } = scratch;
-        let value = self.value.matrix([item, group, keys.start], count, values);
+        let value = self.value.rows_as_matrix([item, group, keys.start], count, values);
         let grads = Matrix::new(transposed_grad.as_flattened(), [width, height], [QUERY_BLOCK, 1]);
         let into = MatrixMut::new(weight_grads, [count, height], [QUERY_BLOCK, 1]);
         if let (Some(grads), Some(into)) = (grads, into) {
             gemm(T::ONE, value, grads, T::ZERO, into);
         }
-        let scale = self.products.scale;
+        let scale = self.scores.scale;
         let across = height.next_multiple_of(LANES);
-        let lines = block.products.chunks_exact_mut(QUERY_BLOCK).zip(weight_grads.chunks_exact_mut(QUERY_BLOCK));
+        let lines = block.scores.chunks_exact_mut(QUERY_BLOCK).zip(weight_grads.chunks_exact_mut(QUERY_BLOCK));
         vectorised!({
             for (weights, weight_grads) in lines.take(count) {
                 for start in (0..across).step_by(LANES) {
@@ -169,7 +178,7 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
         });
         let Scratch { block, weight_grads, keys: key_buffer, queries, grads, grad_query, grad_key, grad_value, .. } =
             scratch;
-        let weights = Matrix::new(&block.products, [count, height], [QUERY_BLOCK, 1]);
+        let weights = Matrix::new(&block.scores, [count, height], [QUERY_BLOCK, 1]);
         let weight_grads = Matrix::new(weight_grads, [count, height], [QUERY_BLOCK, 1]);
         let (Some(weights), Some(weight_grads)) = (weights, weight_grads) else { return };
         let of_keys = keys.start * width..keys.end * width;
@@ -179,9 +188,9 @@ impl<T: AttentionFloat> BackwardTask<'_, T> {
                 gemm(T::ONE, left, right, T::ONE, into);
             }
         };
-        add(weights, self.grad.matrix(place, height, grads), &mut grad_value[of_keys.clone()], count);
-        add(weight_grads, self.products.query.matrix(place, height, queries), &mut grad_key[of_keys], count);
-        let key = self.products.key.matrix([item, group, keys.start], count, key_buffer);
+        add(weights, self.grad.rows_as_matrix(place, height, grads), &mut grad_value[of_keys.clone()], count);
+        add(weight_grads, self.scores.query.rows_as_matrix(place, height, queries), &mut grad_key[of_keys], count);
+        let key = self.scores.key.rows_as_matrix([item, group, keys.start], count, key_buffer);
         add(weight_grads.transposed(), key, grad_query, height);
     }
 }

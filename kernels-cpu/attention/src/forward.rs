@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
 use super::operand::HeadOperand;
-use super::{AttentionFloat, GRAIN, KEY_BLOCK, LANES, QUERY_BLOCK};
+use super::{AttentionFloat, GRAIN_SIZE, KEY_BLOCK, LANES, QUERY_BLOCK};
 use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
@@ -25,7 +25,7 @@ fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> 
     let ([out, logsumexp], [first, keys, values, mask]) = (operands.written(), operands.read());
     with_compute_type!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
         let task = ForwardTask {
-            products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
+            scores: AttentionScores::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: HeadOperand::of(values),
             out: HeadOperand::of(out),
             logsumexp: HeadOperand::of(logsumexp),
@@ -35,8 +35,8 @@ fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> 
     })
 }
 
-/// The scaled products of queries and keys, with the mask, before softmax.
-pub(super) struct Products<'a, T> {
+/// The attention scores before softmax: the scaled products of queries and keys, with the mask added.
+pub(super) struct AttentionScores<'a, T> {
     pub(super) query: HeadOperand<'a>,
     pub(super) key: HeadOperand<'a>,
     pub(super) mask: Option<HeadOperand<'a>>,
@@ -44,18 +44,18 @@ pub(super) struct Products<'a, T> {
     pub(super) is_causal: bool,
 }
 
-/// A block of products, and the operands that it is computed from.
-pub(super) struct ProductBlock<T> {
+/// A block of attention scores, and buffers for the queries, keys and mask that it is computed from.
+pub(super) struct ScoreBlock<T> {
     /// The queries, transposed and scaled.
     pub(super) queries: Vec<[T; QUERY_BLOCK]>,
-    /// The products, a row for each key.
-    pub(super) products: Vec<T>,
+    /// The scores, a row for each key.
+    pub(super) scores: Vec<T>,
     keys: Vec<T>,
     mask: Vec<T>,
 }
 
-impl<'a, T: AttentionFloat> Products<'a, T> {
-    /// Returns the products of these queries and keys. The mask is broadcast to their sizes.
+impl<'a, T: AttentionFloat> AttentionScores<'a, T> {
+    /// Returns the scores of these queries and keys. The mask is broadcast to their sizes.
     pub(super) fn of(
         plan: &AttentionPlan,
         [query, key]: [&'a Operand<'_>; 2],
@@ -74,12 +74,12 @@ impl<'a, T: AttentionFloat> Products<'a, T> {
         }
     }
 
-    pub(super) fn new_block(&self) -> ProductBlock<T> {
+    pub(super) fn new_block(&self) -> ScoreBlock<T> {
         let width = self.query.sizes()[3];
         let zeros = |count: usize| vec![T::ZERO; count];
-        ProductBlock {
+        ScoreBlock {
             queries: vec![[T::ZERO; QUERY_BLOCK]; width],
-            products: zeros(KEY_BLOCK * QUERY_BLOCK),
+            scores: zeros(KEY_BLOCK * QUERY_BLOCK),
             keys: Vec::new(),
             mask: zeros(if self.mask.is_some() { LANES * KEY_BLOCK } else { 0 }),
         }
@@ -96,36 +96,36 @@ impl<'a, T: AttentionFloat> Products<'a, T> {
         if self.is_causal { keys.min(rows.end) } else { keys }
     }
 
-    /// Returns whether every product is zero because queries and keys have no elements. Then the number of keys can be arbitrarily large.
-    fn are_zero(&self) -> bool {
+    /// Returns whether every score is zero because queries and keys have no elements. Then the number of keys can be arbitrarily large.
+    fn are_all_zero(&self) -> bool {
         self.mask.is_none() && self.query.sizes()[3] == 0
     }
 
     /// Transposes and scales the queries of a block.
-    pub(super) fn load_queries(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut ProductBlock<T>) {
+    pub(super) fn load_queries(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut ScoreBlock<T>) {
         self.query.read_transposed([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
     }
 
-    /// Multiplies the block's queries with some keys.
+    /// Computes the scores of the block's queries with some keys.
     pub(super) fn multiply(
         &self,
         [item, head]: [usize; 2],
         rows: &Range<usize>,
         keys: &Range<usize>,
-        block: &mut ProductBlock<T>,
+        block: &mut ScoreBlock<T>,
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
-        let matrix = self.key.matrix([item, self.key_head(head), keys.start], count, &mut block.keys);
+        let matrix = self.key.rows_as_matrix([item, self.key_head(head), keys.start], count, &mut block.keys);
         let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERY_BLOCK, 1]);
-        let products = MatrixMut::new(&mut block.products, [count, height], [QUERY_BLOCK, 1]);
-        if let (Some(queries), Some(products)) = (queries, products) {
-            gemm(T::ONE, matrix, queries, T::ZERO, products);
+        let scores = MatrixMut::new(&mut block.scores, [count, height], [QUERY_BLOCK, 1]);
+        if let (Some(queries), Some(scores)) = (queries, scores) {
+            gemm(T::ONE, matrix, queries, T::ZERO, scores);
         }
         if let Some(mask) = &self.mask {
             block.add_mask(mask, [item, head], rows, keys);
         }
         if self.is_causal {
-            for (line, key) in block.products.chunks_exact_mut(QUERY_BLOCK).zip(keys.clone()) {
+            for (line, key) in block.scores.chunks_exact_mut(QUERY_BLOCK).zip(keys.clone()) {
                 let hidden = key.saturating_sub(rows.start).min(height);
                 line[..hidden].fill(T::LOWEST);
             }
@@ -133,8 +133,8 @@ impl<'a, T: AttentionFloat> Products<'a, T> {
     }
 }
 
-impl<T: AttentionFloat> ProductBlock<T> {
-    /// Adds a mask to the products.
+impl<T: AttentionFloat> ScoreBlock<T> {
+    /// Adds a mask to the scores.
     fn add_mask(&mut self, mask: &HeadOperand<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
         for start in (0..rows.len()).step_by(LANES) {
             let height = LANES.min(rows.len() - start);
@@ -142,9 +142,9 @@ impl<T: AttentionFloat> ProductBlock<T> {
                 let line = &mut self.mask[row * KEY_BLOCK..][..keys.len()];
                 mask.read([item, head, rows.start + start + row, keys.start], line);
             }
-            for (key, line) in self.products.chunks_exact_mut(QUERY_BLOCK).take(keys.len()).enumerate() {
-                for (row, product) in line[start..start + height].iter_mut().enumerate() {
-                    *product = product.plus(self.mask[row * KEY_BLOCK + key]);
+            for (key, line) in self.scores.chunks_exact_mut(QUERY_BLOCK).take(keys.len()).enumerate() {
+                for (row, score) in line[start..start + height].iter_mut().enumerate() {
+                    *score = score.plus(self.mask[row * KEY_BLOCK + key]);
                 }
             }
         }
@@ -152,7 +152,7 @@ impl<T: AttentionFloat> ProductBlock<T> {
 }
 
 struct ForwardTask<'a, T> {
-    products: Products<'a, T>,
+    scores: AttentionScores<'a, T>,
     value: HeadOperand<'a>,
     out: HeadOperand<'a>,
     logsumexp: HeadOperand<'a>,
@@ -160,26 +160,26 @@ struct ForwardTask<'a, T> {
 
 /// The intermediate results of a block of queries.
 struct OnlineSoftmax<T> {
-    block: ProductBlock<T>,
+    block: ScoreBlock<T>,
     values: Vec<T>,
     /// The weighted sums of the values, before they are divided by the sums of the weights.
     totals: Vec<T>,
     maxima: [T; QUERY_BLOCK],
     sums: [T; QUERY_BLOCK],
-    /// The offsets that are subtracted from products before `exp`.
+    /// The offsets that are subtracted from scores before `exp`.
     shifts: [T; QUERY_BLOCK],
-    /// The factors that rescale the totals after a larger product was found.
+    /// The factors that rescale the totals after a larger score was found.
     scales: [T; QUERY_BLOCK],
 }
 
 impl<T: AttentionFloat> ForwardTask<'_, T> {
     fn run(&self) {
-        let [items, heads, rows, width] = self.products.query.sizes();
+        let [items, heads, rows, width] = self.scores.query.sizes();
         let blocks = rows.div_ceil(QUERY_BLOCK);
-        let work = QUERY_BLOCK.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
-        thread_pool::parallel_for(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+        let work = QUERY_BLOCK.saturating_mul(self.scores.key.sizes()[2]).saturating_mul(2 * width);
+        thread_pool::parallel_for(0..items * heads * blocks, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let mut softmax = OnlineSoftmax {
-                block: self.products.new_block(),
+                block: self.scores.new_block(),
                 values: Vec::new(),
                 totals: vec![T::ZERO; QUERY_BLOCK * width],
                 maxima: [T::LOWEST; QUERY_BLOCK],
@@ -197,26 +197,26 @@ impl<T: AttentionFloat> ForwardTask<'_, T> {
 
     fn attend_block(&self, [item, head]: [usize; 2], rows: &Range<usize>, softmax: &mut OnlineSoftmax<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
-        self.products.load_queries([item, head], rows, &mut softmax.block);
+        self.scores.load_queries([item, head], rows, &mut softmax.block);
         softmax.maxima.fill(T::LOWEST);
         softmax.sums.fill(T::ZERO);
         softmax.totals.fill(T::ZERO);
-        let attended_keys = if self.products.are_zero() {
-            softmax.set_uniform_weights(rows.clone().map(|row| self.products.attended_keys(&(row..row + 1))));
+        let attended_keys = if self.scores.are_all_zero() {
+            softmax.set_uniform_weights(rows.clone().map(|row| self.scores.attended_keys(&(row..row + 1))));
             0
         } else {
-            self.products.attended_keys(rows)
+            self.scores.attended_keys(rows)
         };
         for first in (0..attended_keys).step_by(KEY_BLOCK) {
             let keys = first..attended_keys.min(first + KEY_BLOCK);
-            self.products.multiply([item, head], rows, &keys, &mut softmax.block);
+            self.scores.multiply([item, head], rows, &keys, &mut softmax.block);
             softmax.softmax_block(keys.len(), height);
             if first > 0 {
                 softmax.rescale(width);
             }
-            let place = [item, self.products.key_head(head), first];
-            let values = self.value.matrix(place, keys.len(), &mut softmax.values);
-            let weights = Matrix::new(&softmax.block.products, [height, keys.len()], [1, QUERY_BLOCK]);
+            let place = [item, self.scores.key_head(head), first];
+            let values = self.value.rows_as_matrix(place, keys.len(), &mut softmax.values);
+            let weights = Matrix::new(&softmax.block.scores, [height, keys.len()], [1, QUERY_BLOCK]);
             let totals = MatrixMut::new(&mut softmax.totals, [height, width], [width, 1]);
             let before = if first > 0 { T::ONE } else { T::ZERO };
             if let (Some(weights), Some(totals)) = (weights, totals) {
@@ -225,7 +225,7 @@ impl<T: AttentionFloat> ForwardTask<'_, T> {
         }
         softmax.normalize(width);
         let place = [item, head, rows.start];
-        // SAFETY: both are written operands, and every row is in one block of one piece.
+        // SAFETY: `out` and `logsumexp` are written operands, and every row is in one block of one piece.
         unsafe {
             self.out.write(place, &softmax.totals[..height * width]);
             self.logsumexp.write(place, &softmax.sums[..height]);
@@ -233,36 +233,36 @@ impl<T: AttentionFloat> ForwardTask<'_, T> {
     }
 }
 
-/// Returns the value, or zero for minus infinity.
+/// Returns the maximum of a row, or zero if it is minus infinity.
 #[inline(always)]
-fn zero_if_lowest<T: AttentionFloat>(maxima: T) -> T {
-    if maxima == T::LOWEST { T::ZERO } else { maxima }
+fn zero_if_minus_infinity<T: AttentionFloat>(maximum: T) -> T {
+    if maximum == T::LOWEST { T::ZERO } else { maximum }
 }
 
 impl<T: AttentionFloat> OnlineSoftmax<T> {
-    /// Sets the sums of weights to the number of keys of each query, for products that are all zero.
+    /// Sets the sums of weights to the number of keys of each query, for scores that are all zero.
     #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
     fn set_uniform_weights(&mut self, keys: impl Iterator<Item = usize>) {
         self.maxima.fill(T::ZERO);
         self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::from_f64(keys as f64));
     }
 
-    /// Turns products into weights, by an online softmax. Columns beyond `height` have no meaning.
+    /// Turns scores into weights, by an online softmax. Columns beyond `height` have no meaning.
     fn softmax_block(&mut self, keys: usize, height: usize) {
         let Self { block, maxima, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
-        let lines = block.products[..keys * QUERY_BLOCK].as_chunks_mut::<QUERY_BLOCK>().0;
+        let lines = block.scores[..keys * QUERY_BLOCK].as_chunks_mut::<QUERY_BLOCK>().0;
         vectorised!({
             shifts.copy_from_slice(&maxima[..]);
             for line in &*lines {
-                for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
-                    *top = if product > *top { product } else { *top };
+                for (top, &score) in shifts[..across].iter_mut().zip(&line[..across]) {
+                    *top = if score > *top { score } else { *top };
                 }
             }
             for ((shift, maxima), scale) in shifts.iter_mut().zip(&mut *maxima).zip(&mut *scales) {
                 let before = *maxima;
                 *maxima = *shift;
-                *shift = zero_if_lowest(*shift);
+                *shift = zero_if_minus_infinity(*shift);
                 *scale = Real::exp(before.minus(*shift));
             }
             for (sum, &scale) in sums.iter_mut().zip(&*scales) {
@@ -281,15 +281,15 @@ impl<T: AttentionFloat> OnlineSoftmax<T> {
         });
     }
 
-    /// Divides the totals by the sums of the weights, and replaces the sums with their logarithms.
+    /// Divides the weighted sums of the values by the sums of the weights, and replaces the latter with their logarithms.
     fn normalize(&mut self, width: usize) {
         let Self { maxima, sums, scales, .. } = self;
         vectorised!({
             for ((sum, &maxima), scale) in sums.iter_mut().zip(&*maxima).zip(&mut *scales) {
-                // If every product is minus infinity, the sum is zero, and the result is zero.
+                // If every score is minus infinity, the sum is zero, and the result is zero.
                 let all = if *sum == T::ZERO { T::ONE } else { *sum };
                 *scale = Real::reciprocal(all);
-                *sum = zero_if_lowest(maxima).plus(Real::log(all));
+                *sum = zero_if_minus_infinity(maxima).plus(Real::log(all));
             }
         });
         self.rescale(width);

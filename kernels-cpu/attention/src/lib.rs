@@ -1,8 +1,8 @@
 //! Kernels of attention, computed for a block of queries and a block of keys at a time.
 //!
-//! The products of a block are stored with the queries as the innermost dimension. So maxima, exponentials and sums over the keys are
+//! The scores of a block are stored with the queries as the innermost dimension. So maxima, exponentials and sums over the keys are
 //! computed for many queries at once, and no operand of a matrix product has to be transposed. The totals are rescaled when a larger
-//! product is found, so every key and value is read once per block of queries.
+//! score is found, so every key and value is read once per block of queries.
 
 mod backward;
 mod forward;
@@ -35,4 +35,4 @@ const KEY_BLOCK: usize = 256;
 const LANES: usize = 32;
 
 /// The fewest multiply-adds that are worth a thread.
-const GRAIN: usize = 1 << 18;
+const GRAIN_SIZE: usize = 1 << 18;

@@ -15,13 +15,13 @@ pub(super) struct HeadOperand<'a> {
     dtype: DType,
     sizes: [usize; 4],
     strides: [isize; 4],
-    /// The borrow of the operand.
+    /// Keeps the operand borrowed while the pointer to its elements is used.
     lifetime: PhantomData<&'a Operand<'a>>,
 }
 
-// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Send for HeadOperand<'_> {}
-// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Sync for HeadOperand<'_> {}
 
 impl<'a> HeadOperand<'a> {
@@ -69,7 +69,7 @@ impl<'a> HeadOperand<'a> {
         self.dtype.size().cast_signed()
     }
 
-    /// Copies elements of a row, from a column on, converted to `T`.
+    /// Copies elements of a row to `line`, starting at a column, converted to `T`.
     pub(super) fn read<T: AttentionFloat>(&self, position: [usize; 4], line: &mut [T]) {
         if line.is_empty() {
             return;
@@ -102,7 +102,7 @@ impl<'a> HeadOperand<'a> {
     ///
     /// # Safety
     ///
-    /// It is a written operand, and no other code uses the rows.
+    /// The operand is one that the kernel writes, and no other code uses the rows.
     pub(super) unsafe fn write<T: AttentionFloat>(&self, [item, head, first]: [usize; 3], lines: &[T]) {
         let width = self.sizes[3];
         if lines.is_empty() || width == 0 {
@@ -131,7 +131,7 @@ impl<'a> HeadOperand<'a> {
     }
 
     /// Returns some rows of a head as a matrix: a view of them or, if they have another dtype, a converted copy in `buffer`.
-    pub(super) fn matrix<'b, T: AttentionFloat>(
+    pub(super) fn rows_as_matrix<'b, T: AttentionFloat>(
         &'b self,
         [item, head, first]: [usize; 3],
         count: usize,
@@ -152,11 +152,11 @@ impl<'a> HeadOperand<'a> {
         for (row, line) in buffer.chunks_exact_mut(width.max(1)).enumerate() {
             self.read([item, head, first + row, 0], line);
         }
-        // SAFETY: `buffer` has as many elements.
+        // SAFETY: `buffer` has as many elements as the matrix.
         unsafe { Matrix::from_raw(buffer.as_ptr(), [count, width], [width.cast_signed(), 1]) }
     }
 
-    /// Copies some rows of a head, transposed and times a factor.
+    /// Copies some rows of a head, transposed and multiplied by a factor.
     pub(super) fn read_transposed<T: AttentionFloat>(
         &self,
         [item, head, first]: [usize; 3],

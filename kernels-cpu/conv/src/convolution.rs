@@ -10,13 +10,13 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 
 use crate::geometry::ConvGeometry;
-use crate::input_tile::{InputTile, Pass, ResultRows, Strip, copy_row};
-use crate::microkernel::{ConvElement, LANES, MAX_ROW_ELEMENTS, OutputSums, ROWS};
-use crate::{ELEMENTS_IN_L2, GRAIN};
+use crate::input_tile::{ConvPass, InputTile, ResultRows, ResultStrip, copy_row};
+use crate::microkernel::{ConvElement, MAX_LANES, MAX_ROW_ELEMENTS, OutputSums, ROWS_PER_BLOCK};
+use crate::{ELEMENTS_IN_L2, GRAIN_SIZE};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
-use engine::thread_pool::{self, DisjointSlices, Lines};
+use engine::thread_pool::{self, DisjointLines, DisjointSlices};
 
 /// The number of sums that stay in the L2 cache beside other data.
 const SUMS_IN_L2: usize = 1 << 16;
@@ -32,9 +32,9 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
         let bias = bias.map(contiguous_elements::<T>).transpose()?;
         write_contiguous(out, |out: &mut [T]| {
             if transposed {
-                geometry.scatter(&input, &weight, bias.as_deref(), out);
+                geometry.convolve_transposed(&input, &weight, bias.as_deref(), out);
             } else {
-                geometry.gather(&input, &weight, bias.as_deref(), out);
+                geometry.convolve(&input, &weight, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -49,9 +49,9 @@ fn convolution_backward(plan: &Window, [input_grad, weight_grad, bias_grad]: [&m
         if output_mask[0] {
             write_contiguous(input_grad, |out: &mut [T]| {
                 if transposed {
-                    geometry.gather(&grad, &weight, None, out);
+                    geometry.convolve(&grad, &weight, None, out);
                 } else {
-                    geometry.scatter(&grad, &weight, None, out);
+                    geometry.convolve_transposed(&grad, &weight, None, out);
                 }
                 Ok(())
             })?;
@@ -73,11 +73,11 @@ fn convolution_backward(plan: &Window, [input_grad, weight_grad, bias_grad]: [&m
 
 impl ConvGeometry {
     /// Computes the small side: the sum of the weight times the large side under the window, and a bias.
-    fn gather<T: ConvElement>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
+    fn convolve<T: ConvElement>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
         if large.is_empty() || weight.is_empty() {
-            return bias_only(bias, self.position_count(), small);
+            return fill_with_bias(bias, self.position_count(), small);
         }
-        let product = ConvSum {
+        let product = DirectedConv {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.channels, self.area()),
@@ -87,16 +87,16 @@ impl ConvGeometry {
         if self.is_pointwise() {
             product.multiply(large, weight, bias, small);
         } else {
-            product.compute(&self.gather_pass(), large, weight, bias, small);
+            product.compute(&self.convolution_pass(), large, weight, bias, small);
         }
     }
 
     /// Computes the large side: the weight times the small side, added at the window's positions, and a bias.
-    fn scatter<T: ConvElement>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
+    fn convolve_transposed<T: ConvElement>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
         if small.is_empty() || weight.is_empty() {
-            return bias_only(bias, self.area(), large);
+            return fill_with_bias(bias, self.area(), large);
         }
-        let product = ConvSum {
+        let product = DirectedConv {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.filters, self.position_count()),
@@ -106,14 +106,14 @@ impl ConvGeometry {
         if self.is_pointwise() {
             return product.multiply(small, weight, bias, large);
         }
-        for pass in self.scatter_passes() {
+        for pass in self.transposed_passes() {
             product.compute(&pass, small, weight, bias, large);
         }
     }
 }
 
 /// Fills every channel of the result with its bias, or with zero.
-fn bias_only<T: ConvElement>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
+fn fill_with_bias<T: ConvElement>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
     result.fill(T::ZERO);
     if let Some(bias) = bias {
         let channels = result.chunks_exact_mut(area.max(1)).zip(bias.iter().cycle());
@@ -121,8 +121,8 @@ fn bias_only<T: ConvElement>(bias: Option<&[T]>, area: usize, result: &mut [T]) 
     }
 }
 
-/// A sum of weight times source, whose result is the other side.
-struct ConvSum {
+/// A convolution in one direction: each element of the result is a sum of weights times elements of the source.
+struct DirectedConv {
     items: usize,
     groups: usize,
     /// The number of channels per item, and of elements per channel.
@@ -132,15 +132,22 @@ struct ConvSum {
     weight_strides: (usize, usize),
 }
 
-impl ConvSum {
-    fn compute<T: ConvElement>(&self, pass: &Pass, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
+impl DirectedConv {
+    fn compute<T: ConvElement>(
+        &self,
+        pass: &ConvPass,
+        source: &[T],
+        weight: &[T],
+        bias: Option<&[T]>,
+        result: &mut [T],
+    ) {
         let inner = self.source.0 * pass.taps.len();
         let rows = self.result.0;
         if result.is_empty() {
             return;
         }
         let weights = self.pack_weights(pass, weight);
-        let lines = rows.next_multiple_of(ROWS);
+        let lines = rows.next_multiple_of(ROWS_PER_BLOCK);
         let mut starts = vec![T::ZERO; self.groups * lines];
         for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
             starts[..rows].copy_from_slice(bias);
@@ -148,21 +155,21 @@ impl ConvSum {
         let pieces = if thread_pool::threads_here() == 1 { 1 } else { 2 * thread_pool::num_threads() };
         let batch = self.items / self.groups;
         // With few channels, computing several images together costs more than it saves, as their results must be separated.
-        let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
+        let most = if self.source.0 < MAX_LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips =
             pass.divide_into_strips([batch, most], ELEMENTS_IN_L2 / self.source.0.max(1), pieces.div_ceil(self.items));
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
-        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
-        let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
+        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS_PER_BLOCK);
+        let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS_PER_BLOCK);
         let chunks = rows.div_ceil(chunk);
         let out = DisjointSlices::new(result);
         let work = strips
             .first()
-            .map_or(1, Strip::position_count)
+            .map_or(1, ResultStrip::position_count)
             .saturating_mul(inner.max(1))
             .saturating_mul(chunk.min(rows));
-        thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let (mut tile, mut sums) = (InputTile::new(), Vec::new());
             for piece in pieces {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
@@ -230,26 +237,27 @@ impl ConvSum {
         }
     }
 
-    /// Copies the weight into the order in which it is read: for each block of [`ROWS`] rows, their weights for each channel and tap.
-    fn pack_weights<T: ConvElement>(&self, pass: &Pass, weight: &[T]) -> Vec<T> {
+    /// Copies the weight into the order in which it is read: for each block of [`ROWS_PER_BLOCK`] rows, their weights for each channel and
+    /// tap.
+    fn pack_weights<T: ConvElement>(&self, pass: &ConvPass, weight: &[T]) -> Vec<T> {
         let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
-        let blocks = rows.div_ceil(ROWS);
-        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS];
+        let blocks = rows.div_ceil(ROWS_PER_BLOCK);
+        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS_PER_BLOCK];
         let of_group = weight.len() / self.groups;
-        let lines = Lines::new(&mut packed, channels * taps * ROWS);
-        lines.for_each((GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |line, values| {
-            let (group, first) = (line / blocks, line % blocks * ROWS);
+        let lines = DisjointLines::new(&mut packed, channels * taps * ROWS_PER_BLOCK);
+        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * ROWS_PER_BLOCK + 1), |line, values| {
+            let (group, first) = (line / blocks, line % blocks * ROWS_PER_BLOCK);
             let of_line = &weight[group * of_group + first * self.weight_strides.1..];
-            let height = ROWS.min(rows - first);
-            let reach = (height * self.weight_strides.1).min(ROWS * taps) * size_of::<T>();
-            for (channel, values) in values.chunks_exact_mut(taps * ROWS).enumerate() {
+            let height = ROWS_PER_BLOCK.min(rows - first);
+            let reach = (height * self.weight_strides.1).min(ROWS_PER_BLOCK * taps) * size_of::<T>();
+            for (channel, values) in values.chunks_exact_mut(taps * ROWS_PER_BLOCK).enumerate() {
                 prefetch::for_reading(
                     of_line.as_ptr().wrapping_add((channel + PREFETCH_CHANNELS) * self.weight_strides.0).cast(),
                     reach,
                 );
                 for row in 0..height {
                     let window = &of_line[channel * self.weight_strides.0 + row * self.weight_strides.1..];
-                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<ROWS>().0) {
+                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<ROWS_PER_BLOCK>().0) {
                         values[row] = window[tap.index];
                     }
                 }
@@ -266,22 +274,22 @@ struct PackedWeights<'a, T> {
     initial_sums: &'a [T],
 }
 
-/// Computes the sums of a strip, and passes those that are results to `put`, with their row, image and destination.
+/// Computes the sums of a strip, and passes those that are results to `write_results`, with their row, image and destination.
 fn compute_strip_sums<T: ConvElement>(
     tile: &InputTile<T>,
     sums: &mut Vec<T>,
-    pass: &Pass,
-    strip: &Strip,
+    pass: &ConvPass,
+    strip: &ResultStrip,
     weights: PackedWeights<'_, T>,
     rows: usize,
     mut write_results: impl FnMut(usize, usize, &[T], ResultRows),
 ) {
-    let lines = rows.next_multiple_of(ROWS);
+    let lines = rows.next_multiple_of(ROWS_PER_BLOCK);
     let positions = strip.position_count();
     let at_once = (SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS).max(1) * MAX_ROW_ELEMENTS;
     for first in (0..positions).step_by(at_once) {
         let count = at_once.min(positions - first);
-        let line = count.next_multiple_of(LANES);
+        let line = count.next_multiple_of(MAX_LANES);
         sums.resize(lines * line, T::ZERO);
         let all = OutputSums {
             weights: weights.values,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aten::Window;
 use dispatch_runtime::Tensor;
 
-use super::input_tile::Pass;
+use super::input_tile::ConvPass;
 use engine::allocation::to_usize;
 use engine::compute::Compute;
 
@@ -111,8 +111,8 @@ impl ConvGeometry {
     }
 
     /// Returns the pass that computes the small side.
-    pub(super) fn gather_pass(&self) -> Pass {
-        Pass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.tap_count(), |number, dim| {
+    pub(super) fn convolution_pass(&self) -> ConvPass {
+        ConvPass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.tap_count(), |number, dim| {
             let offset = self.tap_coordinates(number)[dim] * self.dilation[dim];
             Some(offset.cast_signed() - self.padding[dim].cast_signed())
         })
@@ -120,12 +120,12 @@ impl ConvGeometry {
 
     /// Returns the passes that compute the large side. With a stride, elements in different phases of the stride need different taps, so
     /// each phase is a pass.
-    pub(super) fn scatter_passes(&self) -> Vec<Pass> {
+    pub(super) fn transposed_passes(&self) -> Vec<ConvPass> {
         let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
         let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
         let firsts = lines.flat_map(|(z, y)| columns.clone().map(move |x| [z, y, x]));
         let pass = |first: [usize; 3]| {
-            Pass::new([self.small, self.large], [first, self.stride, [1; 3]], self.tap_count(), |number, dim| {
+            ConvPass::new([self.small, self.large], [first, self.stride, [1; 3]], self.tap_count(), |number, dim| {
                 let offset = (self.tap_coordinates(number)[dim] * self.dilation[dim]).cast_signed();
                 let (at, step) =
                     ((first[dim] + self.padding[dim]).cast_signed() - offset, self.stride[dim].cast_signed());

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::microkernel::{LANES, MAX_ROW_ELEMENTS};
+use crate::microkernel::{MAX_LANES, MAX_ROW_ELEMENTS};
 use engine::compute::Compute;
 
 /// An element of the window.
@@ -22,8 +22,8 @@ pub(super) struct Tap {
     shift: [isize; 3],
 }
 
-/// Results that need the same taps: the whole small side, or one phase of the large side.
-pub(super) struct Pass {
+/// One pass of a convolution: the results that need the same taps, which are the whole small side or one phase of the large side.
+pub(super) struct ConvPass {
     /// The number of results, and the size of the image that has them.
     count: [usize; 3],
     result: [usize; 3],
@@ -44,20 +44,20 @@ pub(super) struct Pass {
 
 /// Results that are computed together: rows of a plane, or a part of a row. Short rows of several images are stored side by side.
 #[derive(Clone)]
-pub(super) struct Strip {
+pub(super) struct ResultStrip {
     pub(super) images: usize,
     plane: usize,
     rows: Range<usize>,
     columns: Range<usize>,
     /// The distance from an image's row, of results and in the tile, to that of the next image.
     image_stride: usize,
-    /// The distance from a row to the next.
+    /// The distance from a row of the strip to the next row.
     pub(super) pitch: usize,
     /// The number of elements of the tile per channel.
     pub(super) area: usize,
 }
 
-/// Rows of results of one image, a strip's pitch apart.
+/// The rows of results that a strip has in one image.
 pub(super) struct ResultRows {
     /// The position of the first row in the strip, and the index of its first result in the image.
     pub(super) strip_position: usize,
@@ -69,21 +69,21 @@ pub(super) struct ResultRows {
     pub(super) step: usize,
 }
 
-impl Strip {
-    /// Returns the number of sums, those in gaps included.
+impl ResultStrip {
+    /// Returns the number of sums of the strip, including sums in the gaps between rows.
     pub(super) fn position_count(&self) -> usize {
         (self.rows.len() - 1) * self.pitch + (self.images - 1) * self.image_stride + self.columns.len()
     }
 
-    /// Returns the number of rows and of columns of results.
+    /// Returns the number of rows and the number of columns of the strip's results.
     pub(super) fn result_sizes(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
     }
 }
 
-impl Pass {
-    /// Makes a pass. For an element of the window and a dimension, `tap` returns the source element that result 0 needs, in elements that
-    /// are `phase_stride`, or `None`. Taps that are outside the image for every result are left out.
+impl ConvPass {
+    /// Finds the taps of a pass. For an element of the window and a dimension, `tap` returns the source element that result 0 needs, in
+    /// elements that are `phase_stride`, or `None`. Taps that are outside the image for every result are left out.
     pub(super) fn new(
         [source, result]: [[usize; 3]; 2],
         [first, step, phase_stride]: [[usize; 3]; 3],
@@ -130,9 +130,14 @@ impl Pass {
 
     /// Divides the results into strips whose tile has about `room` elements per channel, or into more strips if more are `wanted`. There
     /// are `images` images, of which a strip has at most `most`.
-    pub(super) fn divide_into_strips(&self, [images, most]: [usize; 2], room: usize, wanted: usize) -> Vec<Strip> {
+    pub(super) fn divide_into_strips(
+        &self,
+        [images, most]: [usize; 2],
+        room: usize,
+        wanted: usize,
+    ) -> Vec<ResultStrip> {
         /// The length from which rows have few gaps.
-        const MIN_LONG_ROW: usize = 4 * LANES;
+        const MIN_LONG_ROW: usize = 4 * MAX_LANES;
         let [planes, rows, columns] = self.count;
         if self.count.contains(&0) {
             return Vec::new();
@@ -155,7 +160,7 @@ impl Pass {
                     let image_stride = self.row_pitch(&columns);
                     let pitch = images * image_stride;
                     let area = layers * (rows.len() + more_rows) * pitch;
-                    strips.push(Strip { images, plane, rows, columns, image_stride, pitch, area });
+                    strips.push(ResultStrip { images, plane, rows, columns, image_stride, pitch, area });
                 }
             }
         }
@@ -178,7 +183,7 @@ impl Pass {
     }
 
     /// Returns the offset of the element that a tap reads for the first result of a strip, in a channel's part of the tile.
-    fn tap_offset(&self, tap: &Tap, strip: &Strip) -> usize {
+    fn tap_offset(&self, tap: &Tap, strip: &ResultStrip) -> usize {
         let [deep, down, across] = [0, 1, 2].map(|dim| (tap.shift[dim] - self.min_shift[dim]).unsigned_abs());
         let [planes, more_rows] = [0, 1].map(|dim| (self.max_shift[dim] - self.min_shift[dim]).unsigned_abs());
         let rows = strip.rows.len() + more_rows;
@@ -191,7 +196,7 @@ impl Pass {
     }
 
     /// Returns the index of a strip's first result in the image, and the distance to the next row.
-    pub(super) fn first_result(&self, strip: &Strip) -> (usize, usize) {
+    pub(super) fn first_result(&self, strip: &ResultStrip) -> (usize, usize) {
         let at = |dim: usize, index: usize| self.first[dim] + index * self.step[dim];
         let [_, height, width] = self.result;
         let line = (at(0, strip.plane) * height + at(1, strip.rows.start)) * width;
@@ -199,12 +204,12 @@ impl Pass {
         (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
-    /// Finds the results of each image among some positions of a strip. It is inlined like [`InputTile::copy_channels`], because
-    /// convolutions of small images would otherwise take a tenth longer.
+    /// Calls `found` with the rows of results of each image that are among some positions of a strip. It is inlined like
+    /// [`InputTile::copy_channels`], because convolutions of small images would otherwise take a tenth longer.
     #[inline(always)]
     pub(super) fn visit_results(
         &self,
-        strip: &Strip,
+        strip: &ResultStrip,
         positions: Range<usize>,
         mut found: impl FnMut(usize, ResultRows),
     ) {
@@ -238,7 +243,7 @@ impl Pass {
     }
 
     /// Copies a channel of an image into a tile that is filled with zeros.
-    fn copy_channel<T: Compute>(&self, image: &[T], index: usize, strip: &Strip, tile: &mut [T]) {
+    fn copy_channel<T: Compute>(&self, image: &[T], index: usize, strip: &ResultStrip, tile: &mut [T]) {
         let lines = |dim: usize, from: usize, to: usize| {
             from.cast_signed() + self.min_shift[dim]..to.cast_signed() + self.max_shift[dim]
         };
@@ -248,7 +253,7 @@ impl Pass {
             [(1, &strip.rows), (2, &strip.columns)].map(|(dim, range)| lines(dim, range.start, range.end));
         let mut layers = tile.chunks_exact_mut((rows.len() * strip.pitch).max(1));
         for phase in &self.phases {
-            // The indices inside the image, and the number of indices before them.
+            // The part of a range of indices that is inside the image: its offset in the range, its start and its length.
             let within = |dim: usize, range: &Range<isize>| {
                 let first = range.start.max(0);
                 let end = range.end.min(self.phase_size(dim, phase[dim]).cast_signed()).max(first);
@@ -300,8 +305,8 @@ impl<T: Compute> InputTile<T> {
     #[inline(always)]
     pub(super) fn copy_channels<'a>(
         &mut self,
-        pass: &Pass,
-        strip: &Strip,
+        pass: &ConvPass,
+        strip: &ResultStrip,
         [channels, images]: [usize; 2],
         channel: impl Fn(usize, usize) -> &'a [T],
     ) {
@@ -313,9 +318,9 @@ impl<T: Compute> InputTile<T> {
                 let first = channel * images * strip.area;
                 self.offsets.extend(pass.taps.iter().map(|tap| first + pass.tap_offset(tap, strip)));
             }
-            // Sums continue beyond the end of the last row, over zeros, up to a full vector.
+            // Zeros after the last row, because sums are computed up to a full vector.
             let ends = pass.taps.iter().map(|tap| pass.tap_offset(tap, strip) + strip.position_count());
-            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + LANES;
+            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANES;
             self.elements.clear();
             self.elements.resize(channels * images * strip.area + beyond, T::ZERO);
         }
@@ -329,10 +334,10 @@ impl<T: Compute> InputTile<T> {
     }
 
     /// Returns the number of consecutive offsets whose elements fit the L1 cache together.
-    pub(super) fn offsets_in_cache(pass: &Pass) -> usize {
+    pub(super) fn offsets_in_cache(pass: &ConvPass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
         const ELEMENTS_IN_L1: usize = 1 << 13;
-        (ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * LANES))).max(1) * pass.taps.len()
+        (ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * MAX_LANES))).max(1) * pass.taps.len()
     }
 }
 

@@ -13,4 +13,4 @@ mod weight_gradient;
 const ELEMENTS_IN_L2: usize = 1 << 17;
 
 /// The fewest multiply-adds that are worth a thread.
-const GRAIN: usize = 1 << 18;
+const GRAIN_SIZE: usize = 1 << 18;

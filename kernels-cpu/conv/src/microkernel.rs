@@ -12,22 +12,22 @@ use engine::gemm::Entry;
 use engine::inlined::inlined;
 
 /// The number of result channels whose weights are stored next to each other.
-pub(super) const ROWS: usize = 8;
+pub(super) const ROWS_PER_BLOCK: usize = 8;
 
-/// The number of result channels in registers on machines with few registers, or if there are no more channels.
-const FEW_ROWS: usize = 4;
+/// The number of result channels that are computed at once if the machine has few registers, or if no more channels are left.
+const MIN_REGISTER_ROWS: usize = 4;
 
 /// The most vectors of results per channel in registers.
 const MAX_VECTORS: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const MAX_ROW_ELEMENTS: usize = MAX_VECTORS * LANES;
+pub(super) const MAX_ROW_ELEMENTS: usize = MAX_VECTORS * MAX_LANES;
 
-/// The most filters whose gradients are in registers at once.
-pub(super) const FILTERS: usize = 4;
+/// The most filters whose gradients are computed in registers at once.
+pub(super) const MAX_FILTERS: usize = 4;
 
 /// The most elements of a vector.
-pub(super) const LANES: usize = 16;
+pub(super) const MAX_LANES: usize = 16;
 
 /// A type that convolutions compute in.
 pub(super) trait ConvElement: Compute + Entry<Sum = Self> {
@@ -59,7 +59,7 @@ conv_elements! {
 }
 
 inlined! {
-    // Vectors of one element.
+    // Integers are computed without vector instructions: a vector has one element.
     impl ConvElement for i64 {
         type Vector[S: Simd] = Self;
         fn splat[S: Simd](_simd: S, number: Self) -> Self = number;
@@ -84,10 +84,10 @@ unsafe fn load<T: ConvElement, S: Simd>(from: *const T) -> T::Vector<S> {
 
 /// The sums of results over taps and channels, for some rows of weights, from a position of the tile on.
 pub(super) struct OutputSums<'a, T> {
-    /// For each block of [`ROWS`] rows: their weights for the first offset, for the second, and so on.
+    /// For each block of [`ROWS_PER_BLOCK`] rows: their weights for the first offset, for the second, and so on.
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
-    /// The initial values of the sums of each row, for a multiple of [`ROWS`] rows.
+    /// The initial values of the sums of each row, for a multiple of [`ROWS_PER_BLOCK`] rows.
     pub(super) initial_sums: &'a [T],
     /// The offset of each term's element in the tile, for the result at position zero.
     pub(super) offsets: &'a [usize],
@@ -95,17 +95,17 @@ pub(super) struct OutputSums<'a, T> {
     pub(super) cached_offsets: usize,
     pub(super) tile: &'a [T],
     pub(super) positions: usize,
-    /// Lines of results, for a multiple of [`ROWS`] rows, whose length is a multiple of that of vectors.
+    /// Lines of results, for a multiple of [`ROWS_PER_BLOCK`] rows, whose length is a multiple of that of vectors.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
 
 impl<T: ConvElement> OutputSums<'_, T> {
     pub(super) fn compute(mut self) {
-        let lines = self.rows.next_multiple_of(ROWS);
-        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(LANES));
+        let lines = self.rows.next_multiple_of(ROWS_PER_BLOCK);
+        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANES));
         assert!(
-            self.line.is_multiple_of(LANES)
+            self.line.is_multiple_of(MAX_LANES)
                 && self.line >= self.positions
                 && self.results.len() >= lines * self.line
                 && self.initial_sums.len() >= lines
@@ -116,7 +116,7 @@ impl<T: ConvElement> OutputSums<'_, T> {
             self.rows,
             self.tile.len()
         );
-        // `LANES` is a multiple of every number of lanes.
+        // `MAX_LANES` is a multiple of every number of lanes.
         Arch::new().dispatch(&mut self);
     }
 
@@ -133,7 +133,8 @@ impl<T: ConvElement> OutputSums<'_, T> {
     ) {
         let lane_count = lane_count::<T, S>();
         let offsets = &self.offsets[inner.clone()];
-        let weights = (row - row % ROWS) * self.offsets.len() + inner.start * ROWS + row % ROWS;
+        let weights =
+            (row - row % ROWS_PER_BLOCK) * self.offsets.len() + inner.start * ROWS_PER_BLOCK + row % ROWS_PER_BLOCK;
         // SAFETY: `compute` has checked that all positions of all rows are inside the weights, the tile and the sums.
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
@@ -159,7 +160,7 @@ impl<T: ConvElement> OutputSums<'_, T> {
                         sums[r][v] = T::mul_add(simd, factor, sources[v], sums[r][v]);
                     }
                 }
-                weight = weight.add(ROWS);
+                weight = weight.add(ROWS_PER_BLOCK);
             }
             for r in 0..R {
                 for v in 0..V {
@@ -176,8 +177,8 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lane_count = lane_count::<T, S>();
-        // As many sums as leave registers for their operands.
-        let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW_ROWS };
+        // The largest block of sums that leaves registers for the operands.
+        let most = if S::REGISTER_COUNT >= 32 { ROWS_PER_BLOCK } else { MIN_REGISTER_ROWS };
         for start in (0..self.offsets.len().max(1)).step_by(self.cached_offsets.max(1)) {
             let inner = start..self.offsets.len().min(start + self.cached_offsets.max(1));
             for place in (0..self.positions).step_by(MAX_VECTORS * lane_count) {
@@ -186,7 +187,7 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
                 while row < self.rows {
                     let height = match self.rows - row {
                         1 => 1,
-                        2..=FEW_ROWS => FEW_ROWS,
+                        2..=MIN_REGISTER_ROWS => MIN_REGISTER_ROWS,
                         _ => most,
                     };
                     let inner = inner.clone();
@@ -196,12 +197,18 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
                             (1, 1) => self.compute_block::<S, 1, 1>(simd, row, place, inner),
                             (1, 2) => self.compute_block::<S, 1, 2>(simd, row, place, inner),
                             (1, _) => self.compute_block::<S, 1, MAX_VECTORS>(simd, row, place, inner),
-                            (FEW_ROWS, 1) => self.compute_block::<S, FEW_ROWS, 1>(simd, row, place, inner),
-                            (FEW_ROWS, 2) => self.compute_block::<S, FEW_ROWS, 2>(simd, row, place, inner),
-                            (FEW_ROWS, _) => self.compute_block::<S, FEW_ROWS, MAX_VECTORS>(simd, row, place, inner),
-                            (_, 1) => self.compute_block::<S, ROWS, 1>(simd, row, place, inner),
-                            (_, 2) => self.compute_block::<S, ROWS, 2>(simd, row, place, inner),
-                            _ => self.compute_block::<S, ROWS, MAX_VECTORS>(simd, row, place, inner),
+                            (MIN_REGISTER_ROWS, 1) => {
+                                self.compute_block::<S, MIN_REGISTER_ROWS, 1>(simd, row, place, inner)
+                            }
+                            (MIN_REGISTER_ROWS, 2) => {
+                                self.compute_block::<S, MIN_REGISTER_ROWS, 2>(simd, row, place, inner)
+                            }
+                            (MIN_REGISTER_ROWS, _) => {
+                                self.compute_block::<S, MIN_REGISTER_ROWS, MAX_VECTORS>(simd, row, place, inner)
+                            }
+                            (_, 1) => self.compute_block::<S, ROWS_PER_BLOCK, 1>(simd, row, place, inner),
+                            (_, 2) => self.compute_block::<S, ROWS_PER_BLOCK, 2>(simd, row, place, inner),
+                            _ => self.compute_block::<S, ROWS_PER_BLOCK, MAX_VECTORS>(simd, row, place, inner),
                         }
                     }
                     row += height;
@@ -247,7 +254,7 @@ impl<T: ConvElement> WeightSums<'_, T> {
 
     /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
     fn line_length(&self) -> usize {
-        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(LANES)
+        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANES)
     }
 
     /// Returns the sums of `F` filters, whose rows are in `small`, for `K` offsets.
@@ -292,8 +299,8 @@ impl<T: ConvElement> WeightSums<'_, T> {
         totals
     }
 
-    /// Returns one of the sums, computed without the gaps. Elsewhere, elements in gaps are multiplied with zero, which is wrong if an
-    /// element is infinite or NaN.
+    /// Returns the gradient of one weight, summed without the gaps between rows. Elsewhere, elements in gaps are multiplied with zero,
+    /// which is wrong if an element is infinite or NaN.
     #[cold]
     fn exact_sum(&self, filter: usize, offset: usize) -> T {
         let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
@@ -309,7 +316,7 @@ impl<T: ConvElement> WeightSums<'_, T> {
 
 struct WeightSumsCall<'a, T, A> {
     weight_sums: &'a WeightSums<'a, T>,
-    /// Rows of some filters, as far apart as those of the tile, with zeros between.
+    /// The rows of the small side for some filters, as far apart as the rows of the tile, with zeros between them.
     lines: Vec<T>,
     add: A,
 }
@@ -357,7 +364,7 @@ impl<T: ConvElement, A: FnMut(usize, usize, T)> WithSimd for WeightSumsCall<'_, 
         if self.weight_sums.filters == 1 {
             self.run_blocks::<S, 1, 9>(simd);
         } else if S::REGISTER_COUNT >= 32 {
-            self.run_blocks::<S, FILTERS, 6>(simd);
+            self.run_blocks::<S, MAX_FILTERS, 6>(simd);
         } else {
             self.run_blocks::<S, 2, 4>(simd);
         }

@@ -1,11 +1,11 @@
 //! Gradients of convolution weights: products of the small side and the elements of the large side under the window.
 
 use super::geometry::ConvGeometry;
-use super::input_tile::{InputTile, Pass, Strip};
-use super::microkernel::{ConvElement, FILTERS, LANES, OutputSums, ROWS, WeightSums};
-use super::{ELEMENTS_IN_L2, GRAIN};
+use super::input_tile::{ConvPass, InputTile, ResultStrip};
+use super::microkernel::{ConvElement, MAX_FILTERS, MAX_LANES, OutputSums, ROWS_PER_BLOCK, WeightSums};
+use super::{ELEMENTS_IN_L2, GRAIN_SIZE};
 use engine::gemm::{Matrix, MatrixMut, gemm};
-use engine::thread_pool::{self, DisjointSlices, Lines};
+use engine::thread_pool::{self, DisjointLines, DisjointSlices};
 
 impl ConvGeometry {
     /// Computes the gradient of the weight: the sum of the small side times the large side under the window, over the batch.
@@ -16,9 +16,9 @@ impl ConvGeometry {
         }
         if self.is_pointwise() {
             self.weight_gradient_pointwise(large, small, weight);
-        } else if self.filters >= ROWS
+        } else if self.filters >= ROWS_PER_BLOCK
             && self.channels > 0
-            && 4 * self.channels >= 3 * self.channels.next_multiple_of(LANES)
+            && 4 * self.channels >= 3 * self.channels.next_multiple_of(MAX_LANES)
         {
             self.weight_gradient_many(large, small, weight);
         } else {
@@ -28,12 +28,12 @@ impl ConvGeometry {
 
     /// Computes the gradient for many filters and channels: adjacent sums, one position of the window after another.
     fn weight_gradient_many<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        let pass = self.gather_pass();
+        let pass = self.convolution_pass();
         if pass.taps.is_empty() {
             return;
         }
         // The number of positions at which the elements of all filters fit the L2 cache.
-        let room = 4 * ELEMENTS_IN_L2 / self.filters.max(4 * LANES);
+        let room = 4 * ELEMENTS_IN_L2 / self.filters.max(4 * MAX_LANES);
         let images = (room / self.position_count().max(1)).clamp(1, self.batch.max(1));
         for strip in pass.divide_into_strips([1; 2], room * pass.layer_count(), 1) {
             for first in (0..self.batch).step_by(images) {
@@ -46,17 +46,17 @@ impl ConvGeometry {
         }
     }
 
-    /// Copies the small side's elements, with those of [`ROWS`] filters at a position side by side.
+    /// Copies the small side's elements, with those of [`ROWS_PER_BLOCK`] filters at a position side by side.
     fn interleave_filters<T: ConvElement>(&self, part: &WeightGradientPart<'_>, small: &[T]) -> Vec<T> {
         let [rows, columns] = part.strip.result_sizes();
         let (start, step) = part.pass.first_result(part.strip);
         let count = part.images * rows * columns;
-        let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(ROWS) * count];
-        Lines::new(&mut interleaved, ROWS * count).for_each(
-            (GRAIN / 16).div_ceil(ROWS * count),
+        let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(ROWS_PER_BLOCK) * count];
+        DisjointLines::new(&mut interleaved, ROWS_PER_BLOCK * count).for_each(
+            (GRAIN_SIZE / 16).div_ceil(ROWS_PER_BLOCK * count),
             |panel, interleaved| {
-                let filters = panel * ROWS..self.filters.min((panel + 1) * ROWS);
-                let lines = interleaved.as_chunks_mut::<ROWS>().0.chunks_exact_mut(columns);
+                let filters = panel * ROWS_PER_BLOCK..self.filters.min((panel + 1) * ROWS_PER_BLOCK);
+                let lines = interleaved.as_chunks_mut::<ROWS_PER_BLOCK>().0.chunks_exact_mut(columns);
                 for (line, interleaved) in lines.enumerate() {
                     let item = (part.first + line / rows) * self.groups + part.group;
                     let row = item * self.filters * self.position_count() + start + line % rows * step;
@@ -84,17 +84,18 @@ impl ConvGeometry {
         let area = images * strip.area;
         let positions = part.tile_offsets();
         let (taps, window) = (pass.taps.len(), self.tap_count());
-        let blocks = self.channels.div_ceil(LANES);
-        let filters_each = self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
+        let blocks = self.channels.div_ceil(MAX_LANES);
+        let filters_each =
+            self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS_PER_BLOCK);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
-        let work = positions.len().saturating_mul(LANES * taps * filters_each);
-        thread_pool::parallel_for(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        let work = positions.len().saturating_mul(MAX_LANES * taps * filters_each);
+        thread_pool::parallel_for(0..blocks * parts, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let (mut tile, mut interleaved_tile, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
-                let from = piece / parts * LANES;
-                let channels = from..self.channels.min(from + LANES);
+                let from = piece / parts * MAX_LANES;
+                let channels = from..self.channels.min(from + MAX_LANES);
                 let from = piece % parts * filters_each;
                 let filters = from..self.filters.min(from + filters_each);
                 tile.copy_channels(pass, strip, [channels.len(), images], |channel, image| {
@@ -102,14 +103,14 @@ impl ConvGeometry {
                 });
                 let beyond = tile.elements.len() - channels.len() * area;
                 interleaved_tile.clear();
-                interleaved_tile.resize(area + beyond, [T::ZERO; LANES]);
+                interleaved_tile.resize(area + beyond, [T::ZERO; MAX_LANES]);
                 interleave(&tile.elements.chunks_exact(area).take(channels.len()), &mut interleaved_tile[..area]);
                 let mut offsets: Vec<_> = tile.offsets[..taps].iter().zip(0..).collect();
                 offsets.sort_unstable();
                 // The sums of taps with adjacent offsets are computed side by side.
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
-                    let line = run.len() * LANES;
-                    sums.resize(filters.len().next_multiple_of(ROWS) * line, T::ZERO);
+                    let line = run.len() * MAX_LANES;
+                    sums.resize(filters.len().next_multiple_of(ROWS_PER_BLOCK) * line, T::ZERO);
                     let all = OutputSums {
                         weights: &interleaved[filters.start * positions.len()..],
                         rows: filters.len(),
@@ -130,7 +131,7 @@ impl ConvGeometry {
                         for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
                             for (at, &(_, tap)) in run.iter().enumerate() {
                                 let entry = &mut entries[pass.taps[tap].index];
-                                *entry = entry.plus(sums[at * LANES + channel]);
+                                *entry = entry.plus(sums[at * MAX_LANES + channel]);
                             }
                         }
                     }
@@ -148,7 +149,7 @@ impl ConvGeometry {
     fn weight_gradient_few<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         /// The number of positions that are worth adding up at once, and that stay in the L1 cache for some filters.
         const MAX_POSITIONS: usize = 1 << 11;
-        let pass = self.gather_pass();
+        let pass = self.convolution_pass();
         let (taps, window) = (pass.taps.len(), self.tap_count());
         if taps == 0 {
             return;
@@ -159,12 +160,12 @@ impl ConvGeometry {
         let blocks = self.channels.div_ceil((ELEMENTS_IN_L2 / (images * area)).clamp(1, self.channels.max(1)));
         let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
         let parts = thread_pool::num_threads().div_ceil((self.groups * blocks).max(1));
-        let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
+        let filters_each = self.filters.div_ceil(parts).next_multiple_of(MAX_FILTERS);
         let parts = self.filters.div_ceil(filters_each.max(1));
         let inner = self.channels * window;
         let out = DisjointSlices::new(weight);
         let work = (self.batch * self.position_count()).saturating_mul(channels_each * taps * filters_each);
-        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let mut tile = InputTile::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
@@ -234,24 +235,24 @@ impl ConvGeometry {
 
 /// Window positions of some images that are summed together.
 struct WeightGradientPart<'a> {
-    pass: &'a Pass,
-    strip: &'a Strip,
+    pass: &'a ConvPass,
+    strip: &'a ResultStrip,
     first: usize,
     images: usize,
     group: usize,
 }
 
 impl WeightGradientPart<'_> {
-    /// Returns the offsets of the positions in a tile in which [`LANES`] channels are interleaved.
+    /// Returns the offsets of the positions in a tile in which [`MAX_LANES`] channels are interleaved.
     fn tile_offsets(&self) -> Vec<usize> {
         let [rows, columns] = self.strip.result_sizes();
         let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
         let lines = lines.map(|(image, row)| image * self.strip.area + row * self.strip.pitch);
-        lines.flat_map(|line| (line..line + columns).map(|place| place * LANES)).collect()
+        lines.flat_map(|line| (line..line + columns).map(|place| place * MAX_LANES)).collect()
     }
 }
 
-/// Interleaves the elements of lines: the first of all, then the second of all, and so on.
+/// Interleaves lines: writes the first element of every line, then the second element of every line, and so on.
 fn interleave<'a, T: ConvElement, const N: usize>(lines: &(impl Iterator<Item = &'a [T]> + Clone), to: &mut [[T; N]]) {
     /// The number of elements per line for which all lines stay in the L1 cache.
     const BLOCK: usize = 64;

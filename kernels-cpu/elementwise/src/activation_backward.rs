@@ -4,7 +4,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
 use crate::activation::{softplus, tanh_gelu_argument};
 use crate::complex::Conjugate;
-use engine::compute::{Compute, Field, Precision, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{AnyFloat, Compute, Divide, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopInput, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -42,7 +42,7 @@ fn one_minus<T: Arithmetic>(y: T) -> T {
     T::ONE.minus(y)
 }
 
-trait SigmoidGradient: Field + Conjugate {
+trait SigmoidGradient: Divide + Conjugate {
     /// Multiplies a gradient by the derivative of the sigmoid, in terms of its result `y`.
     fn times_sigmoid_derivative(self, y: Self) -> Self;
 
@@ -111,8 +111,8 @@ fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Res
     // With `eps`, the gradient outside its bounds is zero. Without it, `logit` is undefined there and the gradient is NaN.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
-        let (low, high) = (Precision::from_f64(low), Precision::from_f64(high));
-        if (x < low) | (x > high) { Precision::from_f64(outside) } else { grad / (x * (1.0 - x)) }
+        let (low, high) = (AnyFloat::from_f64(low), AnyFloat::from_f64(high));
+        if (x < low) | (x > high) { AnyFloat::from_f64(outside) } else { grad / (x * (1.0 - x)) }
     })
 }
 

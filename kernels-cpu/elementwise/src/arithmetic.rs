@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
-use engine::compute::{Compute, Field, Ordered, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{Compute, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopInput, Loops, elementwise, loops, scalar_functions};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -62,11 +62,11 @@ fn interpolate<T: FloatOrComplex>(a: T, b: T, weight: T) -> T {
     }
 }
 
-trait FloatOrComplex: Field {
+trait FloatOrComplex: Divide {
     /// Returns whether the magnitude is below a half.
     fn is_below_half(self) -> bool;
 
-    /// Returns the logarithm of the sum of the two exponentials.
+    /// Returns `log(exp(self) + exp(other))`.
     fn log_add_exp(self, other: Self) -> Self;
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn times_log<T: RealFloat>(a: T, b: T, log: impl Fn(T) -> T) -> T {
     }
 }
 
-/// Returns the logarithm of the sum of the two exponentials, without intermediate overflow.
+/// Returns `log(exp(a) + exp(b))`, without intermediate overflow.
 #[inline(always)]
 fn log_add_exp<T: RealFloat + Ordered>(a: T, b: T, exp: impl Fn(T) -> T, log_1p: impl Fn(T) -> T) -> T {
     let largest = Ordered::larger(a, b);

@@ -5,7 +5,7 @@ use dispatch_runtime::{
     BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
-use engine::compute::{Field, Ordered};
+use engine::compute::{Divide, Ordered};
 use engine::data_movement::to_contiguous;
 use engine::elementwise::{Loops, elementwise, in_place, into, loops};
 
@@ -75,7 +75,7 @@ fn check_divisor(this: &Tensor, other: &Tensor) -> Result<()> {
 }
 
 fn contains_element<T: Element>(tensor: &Tensor, element: T) -> Result<bool> {
-    // A tensor on another device is refused when operands are taken.
+    // A tensor on another device is refused when the operands are borrowed.
     if tensor.device() != dispatch_runtime::Device::CPU {
         return Ok(false);
     }

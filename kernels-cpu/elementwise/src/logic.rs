@@ -34,7 +34,7 @@ fn bitwise_not_loops(this: &Tensor) -> Loops<'static, 1> {
     if this.dtype() == DType::Bool { BOOL_NOT } else { BITWISE_NOT }
 }
 
-/// Shifts left. Narrower integers lose the bits that do not fit when they are stored.
+/// Shifts an integer left. Narrower integers lose the bits that do not fit when they are stored.
 #[inline(always)]
 fn shift_left(x: i64, by: i64) -> i64 {
     if (0..64).contains(&by) { x << by } else { 0 }

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
 
 use crate::special::in_f64;
-use engine::compute::{Compute, Field, Ordered, Precision, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{AnyFloat, Compute, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopInput, Loops, elementwise, intermediate, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -14,10 +14,10 @@ elementwise! {
     neg [few] => cheap negated;
     sign [few] => |[x]| Ordered::signum(x);
     sgn => |[x]| x.sgn();
-    floor => |[x]| x.down();
-    ceil => |[x]| x.up();
-    trunc => |[x]| x.to_zero();
-    round => |[x]| x.to_nearest();
+    floor => |[x]| x.round_down();
+    ceil => |[x]| x.round_up();
+    trunc => |[x]| x.round_to_zero();
+    round => |[x]| x.round_to_nearest();
     frac => |[x]| x - Real::trunc(x);
     abs => by { abs_loops() };
     round_decimals => by { round_loops(decimals) };
@@ -56,25 +56,25 @@ impl Sgn for Complex32 {
 
 /// Rounding to an integer; integers stay as they are.
 trait Round {
-    fn down(self) -> Self;
-    fn up(self) -> Self;
-    fn to_zero(self) -> Self;
-    fn to_nearest(self) -> Self;
+    fn round_down(self) -> Self;
+    fn round_up(self) -> Self;
+    fn round_to_zero(self) -> Self;
+    fn round_to_nearest(self) -> Self;
 }
 
 inlined! {
     impl Round for i64 {
-        fn down(self) -> Self = self;
-        fn up(self) -> Self = self;
-        fn to_zero(self) -> Self = self;
-        fn to_nearest(self) -> Self = self;
+        fn round_down(self) -> Self = self;
+        fn round_up(self) -> Self = self;
+        fn round_to_zero(self) -> Self = self;
+        fn round_to_nearest(self) -> Self = self;
     }
 
     impl Round for f32, f64 {
-        fn down(self) -> Self = Real::floor(self);
-        fn up(self) -> Self = Real::ceil(self);
-        fn to_zero(self) -> Self = Real::trunc(self);
-        fn to_nearest(self) -> Self = Real::round(self);
+        fn round_down(self) -> Self = Real::floor(self);
+        fn round_up(self) -> Self = Real::ceil(self);
+        fn round_to_zero(self) -> Self = Real::trunc(self);
+        fn round_to_nearest(self) -> Self = Real::round(self);
     }
 }
 
@@ -118,11 +118,11 @@ inlined! {
 
     impl NanReplacement for f32, f64 {
         fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if RealFloat::is_nan(self) {
-            Precision::from_f64(nan)
+            AnyFloat::from_f64(nan)
         } else if self == Self::INFINITY {
-            above.map_or(Self::MAX, Precision::from_f64)
+            above.map_or(Self::MAX, AnyFloat::from_f64)
         } else if self == Self::NEG_INFINITY {
-            below.map_or(Self::MIN, Precision::from_f64)
+            below.map_or(Self::MIN, AnyFloat::from_f64)
         } else {
             self
         };
@@ -167,7 +167,8 @@ macro_rules! float_or_complex_loops {
 
 const FLOAT_OR_COMPLEX: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
-/// Runs a complex function. All of them share this loop, because each element is a function call in any case.
+/// Applies a function of complex numbers to every element. All such functions share this loop, because each element is a function call in
+/// any case.
 fn run_complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
         loop_input.run(move |[x]: [Complex32; 1]| narrow_complex(f(widen_complex(x))));
@@ -216,7 +217,7 @@ elementwise! {
 fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "the result overflows for orders above 170")]
     let order = order as f64;
-    loops!([f32 f64] |[x]| Real::polygamma(x, Precision::from_f64(order)))
+    loops!([f32 f64] |[x]| Real::polygamma(x, AnyFloat::from_f64(order)))
 }
 
 #[inline(always)]
@@ -238,7 +239,7 @@ fn sinc_element<T: RealFloat>(x: T) -> T {
 fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     // Without `eps`, an element outside the domain is not clamped, so its result is NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    loops!([f32 f64] |[x]| logit_element(x, Precision::from_f64(low), Precision::from_f64(high)))
+    loops!([f32 f64] |[x]| logit_element(x, AnyFloat::from_f64(low), AnyFloat::from_f64(high)))
 }
 
 #[inline(always)]

@@ -1,15 +1,15 @@
 //! The types that loops compute in.
 
-mod field;
+mod any_float;
+mod divide_power;
 mod ordered;
-mod precision;
 mod real_float;
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Scalar};
 
-pub use field::{Field, Power, narrow_complex, widen_complex};
+pub use any_float::AnyFloat;
+pub use divide_power::{Divide, Power, narrow_complex, widen_complex};
 pub use ordered::Ordered;
-pub use precision::Precision;
 pub use real_float::RealFloat;
 
 /// A type that loops compute in. Elements of narrower dtypes are converted by [`convert`](crate::convert).

@@ -76,8 +76,8 @@ pub fn broadcast_to_vec<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// Lets `make` write all elements of a tensor, in row-major order. `make` must write every element, because the slice has arbitrary values
-/// at first. It is not called for an empty tensor, whose other sizes can be arbitrarily large.
+/// Calls `make` to write all elements of a tensor, in row-major order. `make` must write every element, because the slice has arbitrary
+/// values at first. It is not called for an empty tensor, whose other sizes can be arbitrarily large.
 pub fn write_contiguous<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
         return Ok(());
@@ -136,7 +136,7 @@ unsafe fn copy_strided(sizes: &[i64], from: &StridedElements<'_>, to: &StridedEl
     });
 }
 
-/// Runs a body with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
+/// Runs a block of code with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_compute_type_contiguous {

@@ -13,7 +13,7 @@ use crate::elementwise::{prefetch, transfer};
 use copy_nest::{CopyNest, copy_row, is_table};
 
 /// The fewest elements that are worth a thread.
-pub const GRAIN: usize = 1 << 15;
+pub const GRAIN_SIZE: usize = 1 << 15;
 /// The number of adjacent elements that one thread copies, because they share a cache line.
 pub const CACHE_LINE_ELEMENTS: usize = 16;
 /// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
@@ -56,10 +56,10 @@ pub fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64
 #[derive(Clone, Copy)]
 pub struct BasePointer(pub *mut u8);
 
-// SAFETY: the code that makes one divides the written elements among the threads.
+// SAFETY: the code that creates a `BasePointer` divides the written elements among the threads.
 unsafe impl Send for BasePointer {}
 
-// SAFETY: the code that makes one divides the written elements among the threads.
+// SAFETY: the code that creates a `BasePointer` divides the written elements among the threads.
 unsafe impl Sync for BasePointer {}
 
 impl BasePointer {
@@ -73,9 +73,9 @@ impl BasePointer {
 /// The offsets of one operand along a dimension, in elements.
 #[derive(Clone, Debug)]
 pub enum AxisOffsets {
-    /// A constant stride.
+    /// A constant stride between positions.
     Stride(i64),
-    /// An offset for each position.
+    /// A table with an offset for each position.
     Table(Vec<i64>),
 }
 
@@ -126,7 +126,7 @@ impl AxisOffsets {
     }
 }
 
-/// Runs a body with a plain data type of the size of an element.
+/// Runs a block of code with a plain data type of the size of an element.
 #[macro_export]
 macro_rules! with_word_of_size {
     ($size:expr, $word:ident => $body:expr) => {
@@ -202,7 +202,8 @@ fn apply_along_axes<W: Copy>(
             prefetch::for_reading(from.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
-        // SAFETY: `check` found every offset inside the storages, which the operands hold; no other thread has the elements of a piece.
+        // SAFETY: `check_bounds` found every offset inside the storages, which the operands hold; no other thread has the elements of a
+        // piece.
         unsafe { copy_row(to, from, copy_nest.innermost(), at, count, &f) };
     });
     Ok(())

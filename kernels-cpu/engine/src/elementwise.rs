@@ -107,7 +107,7 @@ impl PointwiseOperator {
             self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
         };
         let operands = Operands::borrow(&["out"], [&mut out], self.names, inputs)?;
-        // SAFETY: if the inputs are alike, so is the result, which was made like the first.
+        // SAFETY: if `are_alike` is true, the inputs are contiguous and have equal sizes, and the result was made like the first input.
         unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }?;
         drop(operands);
         Ok(out)
@@ -146,7 +146,7 @@ impl PointwiseOperator {
         inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        // The checks come before the operands are taken: a refused call is not a write.
+        // The checks come before the operands are borrowed: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
         let (compute_dtype, are_alike) = self.inspect_inputs(&all);
         let are_alike = are_alike && is_contiguous_like(this, all[0]);
@@ -172,7 +172,7 @@ impl PointwiseOperator {
         (compute_dtype, are_alike)
     }
 
-    // `promoted` and `fitted` are not inlined, so that the common case of equal dtypes and sizes has more registers.
+    // `compute_dtype` and `resize_to_result` are not inlined, so that the common case of equal dtypes and sizes has more registers.
     #[inline(never)]
     fn compute_dtype(&self, inputs: &[&Tensor]) -> DType {
         self.dtype.compute_dtype(inputs)
@@ -215,7 +215,7 @@ impl PointwiseOperator {
             let mut loop_input = unsafe { LoopInput::new(operands, compute_dtype, are_alike) };
             loops(looped, &mut loop_input)
         };
-        if fits_i32(compute_dtype, operands.read().iter().map(Operand::dtype)) && run(NARROW).is_ok() {
+        if fits_i32(compute_dtype, operands.read().iter().map(Operand::dtype)) && run(NARROW_INTEGER_DTYPE).is_ok() {
             return Ok(());
         }
         run(crate::convert::compute_dtype(compute_dtype))
@@ -224,15 +224,15 @@ impl PointwiseOperator {
 }
 
 /// The dtype that integers of at most 32 bits are computed in, if the operator has a loop for it. A vector holds more of them.
-const NARROW: DType = i32::DTYPE;
+const NARROW_INTEGER_DTYPE: DType = i32::DTYPE;
 
-/// Returns whether the operands can be computed in [`NARROW`]. Booleans qualify only if all inputs are, because the truth of a wider
-/// integer depends on all its bits.
+/// Returns whether the operands can be computed in [`NARROW_INTEGER_DTYPE`]. Booleans qualify only if all inputs are, because the truth of
+/// a wider integer depends on all its bits.
 #[inline]
 fn fits_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     match compute_dtype {
         DType::Bool => inputs.all(|input| input == DType::Bool),
-        dtype => dtype.is_integral() && dtype.size() <= NARROW.size(),
+        dtype => dtype.is_integral() && dtype.size() <= NARROW_INTEGER_DTYPE.size(),
     }
 }
 

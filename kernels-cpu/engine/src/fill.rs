@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
-use crate::data_movement::{BasePointer, GRAIN};
+use crate::data_movement::{BasePointer, GRAIN_SIZE};
 use crate::thread_pool::parallel_for;
 
 /// Fills a dense tensor with one value.
@@ -25,7 +25,7 @@ fn fill_with_element<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()>
     let (start, size) = (BasePointer(to.start()), to.dtype().size());
     let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
-    parallel_for(0..count, GRAIN, |piece| {
+    parallel_for(0..count, GRAIN_SIZE, |piece| {
         let at = start.byte_offset(step * piece.start.cast_signed());
         // SAFETY: the elements lie side by side and the operand holds them; no other thread has the elements of a piece.
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };

@@ -28,7 +28,7 @@ use entry::EntryImpl;
 const MAX_NAIVE_PRODUCT: usize = 1 << 10;
 
 /// The fewest multiply-adds that are worth a thread: a few microseconds.
-const GRAIN: usize = 1 << 18;
+const GRAIN_SIZE: usize = 1 << 18;
 
 /// Computes a matrix product, `C = alpha A B + beta C`.
 ///
@@ -88,7 +88,7 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
     }
     let each = check_sizes(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // If there are fewer products than threads, the threads divide each product.
-    let grain = if count < thread_pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
+    let grain = if count < thread_pool::threads_here() { count } else { GRAIN_SIZE.div_ceil(each.max(1)) };
     thread_pool::parallel_for(0..count, grain, |piece| {
         for index in piece {
             // SAFETY: every product is in one piece, and every entry of `c` is in one product.

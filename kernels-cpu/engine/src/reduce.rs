@@ -25,9 +25,9 @@ use crate::elementwise::loop_nest::to_isize;
 pub trait Fold: Sync {
     /// The type that elements are converted to.
     type In: Element;
-    /// The accumulator of a loop.
+    /// The accumulator to which a loop adds elements.
     type Lane: Copy + Send + Sync;
-    /// The accumulator of lanes.
+    /// The accumulator into which lanes are merged.
     type Total: Copy + Send + Sync;
     /// The type of the result.
     type Out: Element;
@@ -59,7 +59,7 @@ pub fn fold_into(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], fold: &
     Ok(())
 }
 
-/// Returns the sizes with 1 in place of the dimensions that are marked in `reduced_dims`.
+/// Returns a tensor's sizes, with 1 in place of the dimensions that are marked in `reduced_dims`.
 pub fn keepdim_sizes(sizes: &[i64], reduced_dims: &[bool]) -> Dims {
     sizes.iter().zip(reduced_dims).map(|(&size, &is_reduced)| if is_reduced { 1 } else { size }).collect()
 }
@@ -75,7 +75,7 @@ pub fn dim_mask(rank: usize, dim: usize) -> Vec<bool> {
     (0..rank).map(|i| i == dim).collect()
 }
 
-/// Returns the error for an unsupported dtype.
+/// Returns the error for an argument whose dtype the operator does not support.
 #[cold]
 pub fn unsupported_dtype<O: Operation>(
     argument: &'static str,
@@ -85,7 +85,7 @@ pub fn unsupported_dtype<O: Operation>(
     ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
 }
 
-/// Runs a body with the type that a dtype is computed in, or returns an error for an unsupported dtype.
+/// Runs a block of code with the type that a dtype is computed in, or returns an error for an unsupported dtype.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_compute_type_reduce {

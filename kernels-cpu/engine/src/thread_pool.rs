@@ -21,12 +21,12 @@ use std::{
     thread,
 };
 
-pub use disjoint::{DisjointSlices, Lines};
+pub use disjoint::{DisjointLines, DisjointSlices};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
 const PIECES_PER_THREAD: usize = 4;
 
-/// From this length on, pieces start at multiples of [`PIECE_ALIGNMENT`] elements.
+/// The length of a piece from which pieces start at multiples of [`PIECE_ALIGNMENT`] elements.
 const MIN_ALIGNED_LENGTH: usize = 1024;
 
 /// The alignment of long pieces in elements. Pieces of aligned data begin aligned, and no two threads write one cache line.

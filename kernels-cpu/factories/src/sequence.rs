@@ -23,7 +23,7 @@ fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) 
     fill_from_slice(out, &numbers)
 }
 
-/// Writes evenly spaced numbers, or powers of `base` with such exponents. Each is computed from the nearer end.
+/// Writes evenly spaced numbers, or powers of `base` with evenly spaced exponents. Each is computed from the nearer end.
 fn evenly_spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
     let (steps, dtype) = (out.geometry().count(), out.dtype());
     let power = |x: Complex64| match base {

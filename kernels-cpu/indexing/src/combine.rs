@@ -50,10 +50,10 @@ inlined! {
     }
 }
 
-/// The destination of combined elements.
+/// The elements of a tensor with which other elements are combined.
 pub(super) enum CombineTarget<'a> {
-    /// The elements along a loop nest.
-    Along(&'a [Axis]),
+    /// The elements that these dimensions of a copy reach.
+    Axes(&'a [Axis]),
     /// The elements that an index selects along a dimension.
     Index(usize, &'a Tensor),
 }
@@ -61,7 +61,7 @@ pub(super) enum CombineTarget<'a> {
 impl CombineTarget<'_> {
     fn combine<T: Compute>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         match self {
-            Self::Along(axes) => combine_along_axes(out, from, axes, f),
+            Self::Axes(axes) => combine_along_axes(out, from, axes, f),
             Self::Index(at, index) => combine_along(out, *at, index, from, f),
         }
     }
@@ -70,7 +70,7 @@ impl CombineTarget<'_> {
     fn combine_with_number<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         let from = Tensor::from_slice(&[number]);
         match self {
-            Self::Along(axes) => {
+            Self::Axes(axes) => {
                 let axes: Vec<Axis> =
                     axes.iter().map(|axis| Axis { from: AxisOffsets::Stride(0), ..axis.clone() }).collect();
                 combine_along_axes(out, &from, &axes, f)
@@ -102,7 +102,7 @@ pub(super) fn reduce_into(
 
 /// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`to_compute_dtype`].
 pub fn add_along_axes(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduce_into(out, this, from, &CombineTarget::Along(axes), ReductionType::Sum, true)
+    reduce_into(out, this, from, &CombineTarget::Axes(axes), ReductionType::Sum, true)
 }
 
 /// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
@@ -137,7 +137,7 @@ fn reduce_elements<T: Reducible>(
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_with_number(&mut counts, 1_i64, i64::wrapping_add)?;
-        // Both have the same layout without gaps.
+        // Both tensors have the same layout without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
         let mut out = out.restride(row.clone().with_offset(out.geometry().offset()))?;
         let counts = counts.restride(row)?;

@@ -15,17 +15,17 @@ use engine::compute::{Compute, RealFloat};
 use engine::contiguous::convert_to_vec;
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::fill::fill_from_slice;
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 1 << 14;
+const GRAIN_SIZE: usize = 1 << 14;
 
-/// The rows of each bag.
+/// The bags of a call: the rows of the embedding table that each bag selects.
 struct Bags {
     rows: Vec<usize>,
     /// The range of each bag in the list of indices.
     ranges: Vec<Range<usize>>,
-    /// The row that is ignored.
+    /// The row of the table that bags ignore.
     padding: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Bags {
         self.ranges[bag].clone().filter(|&position| Some(self.rows[position]) != self.padding)
     }
 
-    /// Returns the bag of each index. Indices behind the last bag get the number of bags.
+    /// Returns for each index the number of the bag that it belongs to. Indices behind the last bag get the number of bags.
     fn bag_of_each_index(&self) -> Vec<i64> {
         let mut bags = vec![self.ranges.len(); self.rows.len()];
         for (bag, positions) in self.ranges.iter().enumerate() {
@@ -92,13 +92,13 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
         let selected = if weight.dtype() == T::DTYPE { None } else { Some(aten::index_select(weight, 0, indices)?) };
         let table = contiguous_elements::<T>(selected.as_ref().unwrap_or(weight))?;
         let row = |position: usize| &table[if selected.is_some() { position } else { bags.rows[position] } * width..][..width];
-        let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
+        let grain = GRAIN_SIZE.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         write_contiguous(out, |out: &mut [T]| {
             if mode == BagMode::Max {
-                Lines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
+                DisjointLines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
             }
             let maxima = &maxima;
-            Lines::new(out, width).for_each(grain, |bag, line| {
+            DisjointLines::new(out, width).for_each(grain, |bag, line| {
                 line.fill(T::default());
                 if mode == BagMode::Max {
                     // An empty bag has no maximum.
@@ -197,7 +197,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         if mode == BagMode::Max {
             let winners = PositionsByRow::new(&read_indices("maximum_indices", maximum_indices, num_weights)?, count)?;
             return write_contiguous(out, |out: &mut [T]| {
-                Lines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
+                DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
                     let positions = winners.positions_of(row).iter().filter(|&&position| counts[position / width] > 0);
                     positions.for_each(|&position| line[position % width] += grad[position]);
@@ -207,7 +207,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         }
         let bags = read_indices("offset2bag", offset2bag, to_i64(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, width).for_each(GRAIN.div_ceil(width.max(1)), |row, line| {
+            DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil(width.max(1)), |row, line| {
                 line.fill(T::default());
                 if Some(row) == padding {
                     return;

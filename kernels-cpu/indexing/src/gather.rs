@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, o
 
 use engine::allocation::to_usize;
 use engine::data_movement::{
-    BasePointer, CACHE_LINE_ELEMENTS, GRAIN, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
+    BasePointer, CACHE_LINE_ELEMENTS, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
 };
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, threads_here};
@@ -56,7 +56,7 @@ pub(crate) fn combine_along<T: Element>(
     scatter_with(out, dim, index, src, f)
 }
 
-/// Writes `f` of the present and the new element. `W` has the size of the elements.
+/// Replaces each element that the index selects with `f` of the present and the new element. `W` has the size of the elements.
 fn scatter_with<W: Copy>(
     out: &mut Tensor,
     dim: usize,
@@ -83,7 +83,7 @@ fn to_i64_index(index: &Tensor) -> Result<Tensor> {
     if index.dtype() == DType::I64 { Ok(index.clone()) } else { to_contiguous(index, DType::I64) }
 }
 
-/// Returns the tensor; one without dimensions as a tensor with one dimension.
+/// Returns the tensor, or a view with one dimension if the tensor has none.
 fn at_least_1d(tensor: &Tensor) -> Result<Tensor> {
     if !tensor.sizes().is_empty() {
         return Ok(tensor.clone());
@@ -150,7 +150,7 @@ impl<'a> IndexPairs<'a> {
         let line = if self.selected.geometry().strides()[cut] == 1 { CACHE_LINE_ELEMENTS } else { 1 };
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
-        parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
+        parallel_for(0..size, (GRAIN_SIZE / (count / size).max(1)).max(least), |piece| {
             // SAFETY: guaranteed by the caller.
             if !unsafe { self.run_part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
@@ -200,7 +200,7 @@ impl<'a> IndexPairs<'a> {
             };
             // SAFETY: the operands' geometries have elements for all positions of the index; indices along the dimension are checked.
             inside &= unsafe {
-                // Constant strides, for better code.
+                // Calls with constant strides, for which the compiler generates faster code.
                 if side_by_side {
                     row.run(8, size_of::<W>().cast_signed(), count, f)
                 } else {
@@ -212,7 +212,7 @@ impl<'a> IndexPairs<'a> {
     }
 }
 
-/// A row of indices. Distances are in bytes.
+/// A row of indices, with the elements beside them and those that they select. Distances are in bytes.
 struct IndexRow<W> {
     positions: *const i64,
     paired: *mut W,
@@ -236,7 +236,7 @@ impl<W> IndexRow<W> {
             // SAFETY: guaranteed by the caller.
             let position = unsafe { self.positions.byte_offset(i * step).read() };
             if position.cast_unsigned() < self.length {
-                // The distance fits, as it is inside a block of memory.
+                // The distance fits `isize`, as it is inside a block of memory.
                 #[expect(clippy::cast_possible_truncation, reason = "the distance is inside a block of memory")]
                 let offset = i * self.step + (position * self.dim_stride) as isize;
                 f(self.selected.wrapping_offset(offset).cast(), self.paired.wrapping_byte_offset(i * paired_step));

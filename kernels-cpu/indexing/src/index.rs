@@ -18,7 +18,7 @@ fn contiguous_i64_index(index: &Tensor) -> Result<Tensor> {
     if is_ready { Ok(index.clone()) } else { to_contiguous(index, DType::I64) }
 }
 
-/// Returns the indices in row-major order.
+/// Returns the elements of an index tensor in row-major order.
 pub(crate) fn index_to_vec(index: &Tensor) -> Result<Vec<i64>> {
     contiguous_i64_index(index)?.to_vec::<i64>()
 }
@@ -87,8 +87,8 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
     let index = contiguous_i64_index(index)?;
-    // In chunks, because a table of all offsets would be as large as the index.
-    for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(CHUNK)) {
+    // Works in chunks of indices, because a table of all offsets would be as large as the index.
+    for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(INDICES_PER_CHUNK)) {
         let mut offsets = positions.to_vec();
         check_indices("index", &mut offsets, size, NegativeIndex::Reject)?;
         offsets.iter_mut().for_each(|offset| *offset *= stride);
@@ -99,7 +99,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
         if let Some(axis) = axes.get_mut(at) {
             *axis = Axis { size: count, from: AxisOffsets::Table(offsets), to: axis.to.clone() };
             part.0[at] = count;
-            part.1 += number * i64::try_from(CHUNK).unwrap_or(0) * strides[at];
+            part.1 += number * i64::try_from(INDICES_PER_CHUNK).unwrap_or(0) * strides[at];
         }
         if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
             copy_along_axes(&mut out.restride(part)?, this, &axes)?;
@@ -109,7 +109,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
 }
 
 /// The number of indices that are converted to offsets at a time.
-const CHUNK: usize = 1 << 14;
+const INDICES_PER_CHUNK: usize = 1 << 14;
 
 /// The indices of several dimensions.
 pub(crate) struct IndexLists<'a> {
@@ -165,7 +165,7 @@ impl<'a> IndexLists<'a> {
         Ok(steps)
     }
 
-    /// Returns the number of positions.
+    /// Returns the number of positions that the indices select.
     pub(crate) fn count(&self) -> usize {
         to_usize(dispatch_runtime::element_count(&self.indexed.index_sizes))
     }
@@ -179,9 +179,9 @@ impl<'a> IndexLists<'a> {
 #[op_impl(aten::index, CPU)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let lists = IndexLists::of(plan)?;
-    // In chunks, because a table of all offsets would be as large as an index.
-    for first in (0..lists.count()).step_by(CHUNK) {
-        let some = first..lists.count().min(first + CHUNK);
+    // Works in chunks of indices, because a table of all offsets would be as large as an index.
+    for first in (0..lists.count()).step_by(INDICES_PER_CHUNK) {
+        let some = first..lists.count().min(first + INDICES_PER_CHUNK);
         let steps = lists.copy_steps(some, this.sizes(), this.strides())?;
         let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
         if out.geometry().count() > 0 {

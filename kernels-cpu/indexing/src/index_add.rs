@@ -48,7 +48,7 @@ fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()
     let list = checked_indices(this, plan.dim, index, NegativeIndex::Reject)?;
     let source = to_compute_dtype(source)?;
     let axes = index_axes(&source, plan.dim, &list, out.strides());
-    reduce_into(out, this, &source, &CombineTarget::Along(&axes), plan.reduce, include_self)
+    reduce_into(out, this, &source, &CombineTarget::Axes(&axes), plan.reduce, include_self)
 }
 
 #[op_impl(aten::index_fill_int_scalar, CPU)]

@@ -9,25 +9,25 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, ReadGuard, Resul
 use crate::index::{copy_at_offsets, expanded_view};
 use engine::allocation::to_usize;
 use engine::data_movement::{self, Axis, AxisOffsets, copy_along_axes, strided_view, to_contiguous, with_word_of_size};
-use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
+use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_for};
 
 /// The positions of a tensor's nonzero elements.
 ///
 /// The mask is read twice, to count and to select, and must not change in between, because results have the counted size. So it is borrowed
 /// from the first read to the last, or is a private copy.
 pub(crate) struct MaskedPositions<'a> {
-    flags: Flags<'a>,
+    flags: MaskFlags<'a>,
     sizes: Dims,
     /// The number of selected elements before each block, and the total.
     starts: Vec<usize>,
 }
 
-enum Flags<'a> {
+enum MaskFlags<'a> {
     Borrowed(ReadGuard<'a, Bool>),
     Copied(Tensor),
 }
 
-impl Flags<'_> {
+impl MaskFlags<'_> {
     fn with_flags<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
         Ok(match self {
             Self::Borrowed(flags) => f(flags),
@@ -37,22 +37,22 @@ impl Flags<'_> {
 }
 
 /// The number of elements of a block.
-const BLOCK: usize = 1 << 12;
+const BLOCK_ELEMENTS: usize = 1 << 12;
 /// The fewest blocks that are worth a thread.
-const GRAIN: usize = 8;
+const GRAIN_SIZE: usize = 8;
 
 impl<'a> MaskedPositions<'a> {
     pub(crate) fn new(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
-            Flags::Borrowed(mask.read::<Bool>()?)
+            MaskFlags::Borrowed(mask.read::<Bool>()?)
         } else {
-            Flags::Copied(to_contiguous(mask, DType::Bool)?)
+            MaskFlags::Copied(to_contiguous(mask, DType::Bool)?)
         };
         let mut starts = flags.with_flags(|flags| {
-            let blocks = flags.len().div_ceil(BLOCK);
+            let blocks = flags.len().div_ceil(BLOCK_ELEMENTS);
             let mut counts = vec![0; blocks + 1];
-            Lines::new(&mut counts[..blocks], 1).for_each(GRAIN, |block, count| {
-                let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+            DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN_SIZE, |block, count| {
+                let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
@@ -64,7 +64,7 @@ impl<'a> MaskedPositions<'a> {
         Ok(Self { flags, sizes: Dims::from_slice(mask.sizes()), starts })
     }
 
-    /// Returns the number of selected elements.
+    /// Returns the number of elements that the mask selects.
     pub(crate) fn count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -77,13 +77,13 @@ impl<'a> MaskedPositions<'a> {
     ) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with_flags(|flags| {
-            parallel_for(0..self.starts.len() - 1, GRAIN, |blocks| {
-                let mut positions = vec![0; BLOCK];
+            parallel_for(0..self.starts.len() - 1, GRAIN_SIZE, |blocks| {
+                let mut positions = vec![0; BLOCK_ELEMENTS];
                 for block in blocks {
-                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                    let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
                     let mut count = 0;
-                    for (position, flag) in (block * BLOCK..).zip(flags) {
-                        positions[count % BLOCK] = position;
+                    for (position, flag) in (block * BLOCK_ELEMENTS..).zip(flags) {
+                        positions[count % BLOCK_ELEMENTS] = position;
                         count += usize::from(flag.0 != 0);
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
@@ -165,7 +165,7 @@ impl<'a> MaskedPositions<'a> {
     }
 }
 
-/// Returns the coordinates of nonzero elements, a contiguous row for each dimension, and their number.
+/// Returns the coordinates of the nonzero elements, a contiguous row for each dimension, and the number of these elements.
 fn nonzero_coordinates(this: &Tensor) -> Result<(Tensor, usize)> {
     let (selected, rank) = (MaskedPositions::new(this)?, this.sizes().len());
     let count = selected.count();

@@ -22,7 +22,7 @@ fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, 
     scatter_along(out, *plan, index, &broadcast_number(&number_tensor(value, this.dtype())?, index)?)
 }
 
-/// Returns one number, broadcast to the sizes of an index.
+/// Broadcasts a tensor of one number to the sizes of an index.
 pub(super) fn broadcast_number(number: &Tensor, index: &Tensor) -> Result<Tensor> {
     leading_view(number, index.sizes(), &vec![0; index.sizes().len()])
 }
@@ -40,7 +40,7 @@ fn scatter_reduce_along(
     let list = checked_indices(this, dim, &line, NegativeIndex::Reject)?;
     let from = leading_view(&from, index.sizes(), from.strides())?;
     let axes = index_axes(&from, dim, &list, out.strides());
-    reduce_into(out, this, &from, &CombineTarget::Along(&axes), reduce, include)
+    reduce_into(out, this, &from, &CombineTarget::Axes(&axes), reduce, include)
 }
 
 /// Returns an index along a dimension if the index is the same at all positions of the other dimensions, of which there are several.
@@ -103,7 +103,8 @@ pub(super) fn number_tensor(value: Scalar, dtype: DType) -> Result<Tensor> {
     Ok(out)
 }
 
-/// Returns the dimensions of a copy from `source`: dimension `at` of the destination uses a table of `list`, the others its strides.
+/// Returns the dimensions of a copy from `source`: dimension `dim` of the destination uses a table made from `list`, the others use
+/// `strides`.
 pub(super) fn index_axes(source: &Tensor, dim: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
     let axes = sizes_or_one(source).iter().enumerate().map(|(axis, &size)| {
         let from = AxisOffsets::Stride(source.strides().get(axis).copied().unwrap_or(1));

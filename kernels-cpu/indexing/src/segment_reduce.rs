@@ -10,10 +10,10 @@ use crate::index::index_to_vec;
 use engine::allocation::to_usize;
 use engine::compute::{Compute, RealFloat};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 1 << 14;
+const GRAIN_SIZE: usize = 1 << 14;
 
 /// Returns the ranges of rows of all segments, for every position of the dimensions before the axis.
 fn segment_ranges(segments: &SegmentReducePlan<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
@@ -58,8 +58,8 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
         let elements = contiguous_elements::<T>(data)?;
         let start = initial.map_or_else(|| initial_value::<T>(plan.reduce), T::from_scalar);
         write_contiguous(out, |out: &mut [T]| {
-            let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
-            Lines::new(out, width).for_each(grain, |segment, line| {
+            let grain = GRAIN_SIZE.div_ceil((elements.len() / ranges.len().max(1)).max(1));
+            DisjointLines::new(out, width).for_each(grain, |segment, line| {
                 line.fill(start);
                 let range = ranges[segment].clone();
                 for row in range.clone() {

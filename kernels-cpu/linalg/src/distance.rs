@@ -7,10 +7,10 @@ use engine::allocation::to_usize;
 use engine::compute::RealFloat;
 use engine::contiguous::{broadcast_to_vec, contiguous_elements, with_compute_type, write_contiguous};
 use engine::math::{Real, vectorised};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 1 << 14;
+const GRAIN_SIZE: usize = 1 << 14;
 
 /// The norm that turns differences into a distance.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl<T: RealFloat> Norm<T> {
         }
     }
 
-    /// Adds the gradient of one end of a distance to `to`.
+    /// Adds the gradient of a distance by the row `here` to `to`.
     fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.derivative(a - b, distance);
@@ -116,15 +116,15 @@ impl<T: RealFloat> RowPairs<T> {
     }
 
     /// Returns a row of the first matrix, and all rows of the second matrix that it is compared with.
-    fn row(&self, at: usize) -> (&[T], impl Iterator<Item = &[T]>) {
+    fn row_and_partners(&self, at: usize) -> (&[T], impl Iterator<Item = &[T]>) {
         let first = at / self.first_count * self.second_count;
         let columns =
             (first..first + self.second_count).map(|column| &self.second_rows[column * self.width..][..self.width]);
         (&self.first_rows[at * self.width..][..self.width], columns)
     }
 
-    fn grain(&self) -> usize {
-        GRAIN.div_ceil((self.second_count * self.width).max(1))
+    fn rows_per_thread(&self) -> usize {
+        GRAIN_SIZE.div_ceil((self.second_count * self.width).max(1))
     }
 }
 
@@ -137,8 +137,8 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
         let pair = RowPairs::<T>::of(x1, x2, out.sizes())?;
         let norm = Norm::of(p);
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, pair.second_count).for_each(pair.grain(), |at, line| {
-                let (row, columns) = pair.row(at);
+            DisjointLines::new(out, pair.second_count).for_each(pair.rows_per_thread(), |at, line| {
+                let (row, columns) = pair.row_and_partners(at);
                 line.iter_mut().zip(columns).for_each(|(to, column)| *to = norm.distance(row, column));
             });
             Ok(())
@@ -152,9 +152,9 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         let pair = RowPairs::<T>::of(x1, x2, cdist.sizes())?;
         let (grad, distances, norm) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(cdist)?, Norm::of(p));
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, pair.width).for_each(pair.grain(), |at, line| {
+            DisjointLines::new(out, pair.width).for_each(pair.rows_per_thread(), |at, line| {
                 line.fill(T::default());
-                let (row, columns) = pair.row(at);
+                let (row, columns) = pair.row_and_partners(at);
                 for (column, pair) in (at * pair.second_count..).zip(columns) {
                     norm.add_gradient(line, [row, pair], grad[column], distances[column]);
                 }
@@ -177,7 +177,7 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
             let starts: Vec<usize> = (0..rows).map(|row| first_pair_of_row(row, rows)).collect();
-            Lines::new(out, 1).for_each(GRAIN.div_ceil(width.max(1)), |pair, to| {
+            DisjointLines::new(out, 1).for_each(GRAIN_SIZE.div_ceil(width.max(1)), |pair, to| {
                 let here = starts.partition_point(|&start| start <= pair) - 1;
                 let there = here + 1 + pair - starts[here];
                 to.fill(norm.distance(row(here), row(there)));
@@ -194,7 +194,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
         let (elements, grad, distances, norm) = (contiguous_elements::<T>(this)?, contiguous_elements::<T>(grad)?, contiguous_elements::<T>(pdist)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, width).for_each(GRAIN.div_ceil((rows * width).max(1)), |here, line| {
+            DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil((rows * width).max(1)), |here, line| {
                 line.fill(T::default());
                 for there in (0..rows).filter(|&there| there != here) {
                     let (low, high) = (here.min(there), here.max(there));

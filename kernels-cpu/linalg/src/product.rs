@@ -65,7 +65,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
     let mut beta = prepare_summand(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
-        // Without elements to multiply, the input is only scaled, and only once.
+        // If there are no elements to multiply, the input is scaled once.
         let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
         return product(operator, out, VectorAs::Column, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
@@ -142,9 +142,9 @@ fn prepare_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scal
 /// The interpretation of a vector operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum VectorAs {
-    /// A vector is a matrix of one column. Matrices and batches stay as they are.
+    /// A vector is multiplied as a matrix of one column. Matrices and batches stay as they are.
     Column,
-    /// A vector is a matrix of one row.
+    /// A vector is multiplied as a matrix of one row.
     Row,
 }
 
@@ -171,7 +171,7 @@ fn product(
             match dtype {
                 $(DType::$variant => {
                     // SAFETY: all operands have this dtype, and no operand that is read is the written one.
-                    unsafe { multiply::<$ty>(&operands, first_vector_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
+                    unsafe { multiply::<$ty>(&operands, first_vector_as, <$ty>::scale_factor(alpha), <$ty>::scale_factor(beta)) };
                     Ok(())
                 })+
                 DType::Bool => Err(ErrorKind::UnsupportedDType {
@@ -190,37 +190,42 @@ fn product(
     )
 }
 
-/// The scale factors of a product.
-trait Factor: Entry {
-    fn factor(value: Scalar) -> Self::Sum;
+/// Conversion of a scalar to a scale factor of a product.
+trait ScaleFactor: Entry {
+    fn scale_factor(value: Scalar) -> Self::Sum;
 }
 
-macro_rules! factors {
+macro_rules! scale_factors {
     ($($ty:ty: $way:ty),*) => {$(
-        impl Factor for $ty {
+        impl ScaleFactor for $ty {
             #[inline(always)]
             #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "integers wrap")]
-            fn factor(value: Scalar) -> Self::Sum {
+            fn scale_factor(value: Scalar) -> Self::Sum {
                 <$way>::from_scalar(value) as Self::Sum
             }
         }
     )*};
 }
 
-factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
+scale_factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
 
 /// # Safety
 ///
 /// All operands have dtype `T`, and neither of those that are read is the written one.
 #[inline]
-unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_vector_as: VectorAs, alpha: T::Sum, beta: T::Sum) {
+unsafe fn multiply<T: ScaleFactor>(
+    operands: &Operands<'_, 1, 2>,
+    first_vector_as: VectorAs,
+    alpha: T::Sum,
+    beta: T::Sum,
+) {
     let ([out], [first, second]) = (operands.written(), operands.read());
     let (a_sizes, a_strides) = as_matrices(first, first_vector_as);
     let (b_sizes, b_strides) = as_matrices(second, VectorAs::Column);
     let (c_sizes, c_strides) = as_matrices(out, VectorAs::Column);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
-    // SAFETY: geometries stay inside storages, which the operands hold; `take` refuses a written tensor that overlaps itself or partly
+    // SAFETY: geometries stay inside storages, which the operands hold; `borrow` refuses a written tensor that overlaps itself or partly
     // overlaps another operand; the caller guarantees the rest.
     unsafe {
         if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {

@@ -10,20 +10,20 @@ use dispatch_runtime::{BadArgument, Problem};
 use engine::allocation::to_usize;
 use engine::contiguous::{Contiguous, contiguous_elements, write_contiguous};
 use engine::contiguous::{convert_to_vec, write_values};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
-/// The logarithm of probability zero.
+/// The logarithm of the probability zero.
 const LOG_ZERO: f64 = f64::NEG_INFINITY;
 
-/// Returns the logarithm of the sum of exponentials.
+/// Returns the logarithm of the sum of the exponentials of three numbers.
 fn log_add_exp(logs: [f64; 3]) -> f64 {
     let most = logs.into_iter().fold(LOG_ZERO, f64::max);
     if most == LOG_ZERO { LOG_ZERO } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
 }
 
 /// The label sequences and log-probabilities of a batch.
-struct Sequences<'a> {
-    probs: Contiguous<'a, f64>,
+struct CtcBatch<'a> {
+    log_probs: Contiguous<'a, f64>,
     /// The class of each state of each sequence.
     states: Vec<Vec<usize>>,
     steps: Vec<usize>,
@@ -31,7 +31,7 @@ struct Sequences<'a> {
     classes: usize,
 }
 
-impl<'a> Sequences<'a> {
+impl<'a> CtcBatch<'a> {
     fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &CtcLossPlan) -> Result<Self> {
         let classes = log_probs.sizes()[2];
         let targets = convert_to_vec::<i64>(targets)?;
@@ -47,7 +47,7 @@ impl<'a> Sequences<'a> {
         });
         Ok(Self {
             states: states.collect::<Result<_>>()?,
-            probs: contiguous_elements::<f64>(log_probs)?,
+            log_probs: contiguous_elements::<f64>(log_probs)?,
             steps: labelling.steps.clone(),
             batch: to_usize(log_probs.sizes()[1]),
             classes: to_usize(classes),
@@ -55,8 +55,8 @@ impl<'a> Sequences<'a> {
     }
 
     /// Returns the log-probabilities of all classes at a step of a sequence.
-    fn probs(&self, sequence: usize, step: usize) -> &[f64] {
-        &self.probs[(step * self.batch + sequence) * self.classes..][..self.classes]
+    fn log_probs_at(&self, sequence: usize, step: usize) -> &[f64] {
+        &self.log_probs[(step * self.batch + sequence) * self.classes..][..self.classes]
     }
 
     /// Computes the forward variables: the log-likelihood of each state after each step, with `width` numbers for a step.
@@ -64,7 +64,7 @@ impl<'a> Sequences<'a> {
         alphas.fill(LOG_ZERO);
         let states = &self.states[sequence];
         for step in 0..self.steps[sequence] {
-            let probs = self.probs(sequence, step);
+            let probs = self.log_probs_at(sequence, step);
             let (before, here) = alphas.split_at_mut(step * width);
             let Some(before) = before.rchunks_exact(width).next() else {
                 states.iter().zip(here).take(2).for_each(|(&class, to)| *to = probs[class]);
@@ -85,7 +85,7 @@ impl<'a> Sequences<'a> {
         let states = &self.states[sequence];
         let (mut after, mut here) = (vec![LOG_ZERO; states.len()], vec![LOG_ZERO; states.len()]);
         for step in (0..self.steps[sequence]).rev() {
-            let (probs, last) = (self.probs(sequence, step), step + 1 == self.steps[sequence]);
+            let (probs, last) = (self.log_probs_at(sequence, step), step + 1 == self.steps[sequence]);
             for (state, &class) in states.iter().enumerate() {
                 let on = |by: usize| after.get(state + by).copied().unwrap_or(LOG_ZERO);
                 let skips = states.get(state + 2).is_some_and(|&other| other != class);
@@ -117,11 +117,12 @@ impl<'a> Sequences<'a> {
 
 #[op_impl(aten::_ctc_loss, CPU)]
 fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.longest + 1);
+    let (sequences, width) = (CtcBatch::of(log_probs, targets, blank, plan)?, 2 * plan.longest + 1);
     let length = to_usize(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
     write_contiguous(alphas, |alphas: &mut [f64]| {
-        Lines::new(alphas, length).for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
+        DisjointLines::new(alphas, length)
+            .for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
         let ends = ends.iter_mut().enumerate();
         ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
         Ok(())
@@ -131,16 +132,16 @@ fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> 
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
 fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let sequences = Sequences::of(log_probs, targets, blank, plan)?;
+    let sequences = CtcBatch::of(log_probs, targets, blank, plan)?;
     let (grads, losses, alphas) = (
         convert_to_vec::<f64>(grad)?,
         convert_to_vec::<f64>(neg_log_likelihood)?,
         contiguous_elements::<f64>(log_alpha)?,
     );
     let (steps, classes, width) = (to_usize(log_probs.sizes()[0]), sequences.classes, 2 * plan.longest + 1);
-    let mut gradients = vec![0.0; sequences.probs.len()];
+    let mut gradients = vec![0.0; sequences.log_probs.len()];
     // These gradients are ordered by sequence. In the result they are ordered by step.
-    Lines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {
+    DisjointLines::new(&mut gradients, steps * classes).for_each(1, |sequence, gradient| {
         if zero_infinity && losses[sequence] == f64::INFINITY {
             return;
         }
@@ -151,7 +152,7 @@ fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()
             for ((&class, &beta), &alpha) in sequences.states[sequence].iter().zip(betas).zip(&alphas[step * width..]) {
                 likely[class] = log_add_exp([likely[class], alpha + beta, LOG_ZERO]);
             }
-            let probs = sequences.probs(sequence, step);
+            let probs = sequences.log_probs_at(sequence, step);
             for ((to, &likely), &log) in gradient[step * classes..].iter_mut().zip(&likely).zip(probs) {
                 *to = (log.exp() - (likely + losses[sequence] - log).exp()) * grads[sequence];
             }

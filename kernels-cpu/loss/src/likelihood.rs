@@ -4,14 +4,14 @@ use aten::{NllLossPlan, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
 use engine::allocation::to_usize;
-use engine::compute::Precision;
+use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
 use engine::contiguous::{convert_to_vec, write_values};
 use engine::reduce::with_compute_type;
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 15;
+const GRAIN_SIZE: usize = 1 << 15;
 
 /// Returns the true class of each row and its weight. Ignored rows have weight zero.
 fn true_classes(
@@ -77,7 +77,7 @@ fn nll_loss_backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()>
     let (class_stride, area) = (to_usize(class_stride), to_usize(class_stride * plan.classes));
     with_compute_type!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
         write_contiguous(out, |out: &mut [T]| {
-            Lines::new(out, area).for_each(GRAIN.div_ceil(area.max(1)), |number, item| {
+            DisjointLines::new(out, area).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |number, item| {
                 item.fill(T::ZERO);
                 for place in 0..class_stride {
                     let (class, weight) = true_classes[number * class_stride + place];

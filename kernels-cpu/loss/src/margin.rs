@@ -5,10 +5,10 @@ use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
 use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::contiguous::{convert_to_vec, write_values};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 13;
+const GRAIN_SIZE: usize = 1 << 13;
 
 /// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
@@ -20,7 +20,7 @@ fn margin_losses(
 ) -> Result<()> {
     let rows = contiguous_elements::<f64>(this)?;
     let mut losses = vec![0.0; margins.rows];
-    Lines::new(&mut losses, 1).for_each(GRAIN.div_ceil(margins.classes), |line, to| {
+    DisjointLines::new(&mut losses, 1).for_each(GRAIN_SIZE.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
     write_contiguous(out, |out: &mut [f64]| {
@@ -47,7 +47,7 @@ fn margin_gradients(
     let divisor = if margins.reduction == Reduction::Mean { margins.rows.max(1) } else { 1 };
     let scale = ((divisor * margins.classes) as f64).recip();
     write_contiguous(out, |out: &mut [f64]| {
-        Lines::new(out, margins.classes).for_each(GRAIN.div_ceil(margins.classes), |line, out| {
+        DisjointLines::new(out, margins.classes).for_each(GRAIN_SIZE.div_ceil(margins.classes), |line, out| {
             out.fill(0.0);
             add_derivatives(line, &rows[line * margins.classes..][..margins.classes], out);
             let grad = grads.get(line).or_else(|| grads.first()).copied().unwrap_or(0.0) * scale;

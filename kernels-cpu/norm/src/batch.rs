@@ -10,7 +10,7 @@ use super::{
     row_statistics, to_f64,
 };
 use engine::allocation::to_usize;
-use engine::compute::{Precision, RealFloat};
+use engine::compute::{AnyFloat, RealFloat};
 use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
 use engine::reduce::{lines, with_compute_type};
@@ -18,8 +18,8 @@ use engine::reduce::{lines, with_compute_type};
 /// The minimum size of a plane that is a row. Shorter planes of a channel form one row together.
 const MIN_PLANE_SIZE: i64 = 64;
 
-/// Returns the dimensions of a row. It is a plane, which is the channel of one image, or the whole channel if planes are short. In both
-/// cases the channel is the row's number modulo the number of channels.
+/// Returns marks for the dimensions that a row of the normalisation spans. It is a plane, which is the channel of one image, or the whole
+/// channel if planes are short. In both cases the channel is the row's number modulo the number of channels.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = dispatch_runtime::element_count(&input.sizes()[2..]) < MIN_PLANE_SIZE;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
@@ -108,7 +108,7 @@ fn train_forward(
 }
 
 /// Returns means and reciprocals of standard deviations: those saved in training, or from the running statistics.
-fn known_statistics(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec<f64>; 2]> {
+fn saved_or_running_statistics(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec<f64>; 2]> {
     let [mean, spread] = statistics.map(|tensor| tensor.map_or_else(|| Ok(Vec::new()), convert_to_vec::<f64>));
     let mut spread = spread?;
     if !train {
@@ -125,14 +125,14 @@ fn batch_norm(_plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
     if training {
         return train_forward(out, input, parameters, running, momentum, eps);
     }
-    let ([means, rstds], [out, _, _]) = (known_statistics(running, eps, false)?, out);
+    let ([means, rstds], [out, _, _]) = (saved_or_running_statistics(running, eps, false)?, out);
     normalize_channels(input, out, parameters, [&means, &rstds])
 }
 
 #[op_impl(aten::native_batch_norm_backward, CPU)]
 fn batch_norm_backward(_plan: &(), [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
-    let [mean, rstd] = known_statistics(statistics, eps, train)?;
+    let [mean, rstd] = saved_or_running_statistics(statistics, eps, train)?;
     with_compute_type!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {
         let mean = round_to_compute_type::<T>(&mean);
         let weight = parameter_or_default::<T>(weight, input.sizes()[1], 1.0)?;

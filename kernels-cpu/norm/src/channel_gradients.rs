@@ -7,13 +7,13 @@ use super::{row_statistics, sum_terms};
 use engine::compute::RealFloat;
 use engine::math::vectorised;
 use engine::reduce::lines;
-use engine::thread_pool::{Lines, threads_here};
+use engine::thread_pool::{DisjointLines, threads_here};
 
 /// The number of elements that fit into the second-level cache twice.
 pub(super) const CACHE_ELEMENTS: usize = 1 << 16;
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 15;
+const GRAIN_SIZE: usize = 1 << 15;
 
 /// Sums for every row the gradients, and the gradients times the deviations from its mean.
 pub(super) fn gradient_sums<T: RealFloat + Into<f64>>(
@@ -84,9 +84,9 @@ pub(super) fn gradient_sums_and_input_gradient<T: RealFloat + Into<f64>>(
     let each = out.len() / channels.max(1);
     let together = (CACHE_ELEMENTS / each.max(1)).clamp(1, channels.div_ceil(2 * threads_here()).max(1));
     let mut found = vec![[0.0; 2]; channels.next_multiple_of(together)];
-    let planes = Lines::new(out, area);
+    let planes = DisjointLines::new(out, area);
     let images = planes.len() / channels.max(1);
-    Lines::new(&mut found, together).for_each(GRAIN.div_ceil(together * each + 1), |block, found| {
+    DisjointLines::new(&mut found, together).for_each(GRAIN_SIZE.div_ceil(together * each + 1), |block, found| {
         let first = block * together;
         let found = &mut found[..together.min(channels - first)];
         let elements = |plane: usize| both.map(|elements| &elements[plane * area..][..area]);

@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands}
 use super::channel_gradients::{GradientCoefficients, row_gradient_sums};
 use super::{normalize_rows, parameter_or_default, to_f64};
 use engine::allocation::to_usize;
-use engine::compute::Precision;
+use engine::compute::AnyFloat;
 use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
 use engine::reduce::{lines, with_compute_type};

@@ -18,9 +18,9 @@ use engine::contiguous::{convert_to_vec, write_values};
 use engine::math::vectorised;
 use engine::reduce::{keepdim_sizes, lines, with_compute_type};
 
-/// The number of elements that are added in parallel. After `DEPTH` elements in each lane, the sum continues in double precision.
+/// The number of elements that are added in parallel. After `LANE_DEPTH` elements in each lane, the sum continues in double precision.
 const LANES: usize = 64;
-const DEPTH: usize = 64;
+const LANE_DEPTH: usize = 64;
 
 /// The parameters of a row. Each weight and bias is shared by a run of consecutive elements.
 #[derive(Clone, Copy)]
@@ -37,8 +37,8 @@ fn sum_terms<T: RealFloat + Into<f64>, const K: usize, const N: usize>(
 ) -> [f64; N] {
     let length = slices[0].len();
     let mut sums = [0.0; N];
-    for start in (0..length).step_by(LANES * DEPTH) {
-        let end = length.min(start + LANES * DEPTH);
+    for start in (0..length).step_by(LANES * LANE_DEPTH) {
+        let end = length.min(start + LANES * LANE_DEPTH);
         let parts = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
         let mut lanes = [[T::ZERO; LANES]; N];
         for n in 0..parts[0].0.len() {
@@ -101,8 +101,8 @@ impl Moments {
         Self { count, mean, squares: squares - rounding_error * rounding_error * count }
     }
 
-    /// Computes the moments of at most `DEPTH` elements in each lane, in one pass. A lane's deviations are from its first element. As that
-    /// is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
+    /// Computes the moments of at most `LANE_DEPTH` elements in each lane, in one pass. A lane's deviations are from its first element. As
+    /// that is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
     #[inline(always)]
     fn of_lanes<T: RealFloat + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
         let (mut sums, mut squares) = ([T::ZERO; LANES], [T::ZERO; LANES]);
@@ -135,7 +135,7 @@ impl Moments {
 fn mean_and_variance<T: RealFloat + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised!({
         let mut all = Moments::default();
-        for block in line.chunks(LANES * DEPTH) {
+        for block in line.chunks(LANES * LANE_DEPTH) {
             let (wide, rest) = block.as_chunks();
             if let [first, others @ ..] = wide {
                 all = all.merge(Moments::of_lanes(first, others));
@@ -222,7 +222,7 @@ fn parameter_or_default<T: RealFloat>(
     tensor.read().map(Contiguous::Borrowed).or_else(|_| convert_to_vec(tensor).map(Contiguous::Owned))
 }
 
-/// Rounds the values to the type of the computation.
+/// Converts values to the type that the kernel computes in.
 fn round_to_compute_type<T: RealFloat>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::from_f64(value)).collect()
 }

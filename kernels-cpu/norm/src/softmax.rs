@@ -4,7 +4,7 @@ use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
 use engine::compute::sum_lanes;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{DEPTH, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
+use engine::reduce::line_totals::{LANE_DEPTH, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
 use engine::reduce::{dim_mask, lines, with_compute_type};
 
 /// The variant of softmax.
@@ -20,7 +20,7 @@ enum SoftmaxKind {
 #[inline(always)]
 fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;
-    for (line, out) in line.chunks(LANES * DEPTH).zip(out.chunks_mut(LANES * DEPTH)) {
+    for (line, out) in line.chunks(LANES * LANE_DEPTH).zip(out.chunks_mut(LANES * LANE_DEPTH)) {
         let mut lanes = [T::ZERO; LANES];
         let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
             for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {

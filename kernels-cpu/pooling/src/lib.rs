@@ -29,4 +29,4 @@ inlined! {
 }
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 14;
+const GRAIN_SIZE: usize = 1 << 14;

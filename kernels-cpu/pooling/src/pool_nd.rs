@@ -8,9 +8,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem};
 
 use crate::windows::PoolWindows;
-use crate::{GRAIN, PoolElement};
+use crate::{GRAIN_SIZE, PoolElement};
 use engine::contiguous::{contiguous_elements, element_count, with_compute_type, write_contiguous};
-use engine::thread_pool::{self, Lines};
+use engine::thread_pool::{self, DisjointLines};
 
 /// A plan that defines windows in the last `rank` dimensions.
 trait WindowPlan {
@@ -114,8 +114,8 @@ fn max_pool<T: PoolElement>(
         write_contiguous(indices, |found: &mut [i64]| {
             let windows = windows(&results);
             let (area, window_count) = (windows.area(), windows.window_count());
-            let (out, found) = (Lines::new(out, window_count), Lines::new(found, window_count));
-            thread_pool::parallel_for(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
+            let (out, found) = (DisjointLines::new(out, window_count), DisjointLines::new(found, window_count));
+            thread_pool::parallel_for(0..out.len(), GRAIN_SIZE.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
                     // SAFETY: each plane is in one piece.
@@ -186,7 +186,7 @@ fn average_pool<T: PoolElement>(
     write_contiguous(out, |out: &mut [T]| {
         let windows = windows(&results);
         let (area, window_count) = (windows.area(), windows.window_count());
-        Lines::new(out, window_count).for_each(GRAIN.div_ceil(area.max(1)), |plane, out| {
+        DisjointLines::new(out, window_count).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |plane, out| {
             let image = &elements[plane * area..][..area];
             windows.for_each(|window_index, window| {
                 let mut sum = T::ZERO;
@@ -212,7 +212,7 @@ fn average_pool_backward<T: PoolElement>(
         }
         let windows = windows(grad_output.sizes());
         let (area, window_count) = (windows.area(), windows.window_count());
-        Lines::new(out, area).for_each(GRAIN.div_ceil(area.max(1)), |plane, image| {
+        DisjointLines::new(out, area).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |plane, image| {
             let grad = &grad[plane * window_count..][..window_count];
             windows.for_each(|window_index, window| {
                 if !window.is_empty() {

@@ -1,4 +1,4 @@
-//! Windows over images.
+//! Windows of pooling operators over images.
 
 use aten::Window;
 
@@ -83,7 +83,7 @@ impl PoolWindows {
         })
     }
 
-    /// Returns windows of one size, with lists of first indices for each dimension.
+    /// Returns windows of one size that start at the given indices, a list for each dimension.
     pub(super) fn at_starts(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
         Self::new(kernel.len(), |dim| {
             let span = |&start: &i64| Span {
@@ -143,7 +143,7 @@ impl PoolWindow<'_> {
         (deep.start * height + down.start) * width + across.start
     }
 
-    /// Checks if the window covers only padding.
+    /// Returns whether the window covers only padding.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.spans.iter().any(|span| span.start >= span.end)

@@ -2,45 +2,45 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::{GROUP, Words, fill_from_words};
-use engine::compute::{Precision, RealFloat};
+use super::{GROUP_SIZE, GroupWords, fill_from_words};
+use engine::compute::{AnyFloat, RealFloat};
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
-/// A floating-point type that is computed from random words.
+/// A floating-point type whose random numbers are computed from random words.
 pub(super) trait FromRandomBits: RealFloat {
-    /// The number of rows of elements from a group of blocks.
-    const ROWS: usize;
+    /// The number of rows of elements that one group of blocks provides.
+    const ROWS_PER_GROUP: usize;
 
     /// Returns a uniform number from zero up to below one, a multiple of two to the power of minus `bits`.
-    fn uniform(words: &Words, row: usize, at: usize, bits: u32) -> Self;
+    fn uniform(words: &GroupWords, row: usize, at: usize, bits: u32) -> Self;
 
     /// Returns a uniform number above zero and below one.
-    fn open_uniform(words: &Words, row: usize, at: usize) -> Self;
+    fn open_uniform(words: &GroupWords, row: usize, at: usize) -> Self;
 }
 
 inlined! {
     impl FromRandomBits for f32 {
-        const ROWS: usize = 4;
+        const ROWS_PER_GROUP: usize = 4;
         // Converted as signed integers, as processors have an instruction for that.
         #[expect(clippy::cast_precision_loss, reason = "the integer has at most 24 bits")]
-        fn uniform(words: &Words, row: usize, at: usize, bits: u32) -> Self =
+        fn uniform(words: &GroupWords, row: usize, at: usize, bits: u32) -> Self =
             (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
         #[expect(clippy::cast_precision_loss, reason = "the conversion rounds")]
-        fn open_uniform(words: &Words, row: usize, at: usize) -> Self = {
+        fn open_uniform(words: &GroupWords, row: usize, at: usize) -> Self = {
             let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
             (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
         };
     }
 
     impl FromRandomBits for f64 {
-        const ROWS: usize = 2;
-        fn uniform(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
+        const ROWS_PER_GROUP: usize = 2;
+        fn uniform(words: &GroupWords, row: usize, at: usize, _bits: u32) -> Self = {
             let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
             // The upper bits become the fraction of a number from one up to below two.
             Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
         };
-        fn open_uniform(words: &Words, row: usize, at: usize) -> Self = Self::uniform(words, row, at, 52) + Self::EPSILON / 4.0;
+        fn open_uniform(words: &GroupWords, row: usize, at: usize) -> Self = Self::uniform(words, row, at, 52) + Self::EPSILON / 4.0;
     }
 }
 
@@ -49,10 +49,10 @@ fn power_of_half(exponent: u32) -> f32 {
     f32::from_bits((127 - exponent) << 23)
 }
 
-/// Returns rows whose elements are `number` of the row and the index in it.
+/// Returns rows of elements that `element` computes from the row's number and the index in the row.
 #[inline(always)]
-fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
-    let mut rows = [[T::from_f64(0.0); GROUP]; N];
+fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP_SIZE]; N] {
+    let mut rows = [[T::from_f64(0.0); GROUP_SIZE]; N];
     vectorised!({
         for (row, numbers) in rows.iter_mut().enumerate() {
             for (at, to) in numbers.iter_mut().enumerate() {
@@ -63,18 +63,18 @@ fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -
     rows
 }
 
-/// Runs a body with the type in which a dtype is computed, and the number of rows that a group has of this type.
+/// Runs a block of code with the type in which a dtype is computed, and the number of rows that a group has of this type.
 macro_rules! by_precision {
     ($dtype:expr, $T:ident $N:ident => $body:expr) => {
         match $dtype {
             DType::F64 | DType::C128 => {
                 type $T = f64;
-                const $N: usize = <f64 as FromRandomBits>::ROWS;
+                const $N: usize = <f64 as FromRandomBits>::ROWS_PER_GROUP;
                 $body
             }
             _ => {
                 type $T = f32;
-                const $N: usize = <f32 as FromRandomBits>::ROWS;
+                const $N: usize = <f32 as FromRandomBits>::ROWS_PER_GROUP;
                 $body
             }
         }
@@ -103,10 +103,10 @@ fn fill_normal<T: FromRandomBits, const N: usize>(
 ) -> Result<()> {
     let (mean, std) = (T::from_f64(mean), T::from_f64(std));
     fill_from_words::<T, N>(this, generator, |words, _| {
-        let mut rows = [[mean; GROUP]; N];
+        let mut rows = [[mean; GROUP_SIZE]; N];
         vectorised!({
             for pair in 0..N / 2 {
-                for at in 0..GROUP {
+                for at in 0..GROUP_SIZE {
                     let radius = (T::from_f64(-2.0) * T::open_uniform(words, 2 * pair, at).log()).sqrt();
                     let angle = T::from_f64(std::f64::consts::TAU) * T::uniform(words, 2 * pair + 1, at, 24);
                     rows[2 * pair][at] = mean + std * radius * angle.cos_limited();
@@ -123,14 +123,14 @@ fn fill_normal<T: FromRandomBits, const N: usize>(
 
 #[op_impl(aten::uniform, CPU, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    // No more bits than the dtype holds. Otherwise numbers would round up to one.
+    // Uses no more random bits than the dtype represents. Otherwise numbers would round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,
     };
     by_precision!(out.dtype(), T N => {
-        let (from, to): (T, T) = (Precision::from_f64(from), Precision::from_f64(to));
+        let (from, to): (T, T) = (AnyFloat::from_f64(from), AnyFloat::from_f64(to));
         fill_from_words::<T, N>(out, generator, |words, _| {
             fill_rows(
                 #[inline(always)]
@@ -165,7 +165,7 @@ pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
     by_precision!(out.dtype(), T N => {
-        let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(Precision::from_f64);
+        let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(AnyFloat::from_f64);
         fill_from_words::<T, N>(out, generator, |words, _| {
             fill_rows(
                 #[inline(always)]

@@ -1,8 +1,8 @@
 //! CPU kernels of random numbers.
 //!
-//! The private `filled` is the engine. It reserves a range of the generator's stream, and threads compute the words of their groups of
-//! blocks. A distribution converts each group's words to rows of 64 elements. The documentation of `aten` says which word becomes which
-//! element.
+//! The private function `fill_from_words` is the engine. It reserves a range of the generator's stream, and threads compute the words of
+//! their groups of blocks. A distribution converts each group's words to rows of 64 elements. The documentation of `aten` says which word
+//! becomes which element.
 #![allow(clippy::needless_range_loop, reason = "one index is used for several arrays")]
 #![expect(unsafe_code, reason = "the loop nest checked every offset")]
 
@@ -22,19 +22,20 @@ use engine::elementwise::transfer;
 use engine::math::vectorised;
 use engine::thread_pool::parallel_for;
 
-const GROUP: usize = Generator::BLOCKS_PER_GROUP;
+/// The number of blocks of a group, and of elements of a row.
+const GROUP_SIZE: usize = Generator::BLOCKS_PER_GROUP;
 
 /// The words of a group of blocks: the first word of each block, then the second of each, and so on.
-pub(crate) type Words = [[u32; GROUP]; 4];
+pub(crate) type GroupWords = [[u32; GROUP_SIZE]; 4];
 
 /// The minimum number of groups for each thread.
-const GRAIN: usize = 64;
+const GRAIN_SIZE: usize = 64;
 
 /// Fills a tensor with the elements that `make` computes from a group's words and the index of its first element.
 pub(crate) fn fill_from_words<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
-    make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
+    make: impl Fn(&GroupWords, usize) -> [[T; GROUP_SIZE]; N] + Sync,
 ) -> Result<()> {
     let generator = cpu_generator(generator)?;
     if this.geometry().is_contiguous() {
@@ -59,7 +60,7 @@ fn cpu_generator(generator: Option<&Generator>) -> Result<Generator> {
 fn fill_contiguous<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: &Generator,
-    make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
+    make: impl Fn(&GroupWords, usize) -> [[T; GROUP_SIZE]; N] + Sync,
 ) -> Result<()> {
     let operands = Operands::borrow(&["self"], [this], &[], [])?;
     let [to] = operands.written();
@@ -69,17 +70,17 @@ fn fill_contiguous<T: Element, const N: usize>(
         DType::C128 => (DType::F64, 2 * count),
         dtype => (dtype, count),
     };
-    let groups = count.div_ceil(N * GROUP);
-    let (seed, first) = generator.reserve((groups * GROUP) as u64);
+    let groups = count.div_ceil(N * GROUP_SIZE);
+    let (seed, first) = generator.reserve((groups * GROUP_SIZE) as u64);
     let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
-    parallel_for(0..groups, GRAIN, |piece| {
+    parallel_for(0..groups, GRAIN_SIZE, |piece| {
         for group in piece {
-            let at = group * N * GROUP;
-            let rows = make(&block_words(seed, first.wrapping_add((group * GROUP) as u64)), at);
+            let at = group * N * GROUP_SIZE;
+            let rows = make(&block_words(seed, first.wrapping_add((group * GROUP_SIZE) as u64)), at);
             let (from, to) = (rows.as_flattened().as_ptr(), start.byte_offset((at * size).cast_signed()));
             let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
             // SAFETY: the elements are contiguous and the operand holds them; each group writes only its own elements.
-            unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP)) };
+            unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP_SIZE)) };
         }
     });
     Ok(())
@@ -87,10 +88,10 @@ fn fill_contiguous<T: Element, const N: usize>(
 
 /// Computes the words of the blocks from `first` on.
 #[inline(always)]
-fn block_words(seed: u64, first: u64) -> Words {
-    let mut words = [[0; GROUP]; 4];
+fn block_words(seed: u64, first: u64) -> GroupWords {
+    let mut words = [[0; GROUP_SIZE]; 4];
     vectorised!({
-        for i in 0..GROUP {
+        for i in 0..GROUP_SIZE {
             let block = first.wrapping_add(i as u64);
             #[expect(
                 clippy::cast_possible_truncation,

@@ -33,7 +33,7 @@ fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> 
         let numbers = numbers.read::<f64>()?;
         let mut positions = out.write::<i64>()?;
         for (at, (to, number)) in positions.iter_mut().zip(numbers.iter()).enumerate() {
-            *to = rows[at / samples].position(*number).cast_signed() as i64;
+            *to = rows[at / samples].find_index(*number).cast_signed() as i64;
         }
     } else {
         let mut times = Spec::contiguous(DType::F64, this.sizes()).on(Device::CPU)?;
@@ -80,9 +80,9 @@ impl RunningSums {
     }
 
     /// Returns the index of the weight in whose interval of the running sums `number * all` lies. The number is from zero up to below one.
-    fn position(&self, number: f64) -> usize {
+    fn find_index(&self, number: f64) -> usize {
         let point = number * self.all;
-        // Rounding must not reach the end.
+        // Because of rounding, the product may reach the end of the last interval.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
         let (first, before) = (piece * MultinomialPlan::CHUNK_SIZE, self.before[piece]);
@@ -93,7 +93,7 @@ impl RunningSums {
 
 /// Writes the indices with the shortest waiting times. A waiting time is an exponential number divided by the weight.
 fn write_shortest_waits(to: &mut [i64], weights: &[f64], times: &[f64]) {
-    // Indices with weight zero wait forever, so they are last.
+    // Indices with weight zero have an infinite waiting time, so they are last.
     let wait = |(time, weight): (&f64, &f64)| if *weight > 0.0 { (time / weight).min(f64::MAX) } else { f64::INFINITY };
     let mut order: Vec<(f64, i64)> = times.iter().zip(weights).map(wait).zip(0..).collect();
     let earlier = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, philox};
 
-use super::{Words, fill_from_words};
+use super::{GroupWords, fill_from_words};
 use engine::data_movement::broadcast_contiguous;
 use engine::elementwise::elementwise;
 use engine::math::special::{beta, gamma};
@@ -74,7 +74,7 @@ struct WordStream {
 const MAX_TRIES: u32 = 1000;
 
 impl WordStream {
-    fn of(words: &Words, at: usize) -> Self {
+    fn of(words: &GroupWords, at: usize) -> Self {
         let [low, high, counter_start @ ..] = words.map(|words| words[at]);
         Self { key: u64::from(high) << 32 | u64::from(low), counter_start, blocks: 0, words: [0; 4], used: 4 }
     }
@@ -126,7 +126,7 @@ impl WordStream {
         while rest > 12.0 {
             let ahead = (0.875 * rest).floor();
             let time = self.gamma(ahead);
-            // An infinite rate would never end.
+            // With an infinite rate, the loop would never end.
             if time.is_nan() || time > rest || rest.is_infinite() {
                 return sum + self.binomial(ahead - 1.0, rest / time);
             }

@@ -7,10 +7,10 @@ use engine::reduce::min_max::{Comparable, find_extreme, larger, smaller};
 use engine::reduce::{Fold, fold_into, keepdim_view, lines, with_compute_type};
 
 /// A fold to a maximum or minimum: the initial value, and the function that picks one of two values.
-struct Extreme<T, F>(T, F);
+struct ExtremeFold<T, F>(T, F);
 
 inlined! {
-    impl[T: Comparable + Sync, F: Fn(T, T) -> T + Sync] Fold for Extreme<T, F> {
+    impl[T: Comparable + Sync, F: Fn(T, T) -> T + Sync] Fold for ExtremeFold<T, F> {
         type In = T;
         type Lane = T;
         type Total = T;
@@ -27,9 +27,9 @@ inlined! {
 
 fn reduce_extreme<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => if largest {
-        fold_into(out, this, &plan.is_reduced, &Extreme(T::LOWEST, larger))
+        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::LOWEST, larger))
     } else {
-        fold_into(out, this, &plan.is_reduced, &Extreme(T::HIGHEST, smaller))
+        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::HIGHEST, smaller))
     })
 }
 
@@ -93,12 +93,12 @@ min_max_kernels! {
 }
 
 /// A fold to `any`, or to `all`, which is the negated `any` of the negated elements.
-struct AnyAll {
+struct AnyAllFold {
     all: bool,
 }
 
 inlined! {
-    impl Fold for AnyAll {
+    impl Fold for AnyAllFold {
         type In = Bool;
         type Lane = u8;
         type Total = u8;
@@ -116,12 +116,12 @@ inlined! {
 #[op_impl(aten::any_dim, CPU)]
 #[op_impl(aten::any_dims, CPU)]
 fn any(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.is_reduced, &AnyAll { all: false })
+    fold_into(out, this, &plan.is_reduced, &AnyAllFold { all: false })
 }
 
 #[op_impl(aten::all, CPU)]
 #[op_impl(aten::all_dim, CPU)]
 #[op_impl(aten::all_dims, CPU)]
 fn all(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.is_reduced, &AnyAll { all: true })
+    fold_into(out, this, &plan.is_reduced, &AnyAllFold { all: true })
 }

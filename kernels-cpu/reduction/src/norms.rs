@@ -6,7 +6,7 @@ use dispatch_runtime::{
     Arithmetic, Complex32, Complex64, Element, ReductionDims, Result, Scalar, Tensor, op_impl, operands,
 };
 
-use engine::compute::Precision;
+use engine::compute::AnyFloat;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 use engine::reduce::line_totals::{self, OrderedFloat};
@@ -38,7 +38,7 @@ inlined! {
 }
 
 /// A fold to a norm: the initial value, and the functions that add a magnitude and join two partial results.
-struct Norm<T: Magnitude, A, J> {
+struct NormFold<T: Magnitude, A, J> {
     initial: T::Real,
     add: A,
     join: J,
@@ -52,7 +52,7 @@ inlined! {
         T: Magnitude + Sync,
         A: Fn(T::Real, T::Real) -> T::Real + Sync,
         J: Fn(f64, f64) -> f64 + Sync
-    ] Fold for Norm<T, A, J> {
+    ] Fold for NormFold<T, A, J> {
         type In = T;
         type Lane = T::Real;
         type Total = f64;
@@ -85,7 +85,7 @@ fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dim
                 out,
                 this,
                 reduced_dims,
-                &Norm::<T, _, _> { initial: $initial, add: $add, join: $join, root: $root, element: PhantomData },
+                &NormFold::<T, _, _> { initial: $initial, add: $add, join: $join, root: $root, element: PhantomData },
             )
         };
     }

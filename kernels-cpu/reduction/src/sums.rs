@@ -49,19 +49,19 @@ accumulators! {
 }
 
 /// A fold to the sum of `term` of the elements, divided by `count`.
-struct Sum<T, F> {
+struct SumFold<T, F> {
     term: F,
     count: f64,
     element: PhantomData<T>,
 }
 
-struct Product<T>(PhantomData<T>);
+struct ProductFold<T>(PhantomData<T>);
 
 /// A fold to the number of nonzero elements. A lane counts in 16 bits, so that a vector has many lanes.
-struct Count;
+struct CountNonzeroFold;
 
 inlined! {
-    impl[T: Accumulate + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
+    impl[T: Accumulate + Sync, F: Fn(T) -> T + Sync] Fold for SumFold<T, F> {
         type In = T;
         type Lane = T;
         type Total = T::Accumulator;
@@ -74,7 +74,7 @@ inlined! {
         fn finish(&self, total: T::Accumulator) -> T = T::divide_sum(total, self.count);
     }
 
-    impl[T: Compute + Sync] Fold for Product<T> {
+    impl[T: Compute + Sync] Fold for ProductFold<T> {
         type In = T;
         type Lane = T;
         type Total = T;
@@ -87,7 +87,7 @@ inlined! {
         fn finish(&self, total: T) -> T = total;
     }
 
-    impl Fold for Count {
+    impl Fold for CountNonzeroFold {
         type In = Bool;
         type Lane = u16;
         type Total = i64;
@@ -107,7 +107,7 @@ inlined! {
 /// Computes sums over dimensions, divided by `count`.
 pub(crate) fn sum_dims(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], count: f64) -> Result<()> {
     with_compute_type!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
-        fold_into(out, this, reduced_dims, &Sum { term: identity::<T>, count, element: PhantomData }))
+        fold_into(out, this, reduced_dims, &SumFold { term: identity::<T>, count, element: PhantomData }))
 }
 
 /// Sums all elements to a single one, divided by `count`.
@@ -127,10 +127,10 @@ fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
         return sum_dims(out, this, &plan.is_reduced, 1.0);
     }
     with_compute_type!(aten::nansum, out.dtype(), T: [f32, f64] =>
-        fold_into(out, this, &plan.is_reduced, &Sum { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
+        fold_into(out, this, &plan.is_reduced, &SumFold { term: zero_if_nan::<T>, count: 1.0, element: PhantomData }))
 }
 
-/// Returns the number, or zero for NaN.
+/// Returns `x`, or zero if `x` is NaN.
 #[inline(always)]
 fn zero_if_nan<T: Compute + Comparable>(x: T) -> T {
     if x.is_nan() { T::ZERO } else { x }
@@ -152,11 +152,11 @@ fn reduced_count(this: &Tensor, reduced_dims: &[bool]) -> f64 {
 #[op_impl(aten::prod_dim_int, CPU)]
 fn prod(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     with_compute_type!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
-        fold_into(out, this, &plan.is_reduced, &Product::<T>(PhantomData)))
+        fold_into(out, this, &plan.is_reduced, &ProductFold::<T>(PhantomData)))
 }
 
 #[op_impl(aten::count_nonzero, CPU)]
 #[op_impl(aten::count_nonzero_dim_intlist, CPU)]
 fn count_nonzero(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.is_reduced, &Count)
+    fold_into(out, this, &plan.is_reduced, &CountNonzeroFold)
 }

@@ -3,7 +3,7 @@
 use aten::VariancePlan;
 use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use engine::compute::Precision;
+use engine::compute::AnyFloat;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::{keepdim_view, lines, with_compute_type};
@@ -11,9 +11,9 @@ use engine::reduce::{keepdim_view, lines, with_compute_type};
 /// An element type whose deviations from a mean are computed in double precision.
 pub(crate) trait Deviation: Element {
     /// The type of the variances.
-    type Real: Precision + Element;
+    type Real: AnyFloat + Element;
 
-    /// Returns the real and the imaginary part. That of a real number is zero.
+    /// Returns the real and the imaginary part; the latter is zero for a real number.
     fn parts(self) -> [f64; 2];
 
     /// Returns the number with these real and imaginary parts.

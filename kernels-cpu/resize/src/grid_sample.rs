@@ -15,7 +15,7 @@ use dispatch_runtime::{bf16, f16};
 use engine::contiguous::with_compute_type;
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 12;
+const GRAIN_SIZE: usize = 1 << 12;
 
 macro_rules! grid_samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(

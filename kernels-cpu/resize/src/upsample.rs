@@ -12,12 +12,12 @@ use dispatch_runtime::{DType, Dims, OutOfMemory};
 
 use engine::compute::Compute;
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
-use engine::thread_pool::{self, Lines};
+use engine::thread_pool::{self, DisjointLines};
 pub(crate) use taps::cubic_weights;
 use taps::{Taps, UpsampleMode};
 
 /// The minimum number of elements for each thread.
-const GRAIN: usize = 1 << 13;
+const GRAIN_SIZE: usize = 1 << 13;
 
 macro_rules! upsamples {
     ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
@@ -103,8 +103,8 @@ fn resize<T: Compute>(
         let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, scales)?;
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
-        let lines = Lines::new(out, across.output_size);
-        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.output_size), |range| {
+        let lines = DisjointLines::new(out, across.output_size);
+        thread_pool::parallel_for(0..lines.len(), GRAIN_SIZE.div_ceil(across.output_size), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
@@ -144,8 +144,8 @@ fn resize_backward<T: Compute>(
         let [deep, down, across] = taps_of_dims::<T>(&sizes, grad_output.sizes(), mode, scales)?;
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
-        let images = Lines::new(out, area);
-        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
+        let images = DisjointLines::new(out, area);
+        thread_pool::parallel_for(0..images.len(), GRAIN_SIZE.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
                 // SAFETY: each image is in one piece.

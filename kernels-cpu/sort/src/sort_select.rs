@@ -7,18 +7,18 @@
 
 use std::marker::PhantomData;
 
-use engine::data_movement::GRAIN;
+use engine::data_movement::GRAIN_SIZE;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::min_max::Comparable;
-use engine::thread_pool::{DisjointSlices, Lines, parallel_each, threads_here};
+use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_each, threads_here};
 
 /// An element type whose order is that of integers, the ranks.
 pub(crate) trait Ranked: Comparable {
     /// The number of bits of a rank.
     const RANK_BITS: u32;
 
-    /// Returns the rank. It is equal for equal elements, and for all NaN.
+    /// Returns the element's rank. It is equal for equal elements, and for all NaN.
     fn rank(self) -> u64;
 
     /// Returns the element of a rank, or `None` if several elements have this rank.
@@ -62,7 +62,7 @@ inlined! {
     }
 }
 
-/// The direction of an order.
+/// The direction of a sort.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Ascending,
@@ -118,18 +118,18 @@ macro_rules! define_entries {
 }
 define_entries! { i64: |places| Some(places); u128: |_places| None; }
 
-/// The conversion of the elements of a row to entries.
-pub(crate) struct Order<T, E> {
+/// Sorts the elements of a row, or selects some, by converting them to entries.
+pub(crate) struct RowSorter<T, E> {
     direction: Direction,
     /// The number that is subtracted from all ranks.
     base: u64,
     /// The number of bits of an index.
     shift: u32,
-    of: PhantomData<(T, E)>,
+    types: PhantomData<(T, E)>,
 }
 
-impl<T: Ranked> Order<T, i64> {
-    /// Returns an order with 64-bit entries, if the range of the ranks and the indices fit into them.
+impl<T: Ranked> RowSorter<T, i64> {
+    /// Returns a sorter with 64-bit entries, if the range of the ranks and the indices fit into them.
     pub(crate) fn with_i64_entries(line: &[T], direction: Direction) -> Option<Self> {
         let shift = usize::BITS - line.len().leading_zeros();
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::RANK_BITS));
@@ -139,28 +139,28 @@ impl<T: Ranked> Order<T, i64> {
                 vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
         let bits = 64 - greatest.saturating_sub(least).leading_zeros();
-        (bits + shift < 64).then_some(Self { direction, base: least, shift, of: PhantomData })
+        (bits + shift < 64).then_some(Self { direction, base: least, shift, types: PhantomData })
     }
 }
 
-impl<T: Ranked> Order<T, u128> {
+impl<T: Ranked> RowSorter<T, u128> {
     pub(crate) fn with_u128_entries(direction: Direction) -> Self {
-        Self { direction, base: 0, shift: 64, of: PhantomData }
+        Self { direction, base: 0, shift: 64, types: PhantomData }
     }
 }
 
-/// Runs a body with the order of a row that has the narrowest entries.
-macro_rules! with_order {
+/// Runs a block of code with the [`RowSorter`] of a row that has the narrowest entries.
+macro_rules! with_row_sorter {
     ($line:expr, $direction:expr, $order:ident => $body:expr) => {
-        if let Some($order) = $crate::sort_select::Order::<_, i64>::with_i64_entries($line, $direction) {
+        if let Some($order) = $crate::sort_select::RowSorter::<_, i64>::with_i64_entries($line, $direction) {
             $body
         } else {
-            let $order = $crate::sort_select::Order::<_, u128>::with_u128_entries($direction);
+            let $order = $crate::sort_select::RowSorter::<_, u128>::with_u128_entries($direction);
             $body
         }
     };
 }
-pub(crate) use with_order;
+pub(crate) use with_row_sorter;
 
 /// The minimum number of candidates that a selection collects. Fewer would not be faster.
 const MIN_CANDIDATES: usize = 1024;
@@ -169,13 +169,13 @@ const TEST_BLOCK: usize = 256;
 /// The minimum number of entries for a radix sort. Fewer are sorted by comparison.
 const MIN_RADIX_ENTRIES: usize = 1 << 11;
 
-impl<T: Ranked, E: Entry> Order<T, E> {
+impl<T: Ranked, E: Entry> RowSorter<T, E> {
     #[inline(always)]
     fn relative_rank(&self, element: T) -> u64 {
         self.direction.in_direction::<T>(element.rank()).wrapping_sub(self.base)
     }
 
-    /// Returns the index of an entry's element.
+    /// Returns the index in the row of an entry's element.
     #[inline(always)]
     pub(crate) fn index(&self, entry: E) -> usize {
         entry.index(self.shift)
@@ -189,12 +189,12 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         T::from_rank(self.direction.in_direction::<T>(rank)).unwrap_or_else(|| line[self.index(entry)])
     }
 
-    /// Checks if the elements of two entries are equal, or both are NaN.
+    /// Returns whether the elements of two entries are equal, or both are NaN.
     pub(crate) fn is_equal(&self, a: E, b: E) -> bool {
         a.rank(self.shift) == b.rank(self.shift)
     }
 
-    /// Returns the entries of all elements of a row, in the order of the indices.
+    /// Converts all elements of a row to entries, in the order of their indices.
     pub(crate) fn to_entries(&self, line: &[T]) -> Vec<E> {
         let entries = line.iter().enumerate();
         entries.map(|(place, &element)| E::new(self.relative_rank(element), place, self.shift)).collect()
@@ -210,7 +210,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         if room < line.len() {
             let mut bound = self.keep_first(&mut kept, count);
             for (number, block) in line[room..].chunks(TEST_BLOCK).enumerate() {
-                // An element that equals the last kept one is later in order.
+                // An element that equals the last kept element comes after that element.
                 let none = vectorised!(
                     !block.iter().fold(false, |found, &element| found | (self.relative_rank(element) < bound))
                 );
@@ -285,10 +285,10 @@ impl<T: Ranked, E: Entry> Order<T, E> {
     /// Sorts entries by one byte of their ranks, stably.
     fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.rank(self.shift) >> (8 * digit) & 0xff) as usize;
-        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
+        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN_SIZE).max(1));
         let pieces: Vec<&[E]> = from.chunks(step).collect();
         let mut starts = vec![[0; 256]; pieces.len()];
-        Lines::new(&mut starts, 1).for_each(1, |i, start| {
+        DisjointLines::new(&mut starts, 1).for_each(1, |i, start| {
             let mut count = [0; 256];
             pieces[i].iter().for_each(|&entry| count[byte(entry)] += 1);
             start[0] = count;

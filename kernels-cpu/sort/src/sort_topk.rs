@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::sort_select::{Direction, Entry, Order, Ranked, with_order};
+use crate::sort_select::{Direction, Entry, Ranked, RowSorter, with_row_sorter};
 use engine::allocation::to_usize;
 use engine::reduce::{dim_mask, keepdim_view, lines, with_compute_type};
 
@@ -13,7 +13,7 @@ enum Selection {
     InOrder(Direction),
     /// The element at this index of the sorted row.
     Nth(usize),
-    /// The median. Unless it is `of_numbers`, it is the first NaN of the row, if there is one.
+    /// The median of the row. Unless `of_numbers` is true, it is the first NaN of the row, if the row has one.
     Median { of_numbers: bool },
     /// The most frequent element.
     Mode,
@@ -25,13 +25,19 @@ impl Selection {
     }
 
     /// Writes the selected elements of a row, and their indices.
-    fn select_in_row<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        let nth = |nth: usize| order.index(*order.to_entries(line).select_nth_unstable(nth).1);
+    fn select_in_row<T: Ranked, E: Entry>(
+        self,
+        sorter: &RowSorter<T, E>,
+        line: &[T],
+        values: &mut [T],
+        places: &mut [i64],
+    ) {
+        let nth = |nth: usize| sorter.index(*sorter.to_entries(line).select_nth_unstable(nth).1);
         let place = match self {
-            Self::InOrder(_) if values.len() == line.len() => return order.sort_row(line, values, places),
+            Self::InOrder(_) if values.len() == line.len() => return sorter.sort_row(line, values, places),
             Self::InOrder(_) => {
-                for (i, entry) in order.select_first(line, values.len()).into_iter().enumerate() {
-                    write_element(line, order.index(entry), &mut values[i..], &mut places[i..]);
+                for (i, entry) in sorter.select_first(line, values.len()).into_iter().enumerate() {
+                    write_element(line, sorter.index(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;
             }
@@ -42,23 +48,23 @@ impl Selection {
                 none.unwrap_or_else(|| nth(numbers().saturating_sub(1) / 2))
             }
             Self::Mode => {
-                let mut entries = order.to_entries(line);
-                order.sort_entries(&mut entries);
+                let mut entries = sorter.to_entries(line);
+                sorter.sort_entries(&mut entries);
                 let mut best: &[E] = &[];
-                for run in entries.chunk_by(|&a, &b| order.is_equal(a, b)) {
+                for run in entries.chunk_by(|&a, &b| sorter.is_equal(a, b)) {
                     if run.len() > best.len() {
                         best = run;
                     }
                 }
                 let Some(&last) = best.last() else { return };
-                order.index(last)
+                sorter.index(last)
             }
         };
         write_element(line, place, values, places);
     }
 }
 
-/// Writes the element at an index, and the index.
+/// Writes an element of a row to the first of `values`, and its index to the first of `places`.
 fn write_element<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
     values[0] = line[at];
     places[0] = i64::try_from(at).unwrap_or(i64::MAX);
@@ -74,7 +80,7 @@ fn select_in_rows<O: Operation>(
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            with_order!(line, selection.direction(), order => selection.select_in_row(&order, line, values, indices));
+            with_row_sorter!(line, selection.direction(), sorter => selection.select_in_row(&sorter, line, values, indices));
         });
         Ok(())
     })

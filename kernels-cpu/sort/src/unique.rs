@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use aten::UniquePlan;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
-use crate::sort_select::{Direction, Ranked, with_order};
+use crate::sort_select::{Direction, Ranked, with_row_sorter};
 use engine::allocation::to_usize;
 use engine::contiguous::convert_to_vec;
 use engine::reduce::min_max::Comparable;
@@ -13,7 +13,7 @@ use engine::reduce::with_compute_type;
 
 type ValuesInverseCounts = (Tensor, Tensor, Tensor);
 
-/// The index of the first of each run of equal rows, the run of each row if requested, and the number of rows in each run.
+/// The runs of equal rows: the index of the first row of each run, the run of each row if requested, and the number of rows of each run.
 #[derive(Default)]
 struct DistinctRows {
     firsts: Vec<i64>,
@@ -26,13 +26,13 @@ impl DistinctRows {
     fn find_runs<T: Ranked>(elements: &[T], count: usize, width: usize, options: UniqueOptions) -> Self {
         let mut runs = Self { inverse: vec![0; if options.inverse { count } else { 0 }], ..Self::default() };
         if options.sorted && width == 1 {
-            with_order!(elements, Direction::Ascending, order => {
-                let mut entries = order.to_entries(elements);
-                order.sort_entries(&mut entries);
+            with_row_sorter!(elements, Direction::Ascending, sorter => {
+                let mut entries = sorter.to_entries(elements);
+                sorter.sort_entries(&mut entries);
                 let mut last = None;
                 for entry in entries {
-                    let place = order.index(entry);
-                    let again = last.is_some_and(|last| order.is_equal(last, entry)) && !elements[place].is_nan();
+                    let place = sorter.index(entry);
+                    let again = last.is_some_and(|last| sorter.is_equal(last, entry)) && !elements[place].is_nan();
                     runs.add(place, again);
                     last = Some(entry);
                 }

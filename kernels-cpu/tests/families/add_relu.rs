@@ -25,7 +25,7 @@ fn add_relu_equals_relu_of_add() -> Result<()> {
             assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?), "{dtype}, {alpha}");
             assert!(to_f64_vec(&found)?.iter().all(|x| *x >= 0.0) && to_f64_vec(&found)?.iter().any(|x| *x > 0.0));
         }
-        // With another layout and a broadcast operand.
+        // Repeats the check with another layout and a broadcast operand.
         let (row, turned) = (b.i(0)?, a.t()?.contiguous()?.t()?);
         let found = aten::_add_relu(&turned, &row, 1.into())?;
         assert_eq!(to_f64_vec(&found.contiguous()?)?, to_f64_vec(&aten::add(&a, &row, 1.into())?.relu()?)?, "{dtype}");

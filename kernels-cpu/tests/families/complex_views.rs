@@ -22,7 +22,7 @@ fn view_as_complex_and_view_as_real_share_memory() {
 fn view_as_complex_refuses_other_layouts() {
     let whole = Tensor::arange(0..8, DType::F64).unwrap();
     for pairs in [
-        // Not pairs, not contiguous, an odd offset, odd strides, integers, and no dimension.
+        // Refused layouts: no pairs, not contiguous, an odd offset, odd strides, integers, and no dimension.
         whole.view(&[2, 4]).unwrap(),
         whole.view(&[2, 4]).unwrap().t().unwrap(),
         whole.as_strided(&[3, 2], &[2, 1], Some(1)).unwrap(),

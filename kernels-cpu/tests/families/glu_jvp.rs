@@ -10,7 +10,7 @@ fn sine_numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
 }
 
 /// Returns `glu`, `x` and `dx`.
-fn arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
+fn test_arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
     let (x, dx) = (sine_numbers(sizes, 1.0, dtype)?, sine_numbers(sizes, 2.0, dtype)?);
     Ok([aten::glu(&x, dim)?, x, dx])
 }
@@ -37,12 +37,12 @@ fn assert_near(found: &Tensor, expected: &Tensor, tolerance: f64) -> Result<()> 
 fn glu_jvp_equals_its_formula() -> Result<()> {
     for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 2e-2)] {
         for dim in [0, 1, -1, -3] {
-            let given = arguments(&[2, 4, 6], dim, dtype)?;
+            let given = test_arguments(&[2, 4, 6], dim, dtype)?;
             let [glu, x, dx] = &given;
             let found = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(found.dtype(), dtype);
             assert_near(&found, &reference_jvp(&given, dim)?, tolerance)?;
-            // The same elements with other strides.
+            // Repeats the check for the same elements with other strides.
             let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
             let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a strided copy failed") };
             let turned = aten::glu_jvp(glu, x, dx, dim)?;
@@ -55,7 +55,7 @@ fn glu_jvp_equals_its_formula() -> Result<()> {
 
 #[test]
 fn glu_jvp_equals_differences_of_glu() -> Result<()> {
-    let [glu, x, dx] = arguments(&[3, 4], 1, DType::F64)?;
+    let [glu, x, dx] = test_arguments(&[3, 4], 1, DType::F64)?;
     let step = (&dx * 1e-6)?;
     let (after, before) = (aten::glu(&(&x + &step)?, 1)?, aten::glu(&(&x - &step)?, 1)?);
     assert_near(&aten::glu_jvp(&glu, &x, &dx, 1)?, &((after - before)? / 2e-6)?, 1e-8)
@@ -63,7 +63,7 @@ fn glu_jvp_equals_differences_of_glu() -> Result<()> {
 
 #[test]
 fn out_form_gives_the_same_result() -> Result<()> {
-    let [glu, x, dx] = arguments(&[3, 4], 1, DType::F64)?;
+    let [glu, x, dx] = test_arguments(&[3, 4], 1, DType::F64)?;
     let expected = aten::glu_jvp(&glu, &x, &dx, 1)?;
     for mut out in [Tensor::empty(&[0], DType::F64)?, Tensor::empty(&[2, 3], DType::F64)?.t()?] {
         aten::glu_jvp_out(&glu, &x, &dx, 1, &mut out)?;
@@ -80,7 +80,7 @@ fn out_form_gives_the_same_result() -> Result<()> {
 
 #[test]
 fn empty_inputs_give_empty_results() -> Result<()> {
-    let [glu, x, dx] = arguments(&[0, 4], 1, DType::F32)?;
+    let [glu, x, dx] = test_arguments(&[0, 4], 1, DType::F32)?;
     assert_eq!(aten::glu_jvp(&glu, &x, &dx, 1)?.sizes(), [0, 2]);
     Ok(())
 }

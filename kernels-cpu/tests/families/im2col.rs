@@ -26,7 +26,7 @@ impl Window {
     }
 }
 
-fn integers(count: usize, sizes: &[i64]) -> Result<Tensor> {
+fn integer_tensor(count: usize, sizes: &[i64]) -> Result<Tensor> {
     Ok(Tensor::from_vec((1..).take(count).collect::<Vec<i64>>(), sizes)?)
 }
 
@@ -41,13 +41,13 @@ fn im2col_and_col2im_equal_their_definition() -> Result<()> {
         let size = |size: usize| i64::try_from(size).unwrap();
         let [kernel, padding, dilation] =
             [window.kernel, window.padding(), window.dilation].map(|along| [size(along); 2]);
-        let image = integers(area, &[1, 1, size(height), size(width)])?;
+        let image = integer_tensor(area, &[1, 1, size(height), size(width)])?;
         let columns = aten::im2col(&image, &kernel, &dilation, &padding, &[1, 1])?;
         let places = || (0..taps).flat_map(|tap| (0..area).map(move |place| (tap, place)));
         let expected = places().map(|(tap, place)| window.image_element(tap, place).map_or(0, |at| size(at + 1)));
         assert_eq!(columns.to_vec::<i64>()?, expected.collect::<Vec<_>>(), "{window:?}");
 
-        let columns = integers(taps * area, &[1, size(taps), size(area)])?;
+        let columns = integer_tensor(taps * area, &[1, size(taps), size(area)])?;
         let sums = aten::col2im(&columns, &[size(height), size(width)], &kernel, &dilation, &padding, &[1, 1])?;
         let mut expected = vec![0; area];
         for (column, (tap, place)) in (1..).zip(places()) {

@@ -34,7 +34,7 @@ fn scatter_add_adds_in_order() {
     let (src, index) = (reshaped(&src, &[ROWS, COLUMNS]), reshaped(&index, &[ROWS, COLUMNS]));
     let sum = aten::scatter_add(&this, 0, &index, &src).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
-    // The same sums with the dimension innermost, in another layout.
+    // Repeats the check with the dimension innermost, in another layout.
     let turn = |tensor: &Tensor| aten::t(tensor).unwrap();
     let sum = aten::scatter_add(&turn(&this), 1, &turn(&index), &turn(&src)).unwrap();
     assert_eq!(turn(&sum).to_vec::<f32>().unwrap(), expected);

@@ -101,8 +101,8 @@ fn output_masks_of_wrong_length_are_refused() -> Result<()> {
 
 #[test]
 fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
-    const HUGE: i64 = 1 << 40;
-    let (tall, wide) = (Tensor::zeros(&[HUGE, 0], DType::F32)?, Tensor::zeros(&[0, HUGE], DType::F32)?);
+    const HUGE_SIZE: i64 = 1 << 40;
+    let (tall, wide) = (Tensor::zeros(&[HUGE_SIZE, 0], DType::F32)?, Tensor::zeros(&[0, HUGE_SIZE], DType::F32)?);
     for (line, dim) in [(&tall, 1), (&wide, 0)] {
         assert_eq!(aten::_softmax(line, dim, false)?.sizes(), line.sizes());
         assert_eq!(aten::cumsum(line, dim, None)?.sizes(), line.sizes());
@@ -110,37 +110,38 @@ fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
         assert_eq!(aten::flip(line, &[0, 1])?.sizes(), line.sizes());
         assert_eq!(aten::roll(line, &[1, 1], &[0, 1])?.sizes(), line.sizes());
     }
-    let (left, right) = (Tensor::zeros(&[HUGE, 3, 0], DType::F32)?, Tensor::zeros(&[HUGE, 0, 2], DType::F32)?);
+    let (left, right) =
+        (Tensor::zeros(&[HUGE_SIZE, 3, 0], DType::F32)?, Tensor::zeros(&[HUGE_SIZE, 0, 2], DType::F32)?);
     let twice = aten::addbmm(&Tensor::ones(&[3, 2], DType::F32)?, &left, &right, 2.into(), 1.into())?;
     assert_eq!(twice.to_vec::<f32>()?, [2.0; 6]);
-    let none = Tensor::zeros(&[HUGE, 0, 3], DType::F32)?;
-    assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [HUGE, 0, 0]);
+    let none = Tensor::zeros(&[HUGE_SIZE, 0, 3], DType::F32)?;
+    assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [HUGE_SIZE, 0, 0]);
     assert!(aten::_pdist_forward(&tall, 2.0).is_err());
-    assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * HUGE]);
+    assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * HUGE_SIZE]);
     let square = Tensor::zeros(&[0, 0], DType::F32)?;
     for whole in [DType::F32, DType::I64] {
         let (tall, square) = (tall.to(whole)?, square.to(whole)?);
-        assert_eq!(aten::mm(&tall, &square)?.sizes(), [HUGE, 0]);
-        assert_eq!(aten::addmm(&square.i(..0)?.sum()?, &tall, &square, 1.into(), 1.into())?.sizes(), [HUGE, 0]);
+        assert_eq!(aten::mm(&tall, &square)?.sizes(), [HUGE_SIZE, 0]);
+        assert_eq!(aten::addmm(&square.i(..0)?.sum()?, &tall, &square, 1.into(), 1.into())?.sizes(), [HUGE_SIZE, 0]);
     }
     Ok(())
 }
 
 #[test]
 fn attention_over_empty_keys_has_uniform_weights() -> Result<()> {
-    const HUGE: i64 = 1 << 40;
+    const HUGE_SIZE: i64 = 1 << 40;
     let of = |rows: i64| Tensor::zeros(&[1, 1, rows, 0], DType::F64);
     let attend = |keys: &Tensor, is_causal| {
         aten::_scaled_dot_product_flash_attention_for_cpu(&of(3)?, keys, keys, 0.0, is_causal, None, None)
     };
-    let (out, logarithms) = attend(&of(HUGE)?, false)?;
+    let (out, logarithms) = attend(&of(HUGE_SIZE)?, false)?;
     assert_eq!(out.sizes(), [1, 1, 3, 0]);
     let are_of = |logarithms: &Tensor, counts: [f64; 3]| -> Result<bool> {
         let mut pairs = logarithms.to_vec::<f64>()?.into_iter().zip(counts);
         Ok(pairs.all(|(logarithm, count)| (logarithm - count.ln()).abs() < 1e-12))
     };
     assert!(are_of(&logarithms, [f64::exp2(40.0); 3])?);
-    assert!(are_of(&attend(&of(HUGE)?, true)?.1, [1.0, 2.0, 3.0])?);
+    assert!(are_of(&attend(&of(HUGE_SIZE)?, true)?.1, [1.0, 2.0, 3.0])?);
     assert!(are_of(&attend(&of(2)?, true)?.1, [1.0, 2.0, 2.0])?);
     Ok(())
 }

@@ -32,22 +32,22 @@ fn error_text<T>(result: Result<T>) -> String {
     result.err().expect("the call fails").to_string()
 }
 
-const HUGE: i64 = 1 << 45;
+const HUGE_SIZE: i64 = 1 << 45;
 
 #[test]
 fn embedding_gradients_beyond_memory_are_refused() -> Result<()> {
     let (grad, rows) = (Tensor::ones(&[2, 3], DType::F32)?, Tensor::from([1_i64, 1]));
-    assert!(error_text(aten::embedding_dense_backward(&grad, &rows, HUGE, -1, true)).contains("bytes of memory"));
+    assert!(error_text(aten::embedding_dense_backward(&grad, &rows, HUGE_SIZE, -1, true)).contains("bytes of memory"));
     let narrow = Tensor::ones(&[2, 0], DType::F32)?;
-    assert_eq!(aten::embedding_dense_backward(&narrow, &rows, HUGE, -1, true)?.sizes(), [HUGE, 0]);
+    assert_eq!(aten::embedding_dense_backward(&narrow, &rows, HUGE_SIZE, -1, true)?.sizes(), [HUGE_SIZE, 0]);
     let shared = aten::embedding_dense_backward(&grad, &rows, 3, -1, true)?;
     assert_eq!(shared.to_vec::<f32>()?, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
     let (bags, counts) = (Tensor::from([0_i64, 1]), Tensor::from([1_i64, 1]));
     let backward = |grad: &Tensor, rows: &Tensor, count: i64| {
         aten::_embedding_bag_dense_backward(grad, rows, &bags, &counts, &counts, count, false, 0, None, -1)
     };
-    assert!(error_text(backward(&grad, &rows, HUGE)).contains("bytes of memory"));
-    assert_eq!(backward(&narrow, &rows, HUGE)?.sizes(), [HUGE, 0]);
+    assert!(error_text(backward(&grad, &rows, HUGE_SIZE)).contains("bytes of memory"));
+    assert_eq!(backward(&narrow, &rows, HUGE_SIZE)?.sizes(), [HUGE_SIZE, 0]);
     let summed = backward(&Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]), &Tensor::from([2_i64, 0]), 3)?;
     assert_eq!(summed.to_vec::<f32>()?, [3.0, 4.0, 0.0, 0.0, 1.0, 2.0]);
     Ok(())
@@ -56,14 +56,14 @@ fn embedding_gradients_beyond_memory_are_refused() -> Result<()> {
 #[test]
 fn histograms_beyond_memory_are_refused() -> Result<()> {
     let points = Tensor::from([[0.5_f32, 0.5], [0.25, 1.0]]);
-    for bins in [&[HUGE, HUGE][..], &[i64::MAX, 1], &[1, i64::MAX], &[HUGE, 1]] {
+    for bins in [&[HUGE_SIZE, HUGE_SIZE][..], &[i64::MAX, 1], &[1, i64::MAX], &[HUGE_SIZE, 1]] {
         let refused = error_text(aten::_histogramdd_from_bin_cts(&points, bins, None, None, false));
         let expected = ["bytes of memory", "fit no memory"];
         assert!(expected.iter().any(|words| refused.contains(words)), "{bins:?}: {refused}");
     }
     assert!(aten::histogramdd_int_bins(&points, i64::MAX, None, None, false).is_err());
-    assert!(aten::histogramdd_int_bins(&meta_tensor(DType::F32, &[2, HUGE]), 3, None, None, false).is_err());
-    assert!(aten::histogramdd_int_bins(&Tensor::ones(&[0, HUGE], DType::F32)?, 3, None, None, false).is_err());
+    assert!(aten::histogramdd_int_bins(&meta_tensor(DType::F32, &[2, HUGE_SIZE]), 3, None, None, false).is_err());
+    assert!(aten::histogramdd_int_bins(&Tensor::ones(&[0, HUGE_SIZE], DType::F32)?, 3, None, None, false).is_err());
     assert!(aten::histc!(&points, i64::MAX).is_err() && aten::histogram_bin_ct!(&points, i64::MAX).is_err());
     Ok(())
 }
@@ -71,10 +71,10 @@ fn histograms_beyond_memory_are_refused() -> Result<()> {
 #[test]
 fn recurrent_layers_over_huge_sequences_are_refused() {
     for device in [Device::META, Device::CPU] {
-        // Without elements, sequences can have this length on the CPU, too.
+        // Sequences without elements can have this length on the CPU, too.
         let batch = i64::from(device == Device::META);
         let of = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(device).unwrap();
-        let (input, state) = (of(&[HUGE, batch, 2]), of(&[1, batch, 3]));
+        let (input, state) = (of(&[HUGE_SIZE, batch, 2]), of(&[1, batch, 3]));
         let weights = |gates: i64| [of(&[gates * 3, 2]), of(&[gates * 3, 3])];
         let states = [state.clone(), state.clone()];
         let (lstm, gru, rnn) = (weights(4), weights(3), weights(1));
@@ -116,28 +116,28 @@ fn combinations_take_time_in_proportion_to_the_result() -> Result<()> {
 #[test]
 fn mvlgamma_and_diff_bound_their_number_of_terms() -> Result<()> {
     let x = Tensor::from([40.0_f64, 50.0]);
-    assert!(error_text(aten::mvlgamma_(&mut x.clone(), HUGE)).contains("argument `p`"));
+    assert!(error_text(aten::mvlgamma_(&mut x.clone(), HUGE_SIZE)).contains("argument `p`"));
     assert!(aten::mvlgamma(&x, i64::MAX).is_err());
     assert!((aten::mvlgamma(&x, 1)?.to_vec::<f64>()?[0] - aten::lgamma(&x)?.to_vec::<f64>()?[0]).abs() < 1e-12);
     assert_eq!(aten::diff!(&x, i64::MAX)?.sizes(), [0]);
     assert_eq!(aten::diff!(&x, 1)?.to_vec::<f64>()?, [10.0]);
-    assert!(aten::diff!(&meta_tensor(DType::F32, &[HUGE]), HUGE - 1).is_err());
-    assert_eq!(aten::diff!(&meta_tensor(DType::F32, &[HUGE]), 2)?.sizes(), [HUGE - 2]);
+    assert!(aten::diff!(&meta_tensor(DType::F32, &[HUGE_SIZE]), HUGE_SIZE - 1).is_err());
+    assert_eq!(aten::diff!(&meta_tensor(DType::F32, &[HUGE_SIZE]), 2)?.sizes(), [HUGE_SIZE - 2]);
     Ok(())
 }
 
 #[test]
 fn splits_into_too_many_parts_are_refused() {
-    let long = meta_tensor(DType::F32, &[HUGE, 2]);
-    let none = Tensor::zeros(&[HUGE, 0], DType::F32).unwrap();
+    let long = meta_tensor(DType::F32, &[HUGE_SIZE, 2]);
+    let none = Tensor::zeros(&[HUGE_SIZE, 0], DType::F32).unwrap();
     for this in [&long, &none] {
         assert!(error_text(aten::split(this, 1, 0)).contains("split_size"));
-        assert!(error_text(aten::chunk(this, HUGE, 0)).contains("split_size"));
+        assert!(error_text(aten::chunk(this, HUGE_SIZE, 0)).contains("split_size"));
         assert!(error_text(aten::unbind_int(this, 0)).contains("self"));
-        assert!(error_text(aten::tensor_split_sections(this, HUGE, 0)).contains("sections"));
+        assert!(error_text(aten::tensor_split_sections(this, HUGE_SIZE, 0)).contains("sections"));
         assert_eq!(aten::chunk(this, 3, 0).unwrap().len(), 3);
     }
-    assert!(error_text(aten::chunk(&Tensor::zeros(&[0], DType::F32).unwrap(), HUGE, 0)).contains("chunks"));
+    assert!(error_text(aten::chunk(&Tensor::zeros(&[0], DType::F32).unwrap(), HUGE_SIZE, 0)).contains("chunks"));
 }
 
 #[test]
@@ -146,20 +146,21 @@ fn packed_sequences_of_any_size_are_padded_or_refused() -> Result<()> {
     let padded =
         |data: &Tensor, sizes: &Tensor, length| aten::_pad_packed_sequence(data, sizes, false, 0.into(), length);
     assert_eq!(padded(&rows, &sizes, 3)?.0.to_vec::<f32>()?, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
-    assert!(padded(&rows, &sizes, i64::MAX).is_err() && padded(&rows, &sizes, HUGE).is_err());
-    let none = Tensor::zeros(&[HUGE + 1, 0], DType::F32)?;
-    assert!(error_text(padded(&none, &Tensor::from([HUGE, 1]), 0)).contains("bytes of memory"));
+    assert!(padded(&rows, &sizes, i64::MAX).is_err() && padded(&rows, &sizes, HUGE_SIZE).is_err());
+    let none = Tensor::zeros(&[HUGE_SIZE + 1, 0], DType::F32)?;
+    assert!(error_text(padded(&none, &Tensor::from([HUGE_SIZE, 1]), 0)).contains("bytes of memory"));
     let none = Tensor::zeros(&[3, 0], DType::F32)?;
     assert_eq!(padded(&none, &sizes, 1 << 58)?.0.sizes(), [1 << 58, 2, 0]);
     assert!(padded(&none, &sizes, 1 << 62).is_err());
     let backward = |input_size: &[i64]| aten::_pack_padded_sequence_backward(&rows, input_size, &sizes, false);
     assert_eq!(backward(&[2, 2, 1])?.to_vec::<f32>()?, [1.0, 2.0, 3.0, 0.0]);
-    for sizes in [&[i64::MAX, i64::MAX, 1][..], &[1, i64::MAX, 1], &[0, i64::MAX, 1], &[i64::MAX, 1, 1], &[2, HUGE, 1]]
+    for sizes in
+        [&[i64::MAX, i64::MAX, 1][..], &[1, i64::MAX, 1], &[0, i64::MAX, 1], &[i64::MAX, 1, 1], &[2, HUGE_SIZE, 1]]
     {
         assert!(backward(sizes).is_err(), "{sizes:?}");
     }
-    let lengths = Tensor::from([HUGE]);
-    let endless = Tensor::zeros(&[HUGE, 1, 0], DType::F32)?;
+    let lengths = Tensor::from([HUGE_SIZE]);
+    let endless = Tensor::zeros(&[HUGE_SIZE, 1, 0], DType::F32)?;
     assert!(error_text(aten::_pack_padded_sequence(&endless, &lengths, false)).contains("bytes of memory"));
     Ok(())
 }
@@ -170,7 +171,7 @@ fn pooling_windows_of_any_size_do_not_overflow() -> Result<()> {
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         aten::max_pool2d_with_indices(&image, &[kernel], &[stride], &[padding], &[dilation], ceil)
     };
-    // One window position. The window reaches far beyond the image, so that only its first element is inside.
+    // The result has one window position. The window reaches far beyond the image, so that only its first element is inside.
     for (kernel, dilation) in [(2, i64::MAX), (3, 1 << 62), (1 << 40, 1 << 22), (i64::MAX, 1)] {
         let (largest, places) = pool(kernel, i64::MAX, 0, dilation, true)?;
         assert_eq!((largest.sizes(), places.sizes()), (&[1_i64, 1, 1][..], &[1_i64, 1, 1][..]), "{kernel} {dilation}");
@@ -276,7 +277,8 @@ fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
     )?;
     assert_eq!(backward.1.i((3, 5))?.to_vec::<f32>()?, [0.0, 20.0, 0.0]);
     // Without channels there is nothing to sum, for a window of any size.
-    let (none, window) = (Tensor::zeros(&[1, 0, HUGE + 1], DType::F32)?, Tensor::zeros(&[1, 0, HUGE], DType::F32)?);
+    let (none, window) =
+        (Tensor::zeros(&[1, 0, HUGE_SIZE + 1], DType::F32)?, Tensor::zeros(&[1, 0, HUGE_SIZE], DType::F32)?);
     assert_eq!(convolve(&none, &window, 0, 1)?.to_vec::<f32>()?, [0.5, 0.5]);
     let transposed = aten::convolution(
         &Tensor::zeros(&[1, 0, 2], DType::F32)?,

@@ -40,7 +40,7 @@ impl Model {
         self.elements().into_iter().map(|x| wrap_to_dtype(dtype, x)).collect()
     }
 
-    /// Writes elements that [`wrap_if_exact`] has converted.
+    /// Replaces the elements of the model with elements that [`wrap_if_exact`] has converted.
     pub(crate) fn write(&self, elements: &[f64]) {
         let mut memory = self.memory.borrow_mut();
         self.positions.iter().zip(elements).for_each(|(&place, &element)| memory[place] = element);
@@ -73,7 +73,7 @@ impl Model {
         self.shares_memory_with(other) && self.positions.iter().any(|place| other.positions.contains(place))
     }
 
-    /// Returns whether two positions are the same element.
+    /// Returns whether two positions of this model are the same element in memory.
     pub(crate) fn has_overlap(&self) -> bool {
         self.positions.iter().enumerate().any(|(i, place)| self.positions[..i].contains(place))
     }
@@ -105,28 +105,28 @@ pub(crate) fn wrap_to_dtype(dtype: DType, x: f64) -> f64 {
 pub(crate) fn promoted(models: &[&Model]) -> DType {
     let of_rank = |has_dims: bool| {
         let operands = models.iter().filter(|model| (model.rank() > 0) == has_dims);
-        operands.map(|model| model.dtype).max_by_key(|&dtype| order(dtype))
+        operands.map(|model| model.dtype).max_by_key(|&dtype| promotion_order(dtype))
     };
     match (of_rank(true), of_rank(false)) {
-        (Some(high), Some(low)) if kind(low) > kind(high) => low,
+        (Some(high), Some(low)) if dtype_kind(low) > dtype_kind(high) => low,
         (Some(high), _) => high,
         (None, low) => low.unwrap_or(DType::F32),
     }
 }
 
-fn order(dtype: DType) -> usize {
+fn promotion_order(dtype: DType) -> usize {
     DTYPES.iter().position(|&other| other == dtype).unwrap()
 }
 
 /// Returns the kind of a dtype, in the order of promotion: boolean, integer, floating-point.
-pub(crate) fn kind(dtype: DType) -> u8 {
+pub(crate) fn dtype_kind(dtype: DType) -> u8 {
     match dtype {
         DType::Bool => 0,
         dtype => 1 + u8::from(dtype.is_floating()),
     }
 }
 
-/// Returns the sizes to which both broadcast.
+/// Returns the sizes to which two lists of sizes broadcast.
 pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let size = |sizes: &[usize], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |dim| sizes[dim]);
@@ -139,7 +139,7 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Returns all positions in row-major order.
+/// Returns all positions of a tensor of these sizes, in row-major order.
 pub(crate) fn positions(sizes: &[usize]) -> Vec<Vec<usize>> {
     sizes.iter().fold(vec![Vec::new()], |outer, &size| {
         let inner = outer.iter().flat_map(|at| (0..size).map(move |i| [&at[..], &[i]].concat()));
@@ -154,7 +154,7 @@ pub(crate) fn flat_index(sizes: &[usize], at: &[usize]) -> usize {
 
 /// Returns a tensor with the model's elements.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the elements are small and whole")]
-pub(crate) fn tensor(model: &Model) -> Tensor {
+pub(crate) fn tensor_of(model: &Model) -> Tensor {
     let (elements, sizes) = (model.elements().into_iter(), model.size_list());
     let tensor = match model.dtype {
         DType::Bool => Tensor::from_vec(elements.map(|x| Bool::from(x != 0.0)).collect(), &sizes),

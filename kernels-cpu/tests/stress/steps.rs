@@ -4,7 +4,7 @@ use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 
 use crate::guards::{HeldGuard, call_while_held};
 use crate::model::{self, Model, broadcast, flat_index, positions, promoted, wrap_if_exact};
-use crate::walk::{Entry, Mistake, Mistakes, RandomWalk, index, random_dtype};
+use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk, dim_index, random_dtype};
 
 /// An elementwise operator of two tensors: its name, the operator, its model, and whether the result is boolean.
 type BinaryOperator = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
@@ -32,15 +32,15 @@ const UNARY_OPERATORS: [UnaryOperator; 3] =
 impl RandomWalk {
     pub(crate) fn step(&mut self) {
         if self.pool.len() < 4 {
-            return self.create();
+            return self.create_tensor();
         }
         match self.random.below(100) {
-            0..8 => self.create(),
+            0..8 => self.create_tensor(),
             8..12 => self.remove_random(),
             12..42 => self.view(),
             42..44 => self.transpose_in_place(),
-            44..56 => self.binary(),
-            56..60 => self.unary(),
+            44..56 => self.call_binary_operator(),
+            56..60 => self.call_unary_operator(),
             60..64 => self.sum(),
             64..68 => self.cat(),
             68..76 => self.copy(),
@@ -58,18 +58,18 @@ impl RandomWalk {
         self.pool.swap_remove(at);
     }
 
-    fn create(&mut self) {
+    fn create_tensor(&mut self) {
         let dtype = random_dtype(&mut self.random);
         let sizes: Vec<usize> = (0..self.random.below(4)).map(|_| self.random.below(5)).collect();
         let count = sizes.iter().product();
         let elements: Vec<f64> =
             (0..count).map(|_| f64::from(i8::try_from(self.random.integer_between(-3, 3)).unwrap())).collect();
         if let Some(model) = Model::fresh(dtype, &sizes, &elements) {
-            self.check_fresh_and_add("from_vec", model::tensor(&model), model);
+            self.check_fresh_and_add("from_vec", model::tensor_of(&model), model);
         }
     }
 
-    fn binary(&mut self) {
+    fn call_binary_operator(&mut self) {
         let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_guard());
         let (operator, call, f, is_bool) = self.random.choose(&BINARY_OPERATORS);
         let mut mistakes = Mistakes::default();
@@ -87,7 +87,7 @@ impl RandomWalk {
         }
     }
 
-    fn unary(&mut self) {
+    fn call_unary_operator(&mut self) {
         let (a, held) = (self.random_handle(), self.random_guard());
         let (operator, call, f) = self.random.choose(&UNARY_OPERATORS);
         let mut mistakes = Mistakes::default();
@@ -107,7 +107,7 @@ impl RandomWalk {
         let keep = self.random.once_in(2);
         let mut mistakes = Mistakes::default();
         mistakes.add_read(&a.model, held.as_ref());
-        let reduced: Vec<Option<usize>> = dims.iter().map(|&dim| index(dim, rank)).collect();
+        let reduced: Vec<Option<usize>> = dims.iter().map(|&dim| dim_index(dim, rank)).collect();
         mistakes.add(Mistake::Dim, reduced.contains(&None));
         mistakes.add(Mistake::RepeatedDim, reduced.len() == 2 && reduced[0] == reduced[1] && reduced[0].is_some());
         let is_reduced = |dim: usize| reduced.is_empty() || reduced.contains(&Some(dim));
@@ -146,7 +146,7 @@ impl RandomWalk {
         }
     }
 
-    fn handle_of_equal_sizes(&self, entry: &Entry) -> Entry {
+    fn handle_of_equal_sizes(&self, entry: &PoolEntry) -> PoolEntry {
         let like = self.pool.iter().rposition(|other| other.model.sizes == entry.model.sizes);
         self.handle(like.unwrap_or(0))
     }
@@ -190,10 +190,10 @@ pub(crate) fn apply_binary(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Opti
 }
 
 /// Returns the model of the result of `cat`, if the call is valid.
-fn cat_model(all: &[Entry], dim: i64, held: Option<&HeldGuard>, mistakes: &mut Mistakes) -> Option<Model> {
+fn cat_model(all: &[PoolEntry], dim: i64, held: Option<&HeldGuard>, mistakes: &mut Mistakes) -> Option<Model> {
     let parts: Vec<&Model> = all.iter().map(|entry| &entry.model).filter(|model| model.sizes != [0]).collect();
     let first = parts.first().copied().unwrap_or(&all[0].model);
-    let at = index(dim, first.rank());
+    let at = dim_index(dim, first.rank());
     mistakes.add(Mistake::Dim, at.is_none());
     mistakes.add(Mistake::Rank, first.rank() == 0);
     let at = at.filter(|_| first.rank() > 0)?;

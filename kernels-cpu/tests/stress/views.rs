@@ -4,17 +4,17 @@ use dispatch_runtime::{Result, Tensor};
 
 use crate::guards::call_while_held;
 use crate::model::Model;
-use crate::walk::{Entry, Mistake, Mistakes, RandomWalk, index};
+use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk, dim_index};
 
-const VIEW_OPERATORS: [fn(&mut RandomWalk, &Entry) -> ViewCall; 10] =
+const VIEW_OPERATORS: [fn(&mut RandomWalk, &PoolEntry) -> ViewCall; 10] =
     [slice, select, narrow, transpose, permute, expand, view, squeeze, unsqueeze, diagonal];
 
-type Call = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
+type ViewFn = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
 
 /// A call of a view operator, its mistakes, and the model of its result.
 struct ViewCall {
     operator: &'static str,
-    call: Call,
+    call: ViewFn,
     mistakes: Mistakes,
     model: Option<Model>,
 }
@@ -58,7 +58,7 @@ impl RandomWalk {
 
 /// Returns the dimension for a view operator, if the tensor has it.
 fn checked_dim(mistakes: &mut Mistakes, model: &Model, dim: i64) -> Option<usize> {
-    let at = index(dim, model.rank());
+    let at = dim_index(dim, model.rank());
     mistakes.add(Mistake::Dim, at.is_none());
     mistakes.add(Mistake::Rank, at.is_some() && model.rank() == 0);
     at.filter(|_| model.rank() > 0)
@@ -75,7 +75,7 @@ fn to_i64(size: usize) -> i64 {
     i64::try_from(size).unwrap()
 }
 
-fn slice(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn slice(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let dim = walk.random_dim(base.model.rank());
     let end = |walk: &mut RandomWalk| (!walk.random.once_in(3)).then(|| walk.random.integer_between(-5, 5));
     let (start, end) = (end(walk), end(walk));
@@ -93,13 +93,13 @@ fn slice(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::slice.Tensor", mistakes, model, move |base| aten::slice(base, dim, start, end, step))
 }
 
-fn select(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn select(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let (dim, place) = (walk.random_dim(base.model.rank()), walk.random.integer_between(-3, 3));
     let mut mistakes = Mistakes::default();
     let at = checked_dim(&mut mistakes, &base.model, dim);
     let model = at.and_then(|at| {
         let size = base.model.sizes[at];
-        let chosen = index(place, size).filter(|_| size > 0);
+        let chosen = dim_index(place, size).filter(|_| size > 0);
         mistakes.add(Mistake::Index, chosen.is_none());
         let mut sizes = base.model.sizes.clone();
         sizes.remove(at);
@@ -108,7 +108,7 @@ fn select(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::select.int", mistakes, model, move |base| aten::select_int(base, dim, place))
 }
 
-fn narrow(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn narrow(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let dim = walk.random_dim(base.model.rank());
     let (start, count) =
         (walk.random.integer_between(-4, 4), walk.random.integer_between(0, 4) - i64::from(walk.random.once_in(12)));
@@ -127,7 +127,7 @@ fn narrow(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::narrow", mistakes, model, move |base| aten::narrow(base, dim, start, count))
 }
 
-fn transpose(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn transpose(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let (dim0, dim1) = (walk.random_dim(base.model.rank()), walk.random_dim(base.model.rank()));
     let (mistakes, model) = transposed(&base.model, dim0, dim1);
     ViewCall::new("aten::transpose.int", mistakes, model, move |base| aten::transpose_int(base, dim0, dim1))
@@ -135,7 +135,7 @@ fn transpose(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
 
 fn transposed(model: &Model, dim0: i64, dim1: i64) -> (Mistakes, Option<Model>) {
     let mut mistakes = Mistakes::default();
-    let pair = index(dim0, model.rank()).zip(index(dim1, model.rank()));
+    let pair = dim_index(dim0, model.rank()).zip(dim_index(dim1, model.rank()));
     mistakes.add(Mistake::Dim, pair.is_none());
     let turned = pair.map(|(a, b)| {
         let mut order: Vec<usize> = (0..model.rank()).collect();
@@ -156,7 +156,7 @@ fn reordered(model: &Model, order: &[usize]) -> Model {
     })
 }
 
-fn permute(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn permute(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let rank = base.model.rank();
     let mut order: Vec<usize> = (0..rank).collect();
     (1..rank).for_each(|i| order.swap(i, walk.random.below(i + 1)));
@@ -182,7 +182,7 @@ fn permute(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::permute", mistakes, model, move |base| aten::permute(base, &dims))
 }
 
-fn expand(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn expand(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let new = walk.random.below(2);
     let mut sizes = vec![0; new].iter().map(|_: &usize| walk.random.below(4)).collect::<Vec<_>>();
     sizes.extend(base.model.sizes.iter().map(|&size| if size == 1 { walk.random.below(4) } else { size }));
@@ -198,7 +198,7 @@ fn expand(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::expand", mistakes, model, move |base| aten::expand(base, &list, false))
 }
 
-fn view(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn view(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let count = base.model.positions.len();
     let mut sizes: Vec<usize> = Vec::new();
     let mut rest = count;
@@ -227,11 +227,11 @@ fn view(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::view", mistakes, Some(model), move |base| aten::view(base, &list))
 }
 
-fn squeeze(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn squeeze(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let rank = base.model.rank();
     let dim = (!walk.random.once_in(2)).then(|| walk.random_dim(rank));
     let mut mistakes = Mistakes::default();
-    let at = dim.and_then(|dim| index(dim, rank));
+    let at = dim.and_then(|dim| dim_index(dim, rank));
     mistakes.add(Mistake::Dim, dim.is_some() && at.is_none());
     let sizes = base.model.sizes.iter().enumerate();
     let kept = sizes.filter(|&(d, &size)| size != 1 || (dim.is_some() && at != Some(d))).map(|(_, &size)| size);
@@ -242,11 +242,11 @@ fn squeeze(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     }
 }
 
-fn unsqueeze(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn unsqueeze(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let rank = base.model.rank() + 1;
     let dim = walk.random_dim(rank);
     let mut mistakes = Mistakes::default();
-    let at = index(dim, rank);
+    let at = dim_index(dim, rank);
     mistakes.add(Mistake::Dim, at.is_none());
     let mut sizes = base.model.sizes.clone();
     sizes.insert(at.unwrap_or(0), 1);
@@ -254,11 +254,11 @@ fn unsqueeze(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
     ViewCall::new("aten::unsqueeze", mistakes, model, move |base| aten::unsqueeze(base, dim))
 }
 
-fn diagonal(walk: &mut RandomWalk, base: &Entry) -> ViewCall {
+fn diagonal(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let (model, rank) = (&base.model, base.model.rank());
     let (dim1, dim2, offset) = (walk.random_dim(rank), walk.random_dim(rank), walk.random.integer_between(-2, 2));
     let mut mistakes = Mistakes::default();
-    let pair = index(dim1, rank).zip(index(dim2, rank));
+    let pair = dim_index(dim1, rank).zip(dim_index(dim2, rank));
     mistakes.add(Mistake::Dim, pair.is_none());
     mistakes.add(Mistake::RepeatedDim, pair.is_some_and(|(a, b)| a == b));
     let shown = pair.filter(|(a, b)| a != b).map(|(a, b)| {

@@ -10,14 +10,14 @@ const POOL_SIZE: usize = 24;
 const MAX_ELEMENTS: usize = 64;
 const MAX_DIMS: usize = 5;
 
-pub(crate) struct Entry {
+pub(crate) struct PoolEntry {
     pub(crate) tensor: Tensor,
     pub(crate) model: Model,
 }
 
 pub(crate) struct RandomWalk {
     pub(crate) random: Random,
-    pub(crate) pool: Vec<Entry>,
+    pub(crate) pool: Vec<PoolEntry>,
     pub(crate) calls: u64,
     pub(crate) refused: u64,
 }
@@ -83,7 +83,7 @@ impl Mistakes {
     }
 
     /// Adds the mistakes of writing a tensor while others are read.
-    pub(crate) fn add_write(&mut self, this: &Entry, read: &[&Entry], held: Option<&HeldGuard>) {
+    pub(crate) fn add_write(&mut self, this: &PoolEntry, read: &[&PoolEntry], held: Option<&HeldGuard>) {
         self.add_in_use(&this.model, held);
         self.add(Mistake::SelfOverlap, this.model.has_overlap());
         for other in read {
@@ -97,7 +97,7 @@ impl Mistakes {
 
     fn add_in_use(&mut self, model: &Model, held: Option<&HeldGuard>) {
         let conflicts = held.is_some_and(|held| held.borrows(model));
-        // Without elements, a kernel need not take the tensor.
+        // A kernel need not borrow a tensor without elements.
         self.add(Mistake::InUse, conflicts && !model.positions.is_empty());
         self.add_possible(Mistake::InUse, conflicts);
     }
@@ -113,11 +113,11 @@ impl RandomWalk {
     }
 
     /// Returns another handle to a tensor of the pool.
-    pub(crate) fn handle(&self, at: usize) -> Entry {
-        Entry { tensor: self.pool[at].tensor.clone(), model: self.pool[at].model.clone() }
+    pub(crate) fn handle(&self, at: usize) -> PoolEntry {
+        PoolEntry { tensor: self.pool[at].tensor.clone(), model: self.pool[at].model.clone() }
     }
 
-    pub(crate) fn random_handle(&mut self) -> Entry {
+    pub(crate) fn random_handle(&mut self) -> PoolEntry {
         let at = self.random_index();
         self.handle(at)
     }
@@ -138,8 +138,8 @@ impl RandomWalk {
         self.random.integer_between(-count - beyond, count - 1 + beyond)
     }
 
-    pub(crate) fn add(&mut self, tensor: Tensor, model: Model) {
-        let entry = Entry { tensor, model };
+    pub(crate) fn add_to_pool(&mut self, tensor: Tensor, model: Model) {
+        let entry = PoolEntry { tensor, model };
         if entry.model.positions.len() > MAX_ELEMENTS || entry.model.rank() > MAX_DIMS {
             return;
         }
@@ -165,7 +165,7 @@ impl RandomWalk {
                 let mistake = mistake_of_error(operator, &error);
                 let is_made = mistakes.required.contains(&mistake) || mistakes.possible.contains(&mistake);
                 assert!(is_made, "{error}: the error is not among {mistakes:?}");
-                self.pool.iter().for_each(Entry::check);
+                self.pool.iter().for_each(PoolEntry::check);
                 None
             }
         }
@@ -180,14 +180,14 @@ impl RandomWalk {
 
     /// Checks that a result is correct, and adds it to the pool.
     pub(crate) fn check_and_add(&mut self, operator: &str, tensor: Tensor, model: Model) {
-        let entry = Entry { tensor, model };
-        assert!(entry.agrees(), "`{operator}` returned {:?}, not {:?}", entry.tensor, entry.model);
-        self.add(entry.tensor, entry.model);
+        let entry = PoolEntry { tensor, model };
+        assert!(entry.agrees_with_model(), "`{operator}` returned {:?}, not {:?}", entry.tensor, entry.model);
+        self.add_to_pool(entry.tensor, entry.model);
     }
 
     /// Checks all tensors that share this memory.
     pub(crate) fn check_memory(&self, model: &Model) {
-        self.pool.iter().filter(|entry| entry.model.shares_memory_with(model)).for_each(Entry::check);
+        self.pool.iter().filter(|entry| entry.model.shares_memory_with(model)).for_each(PoolEntry::check);
     }
 
     /// Checks all tensors, and that two tensors share memory exactly if their models do.
@@ -201,12 +201,12 @@ impl RandomWalk {
     }
 }
 
-impl Entry {
+impl PoolEntry {
     fn check(&self) {
-        assert!(self.agrees(), "{:?} should be {:?}", self.tensor, self.model);
+        assert!(self.agrees_with_model(), "{:?} should be {:?}", self.tensor, self.model);
     }
 
-    fn agrees(&self) -> bool {
+    fn agrees_with_model(&self) -> bool {
         let (tensor, model) = (&self.tensor, &self.model);
         tensor.dtype() == model.dtype
             && tensor.sizes() == model.size_list()
@@ -228,7 +228,7 @@ fn mistake_of_error(operator: &str, error: &Error) -> Mistake {
 }
 
 /// Returns a dimension as an index; `None` if it is out of range. A tensor without dimensions accepts 0 and -1.
-pub(crate) fn index(dim: i64, rank: usize) -> Option<usize> {
+pub(crate) fn dim_index(dim: i64, rank: usize) -> Option<usize> {
     let count = i64::try_from(rank.max(1)).unwrap();
     let wrapped = if dim < 0 { dim + count } else { dim };
     (0..count).contains(&wrapped).then(|| usize::try_from(wrapped).unwrap())

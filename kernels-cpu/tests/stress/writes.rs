@@ -3,9 +3,9 @@
 use dispatch_runtime::{DType, Result, Scalar, Tensor};
 
 use crate::guards::call_while_held;
-use crate::model::{Model, broadcast, kind, promoted, wrap_if_exact, wrap_to_dtype};
+use crate::model::{Model, broadcast, dtype_kind, promoted, wrap_if_exact, wrap_to_dtype};
 use crate::steps::apply_binary;
-use crate::walk::{Entry, Mistake, Mistakes, RandomWalk};
+use crate::walk::{Mistake, Mistakes, PoolEntry, RandomWalk};
 
 /// An elementwise operator that writes a tensor: its name, the operator, and its model. It writes the first of two operands, or `out`.
 type InPlaceOperator = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
@@ -35,7 +35,7 @@ impl RandomWalk {
     }
 
     /// Returns a tensor that shares memory with a tensor of the pool.
-    fn handle_sharing_memory(&mut self, at: usize) -> Entry {
+    fn handle_sharing_memory(&mut self, at: usize) -> PoolEntry {
         let model = &self.pool[at].model;
         let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
         let all: Vec<usize> = all.map(|(i, _)| i).collect();
@@ -43,7 +43,7 @@ impl RandomWalk {
         self.handle(chosen)
     }
 
-    fn compute_in_place(&mut self, at: usize, other: &Entry) {
+    fn compute_in_place(&mut self, at: usize, other: &PoolEntry) {
         let held = self.random_guard();
         let (operator, call, f) = self.random.choose(&IN_PLACE_OPERATORS);
         let this = &self.pool[at];
@@ -53,7 +53,7 @@ impl RandomWalk {
         let common = promoted(&[&this.model, &other.model]);
         let has_bool = this.model.dtype == DType::Bool || other.model.dtype == DType::Bool;
         let subtracts_bool = has_bool && operator == "aten::sub_.Tensor";
-        mistakes.add(Mistake::DType, subtracts_bool || kind(common) > kind(this.model.dtype));
+        mistakes.add(Mistake::DType, subtracts_bool || dtype_kind(common) > dtype_kind(this.model.dtype));
         let sizes = broadcast(&this.model.sizes, &other.model.sizes);
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         mistakes.add(Mistake::Sizes, sizes.is_some_and(|sizes| sizes != this.model.sizes));
@@ -62,7 +62,7 @@ impl RandomWalk {
         self.check_write(operator, at, &mistakes, result, &elements);
     }
 
-    fn copy_into(&mut self, at: usize, src: &Entry) {
+    fn copy_into(&mut self, at: usize, src: &PoolEntry) {
         let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
@@ -76,7 +76,7 @@ impl RandomWalk {
         self.check_write("aten::copy_", at, &mistakes, result, &elements);
     }
 
-    fn fill_with(&mut self, at: usize, value: &Entry) {
+    fn fill_with(&mut self, at: usize, value: &PoolEntry) {
         let held = self.random_guard();
         let this = &self.pool[at];
         let mut mistakes = Mistakes::default();
@@ -132,7 +132,7 @@ impl RandomWalk {
         let mut mistakes = Mistakes::default();
         mistakes.add_read(&a.model, held.as_ref());
         mistakes.add_read(&b.model, held.as_ref());
-        mistakes.add(Mistake::DType, kind(common) > kind(out.model.dtype));
+        mistakes.add(Mistake::DType, dtype_kind(common) > dtype_kind(out.model.dtype));
         mistakes.add(Mistake::Broadcast, sizes.is_none());
         // An `out` without elements is resized to the result.
         let is_empty = out.model.positions.is_empty() && out.model.rank() <= 1;

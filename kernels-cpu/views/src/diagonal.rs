@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, operands};
 
 use engine::allocation::to_usize;
-use engine::data_movement::{BasePointer, GRAIN, copy};
+use engine::data_movement::{BasePointer, GRAIN_SIZE, copy};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::parallel_for;
 
@@ -40,7 +40,7 @@ fn copy_with_zeros(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> 
     nest.visit_rows(0, nest.count(), |[offset], count| {
         for matrix in 0..count {
             let offset = offset + step * matrix.cast_signed();
-            parallel_for(0..rows, (GRAIN / to_usize(cols)).max(1), |rows| {
+            parallel_for(0..rows, (GRAIN_SIZE / to_usize(cols)).max(1), |rows| {
                 for row in rows {
                     let row = i64::try_from(row).unwrap_or(0);
                     let (zeros, first) = (zeros(row, cols), row * strides[rank - 2]);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 
-use super::{Axis, AxisOffsets, CACHE_LINE_ELEMENTS, GRAIN, MIN_DIVIDED_SIZE, PREFETCH_DISTANCE};
+use super::{Axis, AxisOffsets, CACHE_LINE_ELEMENTS, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_DISTANCE};
 use crate::thread_pool::{parallel_for, threads_here};
 
 /// The dimensions of a copy, from outermost to innermost.
@@ -90,11 +90,11 @@ impl CopyNest {
     /// Visits all rows, divided among threads. Rows that may write the same elements are visited in order by one thread.
     pub(super) fn visit_in_parallel(&self, visit: &(dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
-        if self.count <= GRAIN || threads_here() == 1 || !self.writes_are_disjoint() {
+        if self.count <= GRAIN_SIZE || threads_here() == 1 || !self.writes_are_disjoint() {
             return self.visit_rows(&sizes, 0..self.count, visit);
         }
         if !self.axes.iter().any(|axis| is_table(&axis.to)) {
-            return parallel_for(0..self.count, GRAIN, |piece| self.visit_rows(&sizes, piece, visit));
+            return parallel_for(0..self.count, GRAIN_SIZE, |piece| self.visit_rows(&sizes, piece, visit));
         }
         let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].has_table());
         let Some(divided_dim) = strided.max_by_key(|&dim| (self.axes[dim].size.min(MIN_DIVIDED_SIZE), Reverse(dim)))
@@ -103,7 +103,7 @@ impl CopyNest {
         };
         let (least, others) =
             (if divided_dim + 1 == sizes.len() { CACHE_LINE_ELEMENTS } else { 1 }, self.count / sizes[divided_dim]);
-        let grain = sizes[divided_dim].div_ceil(threads_here()).max(GRAIN / others).max(least);
+        let grain = sizes[divided_dim].div_ceil(threads_here()).max(GRAIN_SIZE / others).max(least);
         parallel_for(0..sizes[divided_dim], grain, |piece| {
             let mut sizes = sizes.clone();
             sizes[divided_dim] = piece.len();
@@ -249,7 +249,7 @@ mod tests {
         let shifted = add_ones(many + 2, &[listed(vec![0, 1, 2], many), strided(many, 1, 1)]);
         assert!(shifted[2..shifted.len() - 2].iter().all(|&sum| sum == 3));
         assert_eq!((shifted[0], shifted[1]), (1, 2));
-        // Separate rows, one of them added twice.
+        // Several rows of the result, and one row to which ones are added twice.
         let rows = add_ones(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
         let [first, second, third] = [0, 1, 2].map(|row| &rows[row * 200_000..][..200_000]);
         assert!(first.iter().all(|&x| x == 2) && second.iter().all(|&x| x == 0) && third.iter().all(|&x| x == 1));

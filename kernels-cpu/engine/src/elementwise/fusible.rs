@@ -52,7 +52,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
     }
 }
 
-/// Applies `f` to every element.
+/// Applies `f` to every element of contiguous inputs.
 ///
 /// # Safety
 ///
@@ -76,7 +76,7 @@ unsafe fn apply_to_each<C: Element, R, const N: usize>(
             inputs[k] = inputs[k].wrapping_add(size_of::<C>());
             k += 1;
         }
-        // SAFETY: all were written.
+        // SAFETY: all elements of the array were written.
         out.write(f(unsafe { (&raw const elements).cast::<[C; N]>().read() }));
     }
 }
@@ -124,7 +124,7 @@ pub struct BoundLoop {
 }
 
 impl BoundLoop {
-    /// Returns the loop for a fresh result of `O`; `None` if it has no loop for these dtypes.
+    /// Returns the loop of the operator `O` for a fresh result; `None` if it has no loop for these dtypes.
     pub fn of_operator<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
         PointwiseOperator::of_operator::<O, O>().bind(inputs, loops)
     }
@@ -148,7 +148,7 @@ impl PointwiseOperator {
             kernel_loop.map(|kernel_loop| (kernel_loop, kept_operand))
         };
         let fits_i32 = super::fits_i32(common, inputs.iter().map(|input| input.dtype()));
-        let narrow_loop = if fits_i32 { kernel_loop(super::NARROW) } else { None };
+        let narrow_loop = if fits_i32 { kernel_loop(super::NARROW_INTEGER_DTYPE) } else { None };
         let (kernel_loop, kept_operand) = narrow_loop.or_else(|| kernel_loop(crate::convert::compute_dtype(common)))?;
         let compute_dtype = kernel_loop.compute_dtype;
         let rounding = NarrowRounding::for_dtype(compute_dtype, common);
@@ -166,7 +166,7 @@ impl PointwiseOperator {
     }
 }
 
-/// The rule by which this backend fuses an operator's kernel into a pass.
+/// The rule for how this backend fuses an operator's kernel into a pass.
 pub struct FusionRule {
     kernel: RuleKernel,
     /// Binds the kernel's loop to arguments; `None` if it has no such loop. Each tensor has the dtype and rank of the later one, a size of
@@ -184,7 +184,7 @@ pub enum RuleKernel {
 }
 
 impl FusionRule {
-    /// Returns a rule for a kernel.
+    /// Returns the fusion rule of a kernel.
     pub const fn new(kernel: RuleKernel, bind: fn(&mut [Value]) -> Option<BoundLoop>) -> Self {
         Self { kernel, bind }
     }

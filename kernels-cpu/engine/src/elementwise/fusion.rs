@@ -15,11 +15,11 @@ use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Te
 
 use super::fusible::Loop;
 use super::loop_nest::LoopNest;
-use super::operands::{Block, ElementPath, GRAIN};
+use super::operands::{Block, ElementPath, GRAIN_SIZE};
 use crate::thread_pool;
 
 /// The number of elements of a tile: small enough that a dozen tiles stay in the L1 cache while the processor prefetches the next ones.
-const TILE: usize = 512;
+const TILE_ELEMENTS: usize = 512;
 
 /// The most inputs of a loop, and of all operations of a run together.
 const MAX_INPUTS: usize = 24;
@@ -42,7 +42,7 @@ struct FusedPass {
     uniform_inputs: Vec<UniformInput>,
     /// Inputs that are broadcast to the results' sizes.
     broadcast_inputs: Vec<BroadcastInput>,
-    calls: Vec<Call>,
+    calls: Vec<LoopCall>,
     results: Vec<DType>,
     /// The size of a thread's memory for tiles.
     tile_bytes: usize,
@@ -51,7 +51,7 @@ struct FusedPass {
 /// The offset of a tile in a thread's memory, in bytes.
 type TileOffset = usize;
 
-/// The location of a call's input or result.
+/// The location of the elements of a call's input or result.
 #[derive(Clone, Copy)]
 enum Location {
     Input(usize),
@@ -59,7 +59,7 @@ enum Location {
     Tile(TileOffset),
 }
 
-struct Call {
+struct LoopCall {
     kernel_loop: Box<dyn Loop>,
     inputs: Vec<CallOperand>,
     out: CallOperand,
@@ -68,7 +68,7 @@ struct Call {
 /// One input or result of a call.
 struct CallOperand {
     location: Location,
-    /// The size of an element there.
+    /// The size of an element at this location.
     size: usize,
     path: ElementPath,
     /// The tile for the converted elements, if a conversion is needed.
@@ -133,14 +133,14 @@ impl dispatch_runtime::FusedKernel for FusedPass {
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
         let nests: Vec<LoopNest<2>> = self.broadcast_inputs.iter().map(|input| self.broadcast_nest(input)).collect();
-        thread_pool::parallel_for(0..self.result_count(), GRAIN, |part| {
+        thread_pool::parallel_for(0..self.result_count(), GRAIN_SIZE, |part| {
             let mut tiles = TileBuffers::new(self.tile_bytes);
             // SAFETY: inputs match their specs, results have the pass's number and sizes, no other thread has this part of them, and the
             // tiles are those of this pass.
             unsafe {
                 self.uniform_inputs.iter().for_each(|uniform| uniform.fill_tile(&pointers, &mut tiles));
-                for start in part.clone().step_by(TILE) {
-                    let count = TILE.min(part.end - start);
+                for start in part.clone().step_by(TILE_ELEMENTS) {
+                    let count = TILE_ELEMENTS.min(part.end - start);
                     for (input, nest) in self.broadcast_inputs.iter().zip(&nests) {
                         input.fill_tile(nest, &pointers, &mut tiles, start, count);
                     }
@@ -218,8 +218,8 @@ impl UniformInput {
             UniformSource::Input(input) => pointers.inputs[*input].cast_const(),
             UniformSource::Scalar(ElementBytes(bytes)) => bytes.as_ptr(),
         };
-        // SAFETY: there is one element, and a tile has room for `TILE` of the loop's elements.
-        unsafe { self.path.load(from, 0, to, TILE, &mut tiles.rounding_buffer) };
+        // SAFETY: there is one element, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
+        unsafe { self.path.load(from, 0, to, TILE_ELEMENTS, &mut tiles.rounding_buffer) };
     }
 }
 
@@ -241,7 +241,7 @@ impl BroadcastInput {
         let mut filled = 0;
         nest.visit_rows(start, start + count, |[_, offset], count| {
             let to = to.wrapping_add(filled * self.path.size);
-            // SAFETY: the nest stays inside the input, and a tile has room for `TILE` of the loop's elements.
+            // SAFETY: the nest stays inside the input, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
             unsafe { self.path.load(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer) };
             filled += count;
         });
@@ -258,7 +258,7 @@ impl CallOperand {
     }
 }
 
-impl Call {
+impl LoopCall {
     /// # Safety
     ///
     /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.
@@ -269,7 +269,7 @@ impl Call {
             let mut at = operand.pointer(pointers, tiles, start);
             if !operand.path.direct {
                 let from = std::mem::replace(&mut at, tiles.tile_pointer(operand.conversion_tile));
-                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE`, including the conversion tile.
+                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE_ELEMENTS`, including the conversion tile.
                 unsafe { operand.path.load(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer) };
             }
             *pointer = at.cast_const();

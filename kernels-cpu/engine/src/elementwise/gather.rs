@@ -32,7 +32,7 @@ unsafe fn copy_strided<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: is
     }
     if step == 0 {
         if count > 0 {
-            // SAFETY: there is an element.
+            // SAFETY: there is at least one element.
             let element = unsafe { from.cast::<T>().read() };
             vectorised(
                 #[inline(always)]

@@ -56,7 +56,7 @@ impl<const M: usize> LoopNest<M> {
         Self { dims }
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements that the nest visits.
     pub fn count(&self) -> usize {
         self.dims.iter().map(|(size, _)| size).product()
     }

@@ -16,19 +16,19 @@ use crate::thread_pool;
 use row_runner::{RowRunner, run_contiguous, run_in_place};
 
 /// The number of elements of a block, which fits the cache.
-pub(super) const BLOCK: usize = 1024;
-/// Rows shorter than this are gathered into blocks.
+pub(super) const BLOCK_ELEMENTS: usize = 1024;
+/// The row length below which several rows are gathered into one block.
 const SHORT_ROW: usize = 128;
 /// The fewest elements that are worth a thread.
-pub(super) const GRAIN: usize = 32 * 1024;
+pub(super) const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are copied to the stack for an in-place call.
 const MAX_STACK_COPY: usize = 16;
 
-/// The input of an operator's loop.
+/// The argument of an operator's loop: the operands of a call, or a place to store the loop for fusion.
 pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
     Call(CallOperands<'a, N>),
-    /// No operands: the loop is stored here, with the index of the operand that it [keeps](LoopInput::keep_full_precision).
+    /// No operands: the loop is stored in these references, with the index of the operand that it [keeps](LoopInput::keep_full_precision).
     Capture(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
@@ -46,11 +46,11 @@ pub struct CallOperands<'a, const N: usize> {
 
 /// A buffer for a block of elements of any type that loops compute in.
 #[repr(align(64))]
-pub(super) struct Block([MaybeUninit<u8>; BLOCK * 16]);
+pub(super) struct Block([MaybeUninit<u8>; BLOCK_ELEMENTS * 16]);
 
 impl Block {
     pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); BLOCK * 16])
+        Self([MaybeUninit::uninit(); BLOCK_ELEMENTS * 16])
     }
 
     fn as_mut_ptr(&mut self) -> *mut u8 {
@@ -68,7 +68,7 @@ impl<'a, const N: usize> LoopInput<'a, N> {
         Self::Call(CallOperands { out, inputs: operands.read(), common_dtype, kept_operand: None, are_alike })
     }
 
-    /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
+    /// Runs the operator's loop, which applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
     ///
     /// The loop is compiled once, for calls and for passes. The code around it is compiled once per number of operands.
     #[inline(always)]
@@ -123,7 +123,7 @@ impl<const N: usize> CallOperands<'_, N> {
         // read from a copy; no other input shares memory with it.
         unsafe {
             match (pointers.is_in_place(), count) {
-                (false, ..=GRAIN) => kernel_loop.run(pointers.out, &pointers.inputs, count),
+                (false, ..=GRAIN_SIZE) => kernel_loop.run(pointers.out, &pointers.inputs, count),
                 (false, _) => run_contiguous(count, result_dtype.size(), compute_dtype.size(), &pointers, kernel_loop),
                 (true, ..=MAX_STACK_COPY) => {
                     // Room for `MAX_STACK_COPY` elements of the largest type.
@@ -174,17 +174,17 @@ impl<const N: usize> CallOperands<'_, N> {
         let nest = LoopNest::new(sizes, geometries);
         if let Some(transposed) = tiles::transposed_inputs(&nest, inputs) {
             let (groups, elements) = tiles::row_groups(&nest);
-            thread_pool::parallel_for(0..groups, GRAIN.div_ceil(elements), |part| {
-                // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own groups.
+            thread_pool::parallel_for(0..groups, GRAIN_SIZE.div_ceil(elements), |part| {
+                // SAFETY: the nest is that of these operands, and each thread has its own groups.
                 unsafe { RowRunner::new(out, inputs, kernel_loop).run_tiled(&nest, transposed, part) };
             });
             return;
         }
         let count = nest.count();
-        thread_pool::parallel_for(0..count, GRAIN, |part| {
+        thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
             let mut row_runner = RowRunner::new(out, inputs, kernel_loop);
             let (length, steps) = nest.row();
-            // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own elements.
+            // SAFETY: the nest is that of these operands, and each thread has its own elements.
             unsafe {
                 if length < SHORT_ROW && nest.count() > length {
                     row_runner.run_gathered(&nest, part);

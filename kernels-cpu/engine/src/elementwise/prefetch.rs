@@ -10,7 +10,7 @@ pub fn for_reading(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(CACHE_LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, for every address.
+        // SAFETY: a prefetch is a hint, and any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -23,7 +23,7 @@ pub fn for_writing(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(CACHE_LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        // SAFETY: a hint, for every address.
+        // SAFETY: a prefetch is a hint, and any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(start.wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

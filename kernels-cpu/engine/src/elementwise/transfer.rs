@@ -11,7 +11,7 @@ use crate::data_movement::BasePointer;
 use crate::thread_pool;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 
 /// Copies the elements of the tensor that is read to the tensor that is written, converted and broadcast.
 pub fn transfer(operands: &Operands<'_, 1, 1>) {
@@ -29,7 +29,7 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
     let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
-    thread_pool::parallel_for(0..nest.count(), GRAIN, |part| {
+    thread_pool::parallel_for(0..nest.count(), GRAIN_SIZE, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.visit_rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (to.byte_offset(to_offset), from.byte_offset(from_offset));

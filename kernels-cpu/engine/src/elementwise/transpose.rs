@@ -12,11 +12,11 @@ use crate::thread_pool::parallel_for;
 /// Bytes that a tile reads or writes at once.
 const LINE_BYTES: usize = 128;
 
-/// Dimensions that are shorter than this are copied row by row.
+/// The fewest elements of a dimension that is copied in tiles; shorter ones are copied row by row.
 const MIN_DIM_SIZE: usize = 8;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 
 /// The two dimensions of the tiles, one innermost in the written and one in the read operand, and all other dimensions.
 pub(super) struct TransposeTiles {
@@ -76,7 +76,7 @@ impl TransposeTiles {
             let from = from.byte_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
             TileLocation { to, from, columns, rows }
         };
-        parallel_for(0..count, (GRAIN / (side * side)).max(1), |piece| {
+        parallel_for(0..count, (GRAIN_SIZE / (side * side)).max(1), |piece| {
             let mut tile = vec![[0_u8; SIZE]; side * side];
             let mut here = tile_location(piece.start);
             for number in piece {

@@ -1,6 +1,6 @@
 //! Integer matrix products. A few rows and a block of columns of `C` are computed at a time, in registers and the L1 cache.
 
-use super::{GRAIN, Matrix, MatrixMut, entry::Accumulator, store_entry};
+use super::{GRAIN_SIZE, Matrix, MatrixMut, entry::Accumulator, store_entry};
 use crate::math::vectorised;
 use crate::thread_pool;
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ pub(super) fn product<T: Accumulator>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, 
             }
         })
         .collect();
-    let grain = GRAIN.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(BLOCK_ROWS);
+    let grain = GRAIN_SIZE.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(BLOCK_ROWS);
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(BLOCK_ROWS) {
             let height = BLOCK_ROWS.min(rows.end - row);

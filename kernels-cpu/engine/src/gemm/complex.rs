@@ -3,7 +3,7 @@
 //! The real and the imaginary parts of a complex matrix are real matrices in the same memory, with doubled strides.
 
 use super::floating_point::{self, HasMicroKernel};
-use super::{GRAIN, Matrix, MatrixMut, entry::EntryImpl, store_entry};
+use super::{GRAIN_SIZE, Matrix, MatrixMut, entry::EntryImpl, store_entry};
 use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use num_complex::Complex;
@@ -28,7 +28,7 @@ pub(super) fn product<T: HasMicroKernel>(
     add(&mut real, T::ZERO.minus(T::ONE), [1, 1], false);
     add(&mut imaginary, T::ONE, [0, 1], true);
     add(&mut imaginary, T::ONE, [1, 0], false);
-    thread_pool::parallel_for(0..rows, GRAIN.div_ceil(columns), |piece| {
+    thread_pool::parallel_for(0..rows, GRAIN_SIZE.div_ceil(columns), |piece| {
         for row in piece {
             for column in 0..columns {
                 let at = row * columns + column;

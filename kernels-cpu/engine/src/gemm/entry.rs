@@ -20,14 +20,14 @@ pub trait Entry: EntryImpl {}
 
 impl<T: EntryImpl> Entry for T {}
 
-/// The implementation of [`Entry`]. Not public API: the module is private, so no other crate can implement it.
+/// The methods that [`Entry`] types implement. Not public API: the module is private, so no other crate can implement it.
 pub trait EntryImpl: Element {
     type Sum: Accumulator;
 
     fn widen(self) -> Self::Sum;
     fn narrow(sum: Self::Sum) -> Self;
 
-    /// Returns the same slice as sums, if the two types are equal.
+    /// Returns entries as a slice of `Sum`, if that is the entries' own type.
     fn as_sums(_: &[Self]) -> Option<&[Self::Sum]> {
         None
     }
@@ -87,13 +87,13 @@ inlined! {
         type Sum = f32;
         fn widen(self) -> f32 = {
             /// 2 to the power 112, the difference of the exponent biases. The multiplication also converts subnormal numbers correctly.
-            const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
-            const INFINITY: u32 = 0x7c00 << 13;
-            const EXPONENT: u32 = 0xff << 23;
+            const REBIAS_FACTOR: f32 = f32::from_bits((127 + 112) << 23);
+            const INFINITY_BITS: u32 = 0x7c00 << 13;
+            const EXPONENT_MASK: u32 = 0xff << 23;
             let bits = u32::from(self.to_bits());
             let magnitude = (bits & 0x7fff) << 13;
-            let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
-            let magnitude = if magnitude >= INFINITY { magnitude | EXPONENT } else { finite };
+            let finite = (f32::from_bits(magnitude) * REBIAS_FACTOR).to_bits();
+            let magnitude = if magnitude >= INFINITY_BITS { magnitude | EXPONENT_MASK } else { finite };
             f32::from_bits(magnitude | (bits & 0x8000) << 16)
         };
         fn narrow(sum: f32) -> Self = Self::from_f32(sum);

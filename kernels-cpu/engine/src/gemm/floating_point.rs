@@ -6,7 +6,7 @@
 //! decisions are made here that the crates cannot make. Packing is left out if the operand's columns are close enough to be read in place.
 //! And a small result is transposed instead of a large operand.
 
-use super::{GRAIN, Matrix, MatrixMut, entry::Accumulator};
+use super::{GRAIN_SIZE, Matrix, MatrixMut, entry::Accumulator};
 use crate::thread_pool;
 use gemm_common::Parallelism;
 use gemm_common::gemm as settings;
@@ -56,7 +56,7 @@ impl HasMicroKernel for f64 {
     }
 }
 
-/// The size of a piece is a multiple of this: the longest side of a micro-kernel's tile, for the smallest entries.
+/// The number of which the size of a piece is a multiple: the longest side of a micro-kernel's tile, for the smallest entries.
 const PIECE_MULTIPLE: usize = 64;
 
 /// The number of pieces per thread: more than one, so that other threads can help a delayed one.
@@ -95,11 +95,12 @@ fn transposed_result<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_
     let into =
         MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("the buffer has an element for each entry");
     column_major_product(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
-    thread_pool::parallel_for(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
+    thread_pool::parallel_for(0..columns, (GRAIN_SIZE / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
             for (block, lines) in sums.chunks(TILE * columns).enumerate() {
-                // Column by column, so that every cache line of `C` is written at once, even if many of them share a set of the cache.
+                // Transposes column by column, so that every cache line of `C` is written at once, even if many of them share a set of the
+                // cache.
                 for column in first..first + width {
                     for (row, line) in lines.chunks_exact(columns).enumerate() {
                         let sum = line[column];
@@ -139,7 +140,7 @@ fn column_major_product<T: HasMicroKernel>(
 ) {
     let inner = a.columns;
     let threads = thread_pool::threads_here();
-    let useful_pieces = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
+    let useful_pieces = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN_SIZE;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES_PER_THREAD } else { 1 };
     let pieces = if threads == 1 { 1 } else { (threads * again).min(useful_pieces.max(1)) };

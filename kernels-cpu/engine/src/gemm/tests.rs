@@ -9,7 +9,7 @@ use proptest::prelude::*;
 trait TestEntry: Entry {
     fn from_int(value: i64) -> Self;
     fn sum_from_int(value: i64) -> Self::Sum;
-    /// Returns a value that spoils the result if it is read.
+    /// Returns a value that makes the result wrong if a product reads it.
     fn poison() -> Self;
 }
 
@@ -81,7 +81,7 @@ fn required_length(sizes: [usize; 2], strides: [usize; 2]) -> usize {
 }
 
 #[derive(Clone, Debug)]
-struct Case {
+struct ProductCase {
     sizes: [usize; 3],
     layouts: [Layout; 3],
     alpha: i64,
@@ -102,12 +102,12 @@ fn random_size() -> impl Strategy<Value = usize> {
     prop_oneof![1 => 0..2_usize, 4 => 1..20_usize, 4 => 20..140_usize]
 }
 
-fn random_case() -> impl Strategy<Value = Case> {
+fn random_case() -> impl Strategy<Value = ProductCase> {
     (
         ([random_size(), random_size(), random_size()], (read_layout(), read_layout(), written_layout())),
         (-2..3_i64, -2..3_i64, 1..4_usize, 0..1000_i64),
     )
-        .prop_map(|((sizes, (a, b, c)), (alpha, beta, threads, seed))| Case {
+        .prop_map(|((sizes, (a, b, c)), (alpha, beta, threads, seed))| ProductCase {
             sizes,
             layouts: [a, b, c],
             alpha,
@@ -129,8 +129,8 @@ fn test_numbers(seed: i64, length: usize) -> Vec<i64> {
 }
 
 #[expect(clippy::many_single_char_names, reason = "the usual names of the sizes of a matrix product")]
-fn check<T: TestEntry>(case: &Case) {
-    let Case { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
+fn check_product<T: TestEntry>(case: &ProductCase) {
+    let ProductCase { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
     set_num_threads(threads);
     let sizes = [[m, k], [k, n], [m, n]];
     let strides: [_; 3] = std::array::from_fn(|index| layouts[index].strides(sizes[index]));
@@ -176,17 +176,17 @@ proptest! {
 
     #[test]
     fn products_equal_their_definition(case in random_case()) {
-        check::<f32>(&case);
-        check::<f64>(&case);
-        check::<f16>(&case);
-        check::<bf16>(&case);
-        check::<Complex32>(&case);
-        check::<Complex64>(&case);
-        check::<u8>(&case);
-        check::<i8>(&case);
-        check::<i16>(&case);
-        check::<i32>(&case);
-        check::<i64>(&case);
+        check_product::<f32>(&case);
+        check_product::<f64>(&case);
+        check_product::<f16>(&case);
+        check_product::<bf16>(&case);
+        check_product::<Complex32>(&case);
+        check_product::<Complex64>(&case);
+        check_product::<u8>(&case);
+        check_product::<i8>(&case);
+        check_product::<i16>(&case);
+        check_product::<i32>(&case);
+        check_product::<i64>(&case);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dispatch_runtime::Arithmetic;
 use std::borrow::Cow;
 
 /// The fewest entries of the matrix that are worth a thread.
-const GRAIN: usize = 1 << 15;
+const GRAIN_SIZE: usize = 1 << 15;
 
 /// The number of rows whose sums are accumulated at a time.
 const BLOCK_ROWS: usize = 1024;
@@ -37,7 +37,7 @@ pub(super) fn product<T: EntryImpl>(
         || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen()).collect(),
         Cow::Borrowed,
     );
-    let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_COLUMN_ROWS });
+    let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_COLUMN_ROWS });
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(BLOCK_ROWS) {
             let height = BLOCK_ROWS.min(rows.end - row);

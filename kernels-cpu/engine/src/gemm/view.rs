@@ -83,7 +83,8 @@ fn has_distinct_entries<const D: usize>(sizes: [usize; D], strides: [usize; D]) 
     })
 }
 
-/// Converts a stride of a checked view. If it does not fit, its dimension has at most one entry, and the stride is never used.
+/// Converts a stride of a checked view to `isize`. If the stride does not fit, its dimension has at most one entry, and the stride is never
+/// used.
 fn stride_to_isize(stride: usize) -> isize {
     isize::try_from(stride).unwrap_or(0)
 }

@@ -8,7 +8,7 @@ use crate::thread_pool;
 use dispatch_runtime::DType;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 1 << 15;
+const GRAIN_SIZE: usize = 1 << 15;
 
 /// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
 /// widening some elements again is negligible.
@@ -41,7 +41,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                     a,
                     b,
                     beta,
-                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS),
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS_MESSAGE),
                 );
             }
             // SAFETY: blocks do not overlap.
@@ -50,13 +50,13 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
     }
 }
 
-const BUFFER_FITS: &str = "the buffer holds the largest block";
+const BUFFER_FITS_MESSAGE: &str = "the buffer holds the largest block";
 
 /// Writes rounded sums to `C`, added to `beta` times its entries.
 fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
-    thread_pool::parallel_for(0..c.rows, GRAIN.div_ceil(columns), |rows| {
+    thread_pool::parallel_for(0..c.rows, GRAIN_SIZE.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
@@ -83,15 +83,15 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
-    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS);
+    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
     let convert = conversion(T::DTYPE, DType::F32);
-    thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
+    thread_pool::parallel_for(0..lines.rows, GRAIN_SIZE.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.entry_pointer(row, 0).cast(), into.entry_pointer(row, 0).cast());
             // SAFETY: both lines have as many entries, and every line is in one piece.
             unsafe { convert(from, byte_stride::<T>(lines.column_stride), to, byte_stride::<f32>(1), lines.columns) };
         }
     });
-    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS);
+    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
     if by_rows { wide } else { wide.transposed() }
 }

@@ -1,7 +1,7 @@
 //! Rarely used functions, computed in `f64`, one element at a time.
 
 use super::float::Float;
-use crate::compute::Precision;
+use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 pub(super) trait DoublePrecision: Float {
@@ -21,12 +21,12 @@ inlined! {
 }
 
 impl DoublePrecision for f64 {
-    /// From `libm`, because the standard library's `ln_gamma` is unstable.
+    /// Calls the crate `libm`, because the standard library's `ln_gamma` is unstable.
     fn lgamma(self) -> Self {
         libm::lgamma(self)
     }
 
-    /// Steps up by the recurrence to the range of the asymptotic series. Negative arguments are reflected first.
+    /// Increases the argument by the recurrence to the range of the asymptotic series. Negative arguments are reflected first.
     fn digamma(self) -> Self {
         if self == 0.0 {
             return Self::INFINITY.copysign(-self);
@@ -63,7 +63,7 @@ impl DoublePrecision for f64 {
         sign * libm::tgamma(s) * zeta(s, self)
     }
 
-    /// A closed form correct to three digits, refined by three steps that each triple the digits.
+    /// Evaluates a closed form correct to three digits, and refines the result by three steps that each triple the digits.
     #[expect(clippy::float_cmp, reason = "the poles are exact")]
     fn erfinv(self) -> Self {
         let a = self.abs();
@@ -91,7 +91,7 @@ pub fn zeta(s: f64, x: f64) -> f64 {
     if s < 1.0 {
         return f64::NAN;
     }
-    // A pole gives infinity even if the other argument is NaN.
+    // At a pole the result is infinity even if the other argument is NaN.
     if s == 1.0 || x <= 0.0 && (x == x.floor() || s.is_infinite()) {
         return f64::INFINITY;
     }
@@ -107,7 +107,7 @@ pub fn zeta(s: f64, x: f64) -> f64 {
 
 /// Returns the zeta function of a positive `x`: term by term up to the range of the Euler-Maclaurin series.
 fn zeta_of_positive(s: f64, x: f64) -> f64 {
-    const SERIES: [f64; 6] = [
+    const SERIES_COEFFICIENTS: [f64; 6] = [
         1.0 / 12.0,
         -1.0 / 720.0,
         1.0 / 30_240.0,
@@ -115,7 +115,7 @@ fn zeta_of_positive(s: f64, x: f64) -> f64 {
         1.0 / 47_900_160.0,
         -691.0 / 1_307_674_368_000.0,
     ];
-    // PyTorch returns NaN instead of these limits.
+    // Like PyTorch, returns NaN for infinite arguments, not the limit of the function.
     if x.is_infinite() || s.is_infinite() && x > 1.0 {
         return f64::NAN;
     }
@@ -131,7 +131,7 @@ fn zeta_of_positive(s: f64, x: f64) -> f64 {
     }
     sum += term * (x / (s - 1.0) + 0.5);
     let (mut rising, mut next) = (term * s / x, s + 1.0);
-    for factor in SERIES {
+    for factor in SERIES_COEFFICIENTS {
         sum += factor * rising;
         rising *= next * (next + 1.0) / (x * x);
         next += 2.0;

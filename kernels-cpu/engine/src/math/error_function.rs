@@ -36,7 +36,7 @@ impl ErrorFunction for f32 {
             0.000_292_198_1,
         );
         let far = 1.0 - approximate_exp2(power);
-        // NaN takes the polynomial.
+        // The polynomial is also evaluated for NaN, and returns NaN.
         (if a > 0.85 { far } else { near }).copysign(self)
     }
 

@@ -12,7 +12,7 @@ pub(super) trait Exponential: Float {
     /// `e^x` is zero below `UNDERFLOW_LIMIT` and infinite above `OVERFLOW_LIMIT`.
     const UNDERFLOW_LIMIT: Self;
     const OVERFLOW_LIMIT: Self;
-    /// Below this `e^x` may be denormal.
+    /// The argument below which `e^x` may be denormal.
     const DENORMAL_LIMIT: Self;
     /// A power of two that makes every denormal normal.
     const DENORMAL_SHIFT: Self;

@@ -5,7 +5,7 @@
 
 use std::ops::Rem;
 
-use crate::compute::Precision;
+use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 /// Evaluates a polynomial, lowest coefficient first.
@@ -30,12 +30,12 @@ pub(super) use poly;
 ///
 /// [`mul_add`](Self::mul_add) computes a product and a sum with one rounding, in one instruction if the machine has it. Otherwise, or
 /// outside of [`vectorised`](super::vectorised), it calls the library, which is slow but rounds alike.
-pub(super) trait Float: Precision + Rem<Output = Self> {
+pub(super) trait Float: AnyFloat + Rem<Output = Self> {
     const INFINITY: Self;
     const NAN: Self;
     /// The smallest normal number: below it the relative spacing grows.
     const MIN_POSITIVE: Self;
-    /// The distance between one and the next number.
+    /// The distance between one and the next larger number.
     const EPSILON: Self;
     /// A number that, when added, rounds to an integer and moves that integer to the lowest bits of the sum.
     const ROUNDING_SHIFT: Self;
@@ -52,13 +52,13 @@ pub(super) trait Float: Precision + Rem<Output = Self> {
     /// Returns `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
     fn exponent_and_mantissa(self) -> (Self, Self);
 
-    /// Returns the smaller value; `self` if it is NaN.
+    /// Returns the smaller of `self` and `limit`, or NaN if `self` is NaN.
     #[inline(always)]
     fn at_most(self, limit: Self) -> Self {
         if self > limit { limit } else { self }
     }
 
-    /// Returns the larger value; `self` if it is NaN.
+    /// Returns the larger of `self` and `limit`, or NaN if `self` is NaN.
     #[inline(always)]
     fn at_least(self, limit: Self) -> Self {
         if self < limit { limit } else { self }

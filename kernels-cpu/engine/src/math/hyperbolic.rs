@@ -9,7 +9,7 @@ pub(super) trait Hyperbolic: Exponential {
 }
 
 impl Hyperbolic for f32 {
-    /// NaN takes the polynomial.
+    /// The polynomial is also evaluated for NaN, and returns NaN.
     #[inline(always)]
     fn tanh(self) -> Self {
         let a = self.abs();

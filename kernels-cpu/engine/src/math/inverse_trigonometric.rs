@@ -12,7 +12,7 @@ pub(super) trait InverseTrigonometric: Float {
 
 #[expect(clippy::cast_possible_truncation, reason = "the wider functions are rounded")]
 impl InverseTrigonometric for f32 {
-    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` from a half on, as does [`acos`](InverseTrigonometric::acos).
+    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` for arguments from a half on, as does [`acos`](InverseTrigonometric::acos).
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
@@ -41,7 +41,7 @@ impl InverseTrigonometric for f32 {
 }
 
 impl InverseTrigonometric for f64 {
-    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` from a half on, as does [`acos`](InverseTrigonometric::acos).
+    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` for arguments from a half on, as does [`acos`](InverseTrigonometric::acos).
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();

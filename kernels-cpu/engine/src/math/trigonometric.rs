@@ -4,7 +4,7 @@
 //! vector instructions. Larger arguments go to the standard library, one element at a time.
 
 use super::float::{Float, poly};
-use crate::compute::Precision;
+use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 /// The largest argument of the vectorised forms. A multiple of a quarter turn up to here has 20 bits, so that its product with the 33 bits

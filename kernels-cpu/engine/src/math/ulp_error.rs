@@ -118,7 +118,7 @@ pub(super) fn test_arguments<T: UlpFloat>(low: f64, high: f64) -> Vec<T> {
     special.chain(random_words().take(count).map(T::from_random_bits)).chain(inside.take(2 * count)).collect()
 }
 
-/// Checks that `function` is within `bound` units of `reference`, and gives the same results however it is compiled.
+/// Checks that `function` is within `bound` units of `reference`, and gives the same results for every instruction set.
 pub(super) fn check<T: UlpFloat>(
     (low, high): (f64, f64),
     bound: f64,

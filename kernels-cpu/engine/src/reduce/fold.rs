@@ -11,7 +11,7 @@ use crate::math::vectorised;
 
 /// The most columns that are folded at a time: their lanes stay in the L1 cache.
 pub(super) const MAX_COLUMNS: usize = 1024;
-/// The most elements that are added to a lane before it is joined with others.
+/// The most elements that are added to a lane before the lane is joined with others.
 const LANE_DEPTH: usize = 64;
 /// The number of lanes for contiguous elements: for lanes of at most four bytes, and for wider ones.
 const LANE_COUNTS: [usize; 2] = [64, 16];
@@ -23,9 +23,9 @@ const PREFETCH_BYTES: usize = 8192;
 /// A fold with erased types, for a fold nest. Every pointer must point to as many contiguous totals, elements or results as the function
 /// states.
 pub(super) trait ErasedFold: Sync {
-    fn input(&self) -> DType;
+    fn input_dtype(&self) -> DType;
 
-    fn output(&self) -> DType;
+    fn output_dtype(&self) -> DType;
 
     fn total_size(&self) -> usize;
 
@@ -46,11 +46,11 @@ pub(super) trait ErasedFold: Sync {
 }
 
 impl<F: Fold> ErasedFold for F {
-    fn input(&self) -> DType {
+    fn input_dtype(&self) -> DType {
         F::In::DTYPE
     }
 
-    fn output(&self) -> DType {
+    fn output_dtype(&self) -> DType {
         F::Out::DTYPE
     }
 

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::fold::{ErasedFold, MAX_COLUMNS};
 use super::to_isize;
 use crate::convert::{ConvertFn, conversion};
-use crate::thread_pool::{self, Lines};
+use crate::thread_pool::{self, DisjointLines};
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
 const BLOCK_ELEMENTS: [usize; 2] = [4 * MAX_COLUMNS, 8 * MAX_COLUMNS];
-/// With fewer neighbours than this, rows are too short to be folded as rows.
+/// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
 const MIN_ROW_WIDTH: usize = 8;
 
 /// A kept dimension: size, stride of the input in bytes, and stride of the results in bytes.
@@ -31,11 +31,11 @@ struct FoldNest<'a> {
     from: *const u8,
     to: *mut u8,
     element_size: usize,
-    /// Whether elements already have the loops' type.
+    /// Whether the input's elements already have the type that the fold computes in.
     direct: bool,
     load: ConvertFn,
     store: ConvertFn,
-    /// Whether the innermost dimension is kept, so that rows are folded into a row.
+    /// Whether the innermost dimension is kept, so that rows are added to a row of totals.
     folds_rows: bool,
     /// The most results of a unit.
     unit_results: usize,
@@ -79,9 +79,9 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
         from: from.start().cast_const(),
         to: to.start(),
         element_size,
-        direct: from.dtype() == fold.input(),
-        load: conversion(from.dtype(), fold.input()),
-        store: conversion(fold.output(), to.dtype()),
+        direct: from.dtype() == fold.input_dtype(),
+        load: conversion(from.dtype(), fold.input_dtype()),
+        store: conversion(fold.output_dtype(), to.dtype()),
         folds_rows,
         unit_results: 1,
         block_elements: 1,
@@ -91,12 +91,12 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
     let count = nest.reduced_count();
     let inner = nest.kept_dims.first().map_or(1, |kept| kept.0);
     nest.unit_results =
-        if folds_rows { inner.min(MAX_COLUMNS) } else { (GRAIN / count.max(1)).clamp(1, MAX_COLUMNS).min(inner) };
+        if folds_rows { inner.min(MAX_COLUMNS) } else { (GRAIN_SIZE / count.max(1)).clamp(1, MAX_COLUMNS).min(inner) };
     let run =
         nest.reduced_dims.first().map_or(1, |dim| dim.0).saturating_mul(if folds_rows { nest.unit_results } else { 1 });
     let step =
         if folds_rows { nest.kept_dims.first().map(|kept| kept.1) } else { nest.reduced_dims.first().map(|dim| dim.1) };
-    // Elements that are used in place need no block; results still do.
+    // A block for results is needed even if the elements are used in place.
     let passing = if nest.direct && step.is_none_or(|step| step == to_isize(element_size)) {
         1
     } else {
@@ -157,9 +157,9 @@ impl FoldNest<'_> {
         let threads = thread_pool::num_threads();
         let longest = (0..self.reduced_dims.len()).max_by_key(|&dim| self.reduced_dims[dim].0).unwrap_or(0);
         let size = self.reduced_dims.get(longest).map_or(1, |dim| dim.0);
-        let parts = (count.saturating_mul(self.unit_results) / GRAIN).min(size).min(threads * 2);
+        let parts = (count.saturating_mul(self.unit_results) / GRAIN_SIZE).min(size).min(threads * 2);
         if units >= threads || parts < 2 {
-            let grain = (GRAIN / count.max(1).saturating_mul(self.unit_results)).max(1);
+            let grain = (GRAIN_SIZE / count.max(1).saturating_mul(self.unit_results)).max(1);
             return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut scratch = Scratch::new(self);
                 for unit in units {
@@ -175,7 +175,7 @@ impl FoldNest<'_> {
         }
         let parts = size.div_ceil(step);
         let mut scratches: Vec<Option<Scratch>> = (0..units * parts).map(|_| None).collect();
-        Lines::new(&mut scratches, 1).for_each(1, |i, to| {
+        DisjointLines::new(&mut scratches, 1).for_each(1, |i, to| {
             let mut scratch = Scratch::new(self);
             let start = i % parts * step;
             self.fold_unit(i / parts, (longest, start..size.min(start + step)), &mut scratch);
@@ -186,8 +186,10 @@ impl FoldNest<'_> {
             let mut parts = scratches.by_ref().take(parts).flatten();
             let Some(mut first) = parts.next() else { continue };
             for other in parts {
-                // SAFETY: both have the totals of this unit.
-                unsafe { self.fold.merge(first.totals(), other.totals.as_ptr().cast(), self.unit_location(unit).0) };
+                // SAFETY: both buffers have the totals of this unit.
+                unsafe {
+                    self.fold.merge(first.totals_pointer(), other.totals.as_ptr().cast(), self.unit_location(unit).0)
+                };
             }
             self.write_unit(unit, &mut first);
         }
@@ -216,7 +218,7 @@ impl FoldNest<'_> {
     fn fold_unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut Scratch) {
         let (columns, from, _) = self.unit_location(unit);
         // SAFETY: a scratch has `unit_results` totals.
-        unsafe { self.fold.init_totals(scratch.totals(), columns) };
+        unsafe { self.fold.init_totals(scratch.totals_pointer(), columns) };
         let mut sizes: SmallVec<[ReducedDim; 4]> = self.reduced_dims.clone();
         let mut from = from;
         if let Some(reduced_dims) = sizes.get_mut(cut) {
@@ -233,7 +235,7 @@ impl FoldNest<'_> {
             let step = self.innermost_kept().1;
             for column in 0..columns {
                 let from = from.wrapping_offset(to_isize(column).wrapping_mul(step));
-                let total = scratch.totals().wrapping_add(column * self.fold.total_size());
+                let total = scratch.totals_pointer().wrapping_add(column * self.fold.total_size());
                 visit_rows(&sizes, from, |at| self.fold_line(at, (count, stride), total, scratch));
             }
         }
@@ -244,10 +246,10 @@ impl FoldNest<'_> {
             // SAFETY: the elements are the tensor's, of the loops' type, and contiguous.
             return unsafe { self.fold.fold_row(total, at, count) };
         }
-        let size = to_isize(self.fold.input().size());
+        let size = to_isize(self.fold.input_dtype().size());
         for first in (0..count).step_by(self.block_elements) {
             let length = self.block_elements.min(count - first);
-            let block = scratch.block();
+            let block = scratch.block_pointer();
             // SAFETY: the elements are the tensor's, and a block has room for `length` of them.
             unsafe {
                 (self.load)(at.wrapping_offset(to_isize(first) * stride), stride, block, size, length);
@@ -260,27 +262,27 @@ impl FoldNest<'_> {
         let step = self.innermost_kept().1;
         if self.direct && step == to_isize(self.element_size) {
             // SAFETY: the elements are the tensor's, of the loops' type, and rows are contiguous.
-            return unsafe { self.fold.fold_rows(scratch.totals(), columns, at, stride, count) };
+            return unsafe { self.fold.fold_rows(scratch.totals_pointer(), columns, at, stride, count) };
         }
-        let size = self.fold.input().size();
+        let size = self.fold.input_dtype().size();
         let together = (self.block_elements / columns).max(1);
         for first in (0..count).step_by(together) {
             let rows = together.min(count - first);
-            let block = scratch.block();
+            let block = scratch.block_pointer();
             for row in 0..rows {
                 let at = at.wrapping_offset(to_isize(first + row) * stride);
                 // SAFETY: the elements are the tensor's, and a block has room for `rows` rows.
                 unsafe { (self.load)(at, step, block.wrapping_add(row * columns * size), to_isize(size), columns) };
             }
             // SAFETY: the block has `rows` rows.
-            unsafe { self.fold.fold_rows(scratch.totals(), columns, block, to_isize(columns * size), rows) };
+            unsafe { self.fold.fold_rows(scratch.totals_pointer(), columns, block, to_isize(columns * size), rows) };
         }
     }
 
     fn write_unit(&self, unit: usize, scratch: &mut Scratch) {
         let (columns, _, to) = self.unit_location(unit);
-        let (totals, block) = (scratch.totals(), scratch.block());
-        let size = to_isize(self.fold.output().size());
+        let (totals, block) = (scratch.totals_pointer(), scratch.block_pointer());
+        let size = to_isize(self.fold.output_dtype().size());
         // SAFETY: a block has room for a unit's results, which belong to this unit alone.
         unsafe {
             self.fold.finish(totals, block, columns);
@@ -319,18 +321,18 @@ struct Scratch {
 
 impl Scratch {
     fn new(nest: &FoldNest<'_>) -> Self {
-        let size = nest.fold.input().size().max(nest.fold.output().size());
+        let size = nest.fold.input_dtype().size().max(nest.fold.output_dtype().size());
         Self {
             totals: vec![0; (nest.unit_results * nest.fold.total_size()).div_ceil(16)],
             block: vec![0; (nest.block_elements * size).div_ceil(16)],
         }
     }
 
-    fn totals(&mut self) -> *mut u8 {
+    fn totals_pointer(&mut self) -> *mut u8 {
         self.totals.as_mut_ptr().cast()
     }
 
-    fn block(&mut self) -> *mut u8 {
+    fn block_pointer(&mut self) -> *mut u8 {
         self.block.as_mut_ptr().cast()
     }
 }

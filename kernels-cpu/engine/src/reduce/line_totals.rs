@@ -8,9 +8,9 @@ use crate::reduce::min_max::{Comparable, larger};
 pub const LANES: usize = 32;
 
 /// The most elements that are added to each lane before the sum continues in double precision.
-pub const DEPTH: usize = 64;
+pub const LANE_DEPTH: usize = 64;
 
-/// A type that softmax is computed in.
+/// A floating-point type with an order, in which softmax, norms and attention are computed.
 pub trait OrderedFloat: Comparable + compute::RealFloat + Into<f64> {}
 
 impl OrderedFloat for f32 {}
@@ -21,7 +21,7 @@ pub fn max_of_line<T: Comparable>(line: &[T]) -> T {
     vectorised!({
         let mut lanes = [T::LOWEST; LANES];
         let (wide, rest) = line.as_chunks::<LANES>();
-        // Some elements may be read twice.
+        // The last block may overlap the one before, which does not change a maximum.
         let last = line.last_chunk().copied().unwrap_or_else(|| padded_block(rest, T::LOWEST));
         for values in wide.iter().chain([&last]) {
             for (lane, &value) in lanes.iter_mut().zip(values) {
@@ -40,13 +40,14 @@ pub fn padded_block<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
     block
 }
 
-/// Returns the sum of `f` over the elements of several slices of one length. `f` must return zero for `filler`, which pads the last block.
+/// Returns the sum of `f` over the elements of several slices of equal length. `f` must return zero for `filler`, which pads the last
+/// block.
 #[inline(always)]
 pub fn sum_of_line<T: OrderedFloat, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let length = slices[0].len();
     let mut sum = 0.0;
-    for start in (0..length).step_by(LANES * DEPTH) {
-        let end = length.min(start + LANES * DEPTH);
+    for start in (0..length).step_by(LANES * LANE_DEPTH) {
+        let end = length.min(start + LANES * LANE_DEPTH);
         let cut = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
         let mut lanes = [T::ZERO; LANES];
         let mut add = |blocks: [&[T; LANES]; K]| {

@@ -12,14 +12,14 @@ use crate::convert::{ConvertFn, conversion};
 use crate::thread_pool;
 
 /// The fewest elements that are worth a thread.
-const GRAIN: usize = 32 * 1024;
+const GRAIN_SIZE: usize = 32 * 1024;
 /// The number of neighbouring lines that are copied to a block together: as many as a cache line has elements.
 const NEIGHBOUR_LINES: usize = 16;
 
 /// One operand, and the geometry of its lines.
 struct LineOperand {
     start: *mut u8,
-    /// The size of an element in a line.
+    /// The size in bytes of an element of a line.
     size: usize,
     /// The conversion from an input's dtype to the line's, or from the line's to a result's.
     convert: ConvertFn,
@@ -141,24 +141,24 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
     const { assert!(O + P == W) };
-    let (sizes, lanes) = line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
-    visit_lines(&sizes, &lanes, I, &|number, at| {
+    let (sizes, operands) = line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
+    visit_lines(&sizes, &operands, I, &|number, at| {
         // SAFETY: `visit_lines` passes the line of every operand, of the type that the operand was made with, and no line to two calls. No
         // written line overlaps a line that is read.
         unsafe {
-            let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
+            let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), operands[i].length));
             let first =
-                std::array::from_fn(|i| std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), lanes[I + i].length));
+                std::array::from_fn(|i| std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), operands[I + i].length));
             let second = std::array::from_fn(|i| {
-                std::slice::from_raw_parts_mut(at[I + O + i].cast::<S>(), lanes[I + O + i].length)
+                std::slice::from_raw_parts_mut(at[I + O + i].cast::<S>(), operands[I + O + i].length)
             });
             f(number, read, first, second);
         }
     });
 }
 
-/// Returns the sizes of the unmarked dimensions, from innermost to outermost, and the lines of every operand. The dtypes are those of lines
-/// that are read, of the first `first` that are written, and of the other written ones.
+/// Returns the sizes of the unmarked dimensions, from innermost to outermost, and the lines of every operand. The three dtypes are those of
+/// the inputs, of the first `first` results, and of the other results.
 fn line_operands(
     dims: &[bool],
     [read, written, others]: [DType; 3],
@@ -184,24 +184,28 @@ fn line_operands(
     (sizes, of_inputs.chain(of_results).collect())
 }
 
-fn visit_lines(sizes: &[usize], lanes: &[LineOperand], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
+fn visit_lines(sizes: &[usize], operands: &[LineOperand], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
     let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
-    let longest = lanes.iter().map(|lane| lane.length).max().unwrap_or(0);
+    let longest = operands.iter().map(|operand| operand.length).max().unwrap_or(0);
     if longest == 0 {
         // The number of lines without elements can be arbitrarily large.
         return;
     }
     let inner = sizes.first().copied().unwrap_or(1);
-    let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { NEIGHBOUR_LINES };
-    thread_pool::parallel_for(0..count, (GRAIN / longest.max(1)).max(1), |part| {
+    let together = if operands.iter().all(|operand| operand.direct) { usize::MAX } else { NEIGHBOUR_LINES };
+    thread_pool::parallel_for(0..count, (GRAIN_SIZE / longest.max(1)).max(1), |part| {
         let buffered_lines = NEIGHBOUR_LINES.min(part.len());
-        let mut blocks: SmallVec<[Vec<u128>; 4]> = lanes
+        let mut blocks: SmallVec<[Vec<u128>; 4]> = operands
             .iter()
-            .map(|lane| {
-                if lane.direct { Vec::new() } else { vec![0; (buffered_lines * lane.length * lane.size).div_ceil(16)] }
+            .map(|operand| {
+                if operand.direct {
+                    Vec::new()
+                } else {
+                    vec![0; (buffered_lines * operand.length * operand.size).div_ceil(16)]
+                }
             })
             .collect();
-        let mut starts: SmallVec<[*mut u8; 4]> = SmallVec::from_elem(std::ptr::null_mut(), lanes.len());
+        let mut starts: SmallVec<[*mut u8; 4]> = SmallVec::from_elem(std::ptr::null_mut(), operands.len());
         let mut first = part.start;
         while first < part.end {
             let mut rest = first;
@@ -214,27 +218,27 @@ fn visit_lines(sizes: &[usize], lanes: &[LineOperand], inputs: usize, f: &(dyn F
                 })
                 .collect();
             let neighbours = together.min(part.end - first).min(inner - position.first().copied().unwrap_or(0));
-            for (i, (lane, block)) in lanes.iter().zip(&mut blocks).enumerate() {
-                let at = lane.line_pointer(&position);
-                starts[i] = if lane.direct { at } else { block.as_mut_ptr().cast() };
-                if !lane.direct && i < inputs {
-                    lane.copy_lines(at, starts[i], neighbours, false);
+            for (i, (operand, block)) in operands.iter().zip(&mut blocks).enumerate() {
+                let at = operand.line_pointer(&position);
+                starts[i] = if operand.direct { at } else { block.as_mut_ptr().cast() };
+                if !operand.direct && i < inputs {
+                    operand.copy_lines(at, starts[i], neighbours, false);
                 }
             }
             for line in 0..neighbours {
                 f(first + line, &starts);
-                for (start, lane) in starts.iter_mut().zip(lanes) {
-                    let step = if lane.direct {
-                        lane.outer_strides.first().copied().unwrap_or(0)
+                for (start, operand) in starts.iter_mut().zip(operands) {
+                    let step = if operand.direct {
+                        operand.outer_strides.first().copied().unwrap_or(0)
                     } else {
-                        to_isize(lane.length * lane.size)
+                        to_isize(operand.length * operand.size)
                     };
                     *start = start.wrapping_offset(step);
                 }
             }
-            for (lane, block) in lanes.iter().zip(&mut blocks).skip(inputs) {
-                if !lane.direct {
-                    lane.copy_lines(lane.line_pointer(&position), block.as_mut_ptr().cast(), neighbours, true);
+            for (operand, block) in operands.iter().zip(&mut blocks).skip(inputs) {
+                if !operand.direct {
+                    operand.copy_lines(operand.line_pointer(&position), block.as_mut_ptr().cast(), neighbours, true);
                 }
             }
             first += neighbours;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// A slice divided into lines of equal length, each of which is written by one piece.
-pub struct Lines<'a, T> {
+pub struct DisjointLines<'a, T> {
     start: *mut T,
     length: usize,
     count: usize,
@@ -13,9 +13,9 @@ pub struct Lines<'a, T> {
 }
 
 // SAFETY: a caller of `get` promises exclusive use of the line, so this is a slice that is split between threads.
-unsafe impl<T: Send> Sync for Lines<'_, T> {}
+unsafe impl<T: Send> Sync for DisjointLines<'_, T> {}
 
-impl<'a, T> Lines<'a, T> {
+impl<'a, T> DisjointLines<'a, T> {
     /// Divides a slice into lines of `length` elements.
     pub fn new(elements: &'a mut [T], length: usize) -> Self {
         let count = elements.len().checked_div(length).unwrap_or(0);
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn lines_cover_the_slice() {
         let mut elements = [1, 2, 3, 4, 5, 6];
-        Lines::new(&mut elements, 2).for_each(1, |line, elements| {
+        DisjointLines::new(&mut elements, 2).for_each(1, |line, elements| {
             elements.reverse();
             elements[0] += line;
         });

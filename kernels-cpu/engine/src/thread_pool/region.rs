@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-/// The index of the next piece of a share. It has its own cache lines, as it is written once per piece.
+/// The index of the next piece of a share to run. It has its own cache lines, as it is written once per piece.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct NextPiece(AtomicUsize);

@@ -23,7 +23,7 @@ fn all_ran_once(counters: &[AtomicU8]) -> bool {
 }
 
 /// Repeats `attempt` until it succeeds: a region of another test may be using the workers.
-fn eventually(attempt: impl Fn() -> bool) -> bool {
+fn retry_until_true(attempt: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
     while Instant::now() < until {
         set_num_threads(3);
@@ -77,7 +77,7 @@ fn ranges_near_the_largest_usize_do_not_overflow() {
 
 #[test]
 fn workers_run_pieces() {
-    assert!(eventually(|| {
+    assert!(retry_until_true(|| {
         let threads = Mutex::new(HashSet::new());
         parallel_each(64, |_| {
             threads.lock().unwrap().insert(thread::current().id());
@@ -89,7 +89,7 @@ fn workers_run_pieces() {
 
 #[test]
 fn nested_regions_run_on_one_thread() {
-    assert!(eventually(|| {
+    assert!(retry_until_true(|| {
         let (nested_away, workers) = (AtomicBool::new(false), AtomicBool::new(false));
         let caller = thread::current().id();
         parallel_each(16, |_| {
@@ -107,7 +107,7 @@ fn nested_regions_run_on_one_thread() {
 
 #[test]
 fn a_second_caller_does_not_wait_for_the_first() {
-    assert!(eventually(|| {
+    assert!(retry_until_true(|| {
         let inside = Barrier::new(2);
         let outside = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -24,7 +24,7 @@ use std::{
 /// kernels, and too short to matter on an idle machine.
 const SPIN_TIME: Duration = Duration::from_micros(50);
 
-/// The workers. The holder of the lock may offer them a region.
+/// The worker threads. The holder of the lock may offer them a region.
 pub(super) static WORKERS: Mutex<Workers> = Mutex::new(Workers { workers: Vec::new(), shares: Vec::new() });
 
 pub(super) struct Workers {
@@ -33,13 +33,13 @@ pub(super) struct Workers {
 }
 
 struct Worker {
-    slot: Arc<Slot>,
+    slot: Arc<OfferSlot>,
     thread: Thread,
 }
 
 /// The mailbox of a worker. It has its own cache lines, as its worker reads it continuously.
 #[repr(align(128))]
-struct Slot {
+struct OfferSlot {
     offer: AtomicPtr<Region<'static>>,
     asleep: AtomicBool,
 }
@@ -82,12 +82,12 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
 impl Workers {
     fn grow(&mut self, workers: usize) {
         while self.workers.len() < workers {
-            let slot = Arc::new(Slot { offer: AtomicPtr::new(NO_OFFER), asleep: AtomicBool::new(false) });
+            let slot = Arc::new(OfferSlot { offer: AtomicPtr::new(NO_OFFER), asleep: AtomicBool::new(false) });
             let (own, share) = (slot.clone(), self.workers.len() + 1);
             let thread = thread::Builder::new().name(format!("kernels-cpu-{share}"));
             match thread.spawn(move || own.run_offers(share)) {
                 Ok(handle) => self.workers.push(Worker { slot, thread: handle.thread().clone() }),
-                // The region runs on the workers that exist.
+                // If the system cannot start a thread, the region runs on the workers that exist.
                 Err(_) => break,
             }
         }
@@ -95,7 +95,7 @@ impl Workers {
     }
 }
 
-impl Slot {
+impl OfferSlot {
     fn run_offers(&self, share: usize) -> ! {
         loop {
             let offer = self.wait_for_offer();
@@ -110,7 +110,7 @@ impl Slot {
         }
     }
 
-    /// Waits for an offer.
+    /// Waits until the slot offers a region.
     fn wait_for_offer(&self) -> *mut Region<'static> {
         loop {
             if let Some(offer) = spin_until(|| self.current_offer()) {
@@ -131,8 +131,8 @@ impl Slot {
     }
 }
 
-/// The place where the caller sleeps until its workers are done. It is static, as a worker that reports completion must not access memory
-/// that the caller may free at once.
+/// The lock and condition variable with which the caller sleeps until its workers are done. It is static, as a worker that reports
+/// completion must not access memory that the caller may free at once.
 struct Completion {
     is_waiting: AtomicBool,
     lock: Mutex<()>,
@@ -143,7 +143,7 @@ static COMPLETION: Completion =
     Completion { is_waiting: AtomicBool::new(false), lock: Mutex::new(()), condvar: Condvar::new() };
 
 impl Completion {
-    fn wait_for(&self, slot: &Slot) {
+    fn wait_for(&self, slot: &OfferSlot) {
         let done = || (slot.offer.load(SeqCst) == NO_OFFER).then_some(());
         if spin_until(done).is_some() {
             return;

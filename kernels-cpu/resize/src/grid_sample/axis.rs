@@ -23,7 +23,7 @@ pub(super) struct AxisTaps<T> {
 }
 
 impl<T: Coordinate> AxisTaps<T> {
-    /// Returns the single element of a dimension that the image does not have.
+    /// Returns the taps of a dimension that a two-dimensional image lacks: the element at index 0, with weight 1.
     pub(super) fn missing_dim() -> Self {
         let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
         Self { indices: [Some(0), None, None, None], weights: [one; 4], derivatives: [zero; 4], scale: zero, count: 1 }
@@ -94,9 +94,9 @@ impl<'a> Sampler<'a> {
 /// The ends of an image along one dimension, and the options of the sampling.
 struct AxisBounds<'a, T> {
     sampling: &'a GridSamplePlan,
-    /// The size.
+    /// The size of the image along the dimension.
     size: T,
-    /// The last index.
+    /// The last index along the dimension.
     last: T,
 }
 
@@ -125,7 +125,7 @@ impl<'a, T: Coordinate> AxisBounds<'a, T> {
     }
 }
 
-/// Mirrors a position into a span. Also returns the sign of the derivative.
+/// Reflects a position into a range, as often as necessary. Also returns the sign of the derivative.
 fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     let (zero, one, two) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(2.0));
     if span == zero {
@@ -137,7 +137,7 @@ fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     if times.remainder(two) == zero { (rest + start, sign) } else { (span - rest + start, -sign) }
 }
 
-/// Returns the position as an index, if it is inside of the image.
+/// Converts a position to an index, or to `None` if it is outside of the image.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position is inside of the image")]
 fn to_index(position: impl Into<f64>, size: usize) -> Option<usize> {
     let position: f64 = position.into();

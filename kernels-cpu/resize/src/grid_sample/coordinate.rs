@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{bf16, f16};
 
-use engine::compute::{Compute, Precision};
+use engine::compute::{AnyFloat, Compute};
 use engine::inlined::inlined;
 use engine::math::Real;
 
 /// A floating-point type in which positions in images are computed.
-pub(super) trait Coordinate: Precision + Into<f64> + Send + Sync {
+pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
     /// The type that loops compute in. It represents each value of this type.
     type ComputeType: Compute;
 

@@ -7,13 +7,13 @@ use aten::GridSamplePlan;
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
-use super::GRAIN;
+use super::GRAIN_SIZE;
 use super::axis::Sampler;
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
 use engine::compute::Compute;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// An element of an image, its weight, and the derivatives of the weight by each coordinate. Outside of the image, `at` is `usize::MAX`.
 #[derive(Clone, Copy)]
@@ -28,8 +28,8 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let (zero, one, rank) = (T::from_f64(0.0), T::from_f64(1.0), sampler.sizes.len());
     let outside = Tap { index: usize::MAX, weight: zero, derivatives: [zero; 3] };
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
-    Lines::new(&mut taps, sampler.taps_per_sample).for_each(
-        GRAIN.div_ceil(sampler.taps_per_sample),
+    DisjointLines::new(&mut taps, sampler.taps_per_sample).for_each(
+        GRAIN_SIZE.div_ceil(sampler.taps_per_sample),
         |position, taps| {
             taps[0] = Tap { index: 0, weight: one, ..outside };
             let mut count = 1;
@@ -72,16 +72,20 @@ pub(super) fn sample<T: Coordinate + Compute>(
         let batches = out.chunks_mut(channels * positions).zip(image.chunks(channels * area));
         for ((out, image), grid) in batches.zip(grid.chunks(positions * sampler.sizes.len())) {
             let taps = grid_taps(&sampler, grid);
-            Lines::new(out, width).for_each(GRAIN.div_ceil(width * sampler.taps_per_sample), |line, out| {
-                let (channel, first) = (line * width / positions, line * width % positions);
-                let image = &image[channel * area..][..area];
-                for (to, taps) in
-                    out.iter_mut().zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
-                {
-                    let seen = taps.iter().filter_map(|tap| Some(tap.weight * *image.get(tap.index)?));
-                    *to = seen.fold(T::from_f64(0.0), |sum, part| sum + part);
-                }
-            });
+            DisjointLines::new(out, width).for_each(
+                GRAIN_SIZE.div_ceil(width * sampler.taps_per_sample),
+                |line, out| {
+                    let (channel, first) = (line * width / positions, line * width % positions);
+                    let image = &image[channel * area..][..area];
+                    for (to, taps) in out
+                        .iter_mut()
+                        .zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
+                    {
+                        let seen = taps.iter().filter_map(|tap| Some(tap.weight * *image.get(tap.index)?));
+                        *to = seen.fold(T::from_f64(0.0), |sum, part| sum + part);
+                    }
+                },
+            );
         }
         Ok(())
     })
@@ -105,8 +109,8 @@ pub(super) fn sample_gradients<T: Coordinate + Compute>(
         out.fill(zero);
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = taps(batch);
-            Lines::new(out, area).for_each(
-                GRAIN.div_ceil((positions * sampler.taps_per_sample).max(1)),
+            DisjointLines::new(out, area).for_each(
+                GRAIN_SIZE.div_ceil((positions * sampler.taps_per_sample).max(1)),
                 |channel, image| {
                     let grads = &grads[(batch * channels + channel) * positions..][..positions];
                     for (&upstream, taps) in grads.iter().zip(taps.chunks_exact(sampler.taps_per_sample)) {
@@ -124,8 +128,8 @@ pub(super) fn sample_gradients<T: Coordinate + Compute>(
     write_contiguous(grid_grad, |out: &mut [T]| {
         for (batch, out) in out.chunks_mut((positions * rank).max(1)).enumerate() {
             let taps = taps(batch);
-            Lines::new(out, rank).for_each(
-                GRAIN.div_ceil(channels.max(1) * sampler.taps_per_sample),
+            DisjointLines::new(out, rank).for_each(
+                GRAIN_SIZE.div_ceil(channels.max(1) * sampler.taps_per_sample),
                 |position, out| {
                     out.fill(zero);
                     for channel in 0..channels {

@@ -7,16 +7,16 @@ use aten::{GridSamplePlan, Interpolation};
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
-use super::GRAIN;
+use super::GRAIN_SIZE;
 use super::axis::{AxisTaps, Sampler};
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
-use engine::thread_pool::Lines;
+use engine::thread_pool::DisjointLines;
 
 /// The number of neighbouring positions in one of PyTorch's vectors of narrow numbers. PyTorch adds the first tap of each of these
 /// positions to the gradient of an image, then the second of each. In three dimensions it adds position by position.
-const PYTORCH_VECTOR: usize = 16;
+const PYTORCH_VECTOR_LENGTH: usize = 16;
 
 /// An element of an image, its weight within its row, and the weight of the row. Outside of the image, `at` is `usize::MAX`.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ struct Tap<T> {
     row_weight: T,
 }
 
-/// Returns the elements at each coordinate of a position: along columns, rows and planes.
+/// Returns the taps of a position along columns, rows and planes, one list for each coordinate.
 fn position_taps<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [AxisTaps<T>; 3] {
     let mut axes_taps = [AxisTaps::missing_dim(); 3];
     for (along, (&coordinate, &size)) in axes_taps.iter_mut().zip(coordinates.iter().zip(sampler.sizes.iter().rev())) {
@@ -35,7 +35,7 @@ fn position_taps<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [Ax
     axes_taps
 }
 
-/// Iterates over the elements of a sample, as numbers along columns, rows and planes. Columns change fastest.
+/// Iterates over the taps of a sample, each as its numbers along columns, rows and planes. Columns change fastest.
 fn tap_numbers<T>(axes_taps: &[AxisTaps<T>; 3]) -> impl Iterator<Item = [usize; 3]> {
     let [columns, rows, planes] = axes_taps.each_ref().map(|along| along.count);
     (0..planes).flat_map(move |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| [i, j, k])))
@@ -52,17 +52,21 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let outside = Tap { index: usize::MAX, weight: T::from_f64(0.0), row_weight: T::from_f64(0.0) };
     let rank = sampler.sizes.len();
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
-    Lines::new(&mut taps, sampler.taps_per_sample).for_each(GRAIN.div_ceil(sampler.taps_per_sample), |number, taps| {
-        let axes_taps = position_taps(sampler, &grid[number * rank..][..rank]);
-        for (tap, corner) in taps.iter_mut().zip(tap_numbers(&axes_taps)) {
-            let [x, y, z] = [0, 1, 2].map(|along| axes_taps[along].weights[corner[along]]);
-            let (weight, row_weight) = match sampler.sampling.interpolation {
-                Interpolation::Cubic => (x, y),
-                Interpolation::Linear | Interpolation::Nearest => (x * y * z, T::from_f64(1.0)),
-            };
-            *tap = Tap { index: image_index(sampler, &axes_taps, corner).unwrap_or(usize::MAX), weight, row_weight };
-        }
-    });
+    DisjointLines::new(&mut taps, sampler.taps_per_sample).for_each(
+        GRAIN_SIZE.div_ceil(sampler.taps_per_sample),
+        |number, taps| {
+            let axes_taps = position_taps(sampler, &grid[number * rank..][..rank]);
+            for (tap, corner) in taps.iter_mut().zip(tap_numbers(&axes_taps)) {
+                let [x, y, z] = [0, 1, 2].map(|along| axes_taps[along].weights[corner[along]]);
+                let (weight, row_weight) = match sampler.sampling.interpolation {
+                    Interpolation::Cubic => (x, y),
+                    Interpolation::Linear | Interpolation::Nearest => (x * y * z, T::from_f64(1.0)),
+                };
+                *tap =
+                    Tap { index: image_index(sampler, &axes_taps, corner).unwrap_or(usize::MAX), weight, row_weight };
+            }
+        },
+    );
     taps
 }
 
@@ -90,22 +94,26 @@ pub(super) fn sample<T: Coordinate>(
         let batches = out.chunks_mut(channels * positions).zip(image.chunks(channels * area));
         for ((out, image), grid) in batches.zip(grid.chunks(positions * sampler.sizes.len())) {
             let taps = grid_taps(&sampler, grid);
-            Lines::new(out, width).for_each(GRAIN.div_ceil(width * sampler.taps_per_sample), |line, out| {
-                let (channel, first) = (line * width / positions, line * width % positions);
-                let image = &image[channel * area..][..area];
-                for (to, taps) in
-                    out.iter_mut().zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
-                {
-                    let zero = T::from_f64(0.0);
-                    let along = |row: &[Tap<T>]| {
-                        let seen =
-                            row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
-                        seen.fold(zero, |sum, part| sum + part)
-                    };
-                    let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
-                    *to = sum.to_compute();
-                }
-            });
+            DisjointLines::new(out, width).for_each(
+                GRAIN_SIZE.div_ceil(width * sampler.taps_per_sample),
+                |line, out| {
+                    let (channel, first) = (line * width / positions, line * width % positions);
+                    let image = &image[channel * area..][..area];
+                    for (to, taps) in out
+                        .iter_mut()
+                        .zip(taps[first * sampler.taps_per_sample..].chunks_exact(sampler.taps_per_sample))
+                    {
+                        let zero = T::from_f64(0.0);
+                        let along = |row: &[Tap<T>]| {
+                            let seen =
+                                row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
+                            seen.fold(zero, |sum, part| sum + part)
+                        };
+                        let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
+                        *to = sum.to_compute();
+                    }
+                },
+            );
         }
         Ok(())
     })
@@ -127,8 +135,8 @@ pub(super) fn sample_gradients<T: Coordinate>(
         out.fill(T::from_f64(0.0).to_compute());
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = grid_taps(&sampler, &coordinates[batch * positions * rank..][..positions * rank]);
-            Lines::new(out, area).for_each(
-                GRAIN.div_ceil((positions * sampler.taps_per_sample).max(1)),
+            DisjointLines::new(out, area).for_each(
+                GRAIN_SIZE.div_ceil((positions * sampler.taps_per_sample).max(1)),
                 |channel, image| {
                     add_image_gradient(
                         &sampler,
@@ -143,20 +151,23 @@ pub(super) fn sample_gradients<T: Coordinate>(
     })?;
     let image = contiguous_elements::<T::ComputeType>(input)?;
     write_contiguous(grid_grad, |out: &mut [T::ComputeType]| {
-        Lines::new(out, rank).for_each(GRAIN.div_ceil(channels.max(1) * sampler.taps_per_sample), |number, out| {
-            let (batch, position) = (number / positions, number % positions);
-            let axes_taps = position_taps(&sampler, &coordinates[number * rank..][..rank]);
-            let mut sums = [T::from_f64(0.0); 3];
-            for plane in batch * channels..(batch + 1) * channels {
-                let values = |corner| {
-                    image_index(&sampler, &axes_taps, corner).map(|at| T::from_compute(image[plane * area + at]))
-                };
-                add_grid_gradient(&sampler, &axes_taps, values, grads[plane * positions + position], &mut sums);
-            }
-            for (to, (sum, along)) in out.iter_mut().zip(sums.into_iter().zip(axes_taps)) {
-                *to = (sum * along.scale).to_compute();
-            }
-        });
+        DisjointLines::new(out, rank).for_each(
+            GRAIN_SIZE.div_ceil(channels.max(1) * sampler.taps_per_sample),
+            |number, out| {
+                let (batch, position) = (number / positions, number % positions);
+                let axes_taps = position_taps(&sampler, &coordinates[number * rank..][..rank]);
+                let mut sums = [T::from_f64(0.0); 3];
+                for plane in batch * channels..(batch + 1) * channels {
+                    let values = |corner| {
+                        image_index(&sampler, &axes_taps, corner).map(|at| T::from_compute(image[plane * area + at]))
+                    };
+                    add_grid_gradient(&sampler, &axes_taps, values, grads[plane * positions + position], &mut sums);
+                }
+                for (to, (sum, along)) in out.iter_mut().zip(sums.into_iter().zip(axes_taps)) {
+                    *to = (sum * along.scale).to_compute();
+                }
+            },
+        );
         Ok(())
     })
 }
@@ -168,7 +179,7 @@ fn add_image_gradient<T: Coordinate>(
     taps: &[Tap<T>],
     image: &mut [T::ComputeType],
 ) {
-    let together = if sampler.sizes.len() == 2 { PYTORCH_VECTOR } else { 1 };
+    let together = if sampler.sizes.len() == 2 { PYTORCH_VECTOR_LENGTH } else { 1 };
     for (grads, taps) in grads.chunks(together).zip(taps.chunks(together * sampler.taps_per_sample)) {
         for number in 0..sampler.taps_per_sample {
             // Cubic taps are added column by column.

@@ -3,7 +3,7 @@
 use dispatch_runtime::{OutOfMemory, Scalar};
 
 use engine::allocation::try_with_capacity;
-use engine::compute::{Compute, Precision};
+use engine::compute::{AnyFloat, Compute};
 
 /// The interpolation between elements of the image.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl<T: Compute> Taps<T> {
 /// Returns the weights of the four elements around a position, and their derivatives. The position is at the distance `right` after the
 /// second element.
 #[inline(always)]
-pub(crate) fn cubic_weights<T: Precision>(right: T) -> [(T, T); 4] {
+pub(crate) fn cubic_weights<T: AnyFloat>(right: T) -> [(T, T); 4] {
     let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
     let negate_derivative = |(weight, derivative): (T, T)| (weight, -derivative);
     [
@@ -143,14 +143,14 @@ const CUBIC_A: f64 = -0.75;
 
 /// Returns the weight of an element at a distance of at most 1, and its derivative.
 #[inline(always)]
-fn near_cubic_weight<T: Precision>(x: T) -> (T, T) {
+fn near_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
     let (a, b, one) = (T::from_f64(CUBIC_A + 2.0), T::from_f64(CUBIC_A + 3.0), T::from_f64(1.0));
     ((a * x - b) * x * x + one, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * b) * x)
 }
 
 /// Returns the weight of an element at a distance from 1 to 2, and its derivative.
 #[inline(always)]
-fn far_cubic_weight<T: Precision>(x: T) -> (T, T) {
+fn far_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
     let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::from_f64(CUBIC_A * times));
     (((a * x - five) * x + eight) * x - four, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * five) * x + eight)
 }

@@ -6,10 +6,10 @@
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
-use super::GRAIN;
+use super::GRAIN_SIZE;
 use super::taps::{Taps, UpsampleMode};
 use engine::contiguous::{contiguous_elements, write_contiguous};
-use engine::thread_pool::{self, Lines};
+use engine::thread_pool::{self, DisjointLines};
 
 /// Resizes uint8 images. The sizes of both tensors are batch, channels, height and width.
 pub(super) fn resize(
@@ -26,10 +26,10 @@ pub(super) fn resize(
         };
         let (down, across) = (integer_taps(0)?, integer_taps(1)?);
         let (area, wide) = (down.input_size * across.input_size, across.input_size);
-        let images = Lines::new(out, down.output_size() * across.output_size());
+        let images = DisjointLines::new(out, down.output_size() * across.output_size());
         thread_pool::parallel_for(
             0..images.len(),
-            GRAIN.div_ceil(down.output_size() * across.output_size()),
+            GRAIN_SIZE.div_ceil(down.output_size() * across.output_size()),
             |range| {
                 let mut blend = vec![0; down.input_size * across.output_size()];
                 for index in range {

@@ -5,9 +5,9 @@
 
 use dispatch_runtime::{Device, FusionGroup, FusionStep, StepArgument, Tensor, broadcast};
 
-/// Returns whether a chain is valid. Each call uses only earlier values, and its result has the sizes to which its arguments broadcast,
-/// which are equal for all calls. The chain's results are distinct results of calls.
-pub(super) fn is_valid(chain: &FusionGroup) -> bool {
+/// Returns whether a chain of calls can be compiled. Each call uses only earlier values, and its result has the sizes to which its
+/// arguments broadcast, which are equal for all calls. The chain's results are distinct results of calls.
+pub(super) fn is_valid_chain(chain: &FusionGroup) -> bool {
     let known = chain.inputs.len();
     let all = known + chain.steps.len();
     let mut is_result = vec![false; chain.steps.len()];

@@ -2,11 +2,11 @@
 
 use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, StepArgument, Storage, Tensor, Value};
 
-use super::check::is_valid;
+use super::check::is_valid_chain;
 use super::registers::{self, RunStep};
 use super::{
-    BroadcastInput, Call, CallOperand, ElementBytes, FusedPass, Location, MAX_INPUTS, TILE, TileOffset, UniformInput,
-    UniformSource,
+    BroadcastInput, CallOperand, ElementBytes, FusedPass, Location, LoopCall, MAX_INPUTS, TILE_ELEMENTS, TileOffset,
+    UniformInput, UniformSource,
 };
 use crate::compute::Compute;
 use crate::convert::compute_dtype;
@@ -20,7 +20,7 @@ const MAX_TILE_BYTES: usize = 16 << 20;
 /// Compiles a chain to a pass. Returns `None` if a call has no loop, or if the chain states a wrong result for it.
 pub(super) fn compile_pass(chain: &FusionGroup) -> Option<FusedPass> {
     let [first, ..] = &chain.steps[..] else { return None };
-    if !is_valid(chain) {
+    if !is_valid_chain(chain) {
         return None;
     }
     let sizes = first.result.sizes().to_vec();
@@ -100,7 +100,7 @@ struct Compiler<'a> {
     locations: Vec<Option<(Location, usize)>>,
     /// Unused tiles, with the size of their elements.
     free_tiles: Vec<(TileOffset, usize)>,
-    /// The last step, if it is not yet a call: the next step may continue it in registers.
+    /// The run of the last steps, which is not yet a call because the next step may continue it in registers.
     open_run: Option<OpenRun>,
     pass: FusedPass,
 }
@@ -200,7 +200,7 @@ impl Compiler<'_> {
         (only_here && both && open_run.inputs.len() + MAX_OPERATION_INPUTS <= MAX_INPUTS).then_some(argument)
     }
 
-    /// Makes a call of the open steps.
+    /// Turns the steps of the open run into one call, and adds it to the pass.
     fn close_run(&mut self) -> Option<()> {
         let Some(OpenRun { value, dtype, kernel_loop, steps, inputs, out, released_tiles }) = self.open_run.take()
         else {
@@ -225,7 +225,7 @@ impl Compiler<'_> {
         };
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
         let kernel_loop = if steps.len() < 2 { kernel_loop } else { registers::run_loop(dtype, steps, &uniform)? };
-        self.pass.calls.push(Call {
+        self.pass.calls.push(LoopCall {
             kernel_loop,
             inputs,
             out: CallOperand { location, size, path: out, conversion_tile },
@@ -233,7 +233,7 @@ impl Compiler<'_> {
         Some(())
     }
 
-    /// Returns an argument with the later dtype and rank, for binding a loop. Its elements are zeros.
+    /// Returns a tensor of zeros with the dtype and rank of a step's argument, for binding the kernel's loop.
     fn placeholder(&self, given: &StepArgument) -> Option<Value> {
         let value = match given {
             StepArgument::Constant(value) => return Some(value.clone()),
@@ -245,7 +245,7 @@ impl Compiler<'_> {
             Some(step) => &self.chain.steps.get(step)?.result,
         };
         let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
-        // One zero for all ranks.
+        // One zero in memory is enough for tensors of any rank.
         let zeros = Geometry::strided(&few, &vec![0; few.len()], 0)?;
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
@@ -271,7 +271,7 @@ impl Compiler<'_> {
             }
             1 => self.uniform_operand(UniformSource::Input(value), path),
             _ => {
-                let (operand, tile) = self.preloaded(&path);
+                let (operand, tile) = self.preloaded_operand(&path);
                 self.pass.broadcast_inputs.push(BroadcastInput { input: value, size, path, tile });
                 operand
             }
@@ -291,13 +291,13 @@ impl Compiler<'_> {
     }
 
     fn uniform_operand(&mut self, source: UniformSource, path: ElementPath) -> CallOperand {
-        let (operand, tile) = self.preloaded(&path);
+        let (operand, tile) = self.preloaded_operand(&path);
         self.pass.uniform_inputs.push(UniformInput { source, path, tile });
         operand
     }
 
     /// Returns an input that is converted for the loop before any call, in a tile of its own.
-    fn preloaded(&mut self, path: &ElementPath) -> (CallOperand, TileOffset) {
+    fn preloaded_operand(&mut self, path: &ElementPath) -> (CallOperand, TileOffset) {
         let tile = self.new_tile(path.size);
         (
             CallOperand {
@@ -320,7 +320,7 @@ impl Compiler<'_> {
 
     fn new_tile(&mut self, size: usize) -> TileOffset {
         let tile = self.pass.tile_bytes;
-        self.pass.tile_bytes += TILE * size;
+        self.pass.tile_bytes += TILE_ELEMENTS * size;
         tile
     }
 }

@@ -12,7 +12,7 @@ use dispatch_runtime::{Arithmetic, DType};
 use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::compute::{Compute, Field, Ordered, RealFloat};
+use crate::compute::{Compute, Divide, Ordered, RealFloat};
 use crate::convert::{rounded_to_bf16, rounded_to_f16};
 use crate::elementwise::fusible::Loop;
 use crate::inlined::inlined;
@@ -21,12 +21,12 @@ use crate::math::Real;
 /// Defines the operations of runs: functions of elements and scalars, with the arguments that can be in registers.
 macro_rules! cheap {
     ($($name:ident<$bound:path>[$($element:ident),+] at $($register_argument:literal)+ => $body:expr;)*) => {
-        /// An operation of runs. Its tensor arguments come first, then its scalars.
+        /// A cheap elementwise operation that can be part of a run. Its tensor arguments come first, then its scalars.
         #[derive(Clone, Copy, PartialEq)]
         #[expect(non_camel_case_types, reason = "the names of the functions in `scalar_functions`")]
         pub enum CheapOperation { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
 
-        /// Functions of elements, for runs and for the operators' own loops.
+        /// The cheap operations as functions of single elements, for runs and for the operators' own loops.
         #[allow(dead_code, reason = "`plus` and `minus` are operations of runs only")]
         pub mod scalar_functions {
             use super::*;
@@ -36,7 +36,7 @@ macro_rules! cheap {
             pub fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
-        /// Functions of vectors, with the expressions of [`scalar_functions`].
+        /// The cheap operations as functions of vectors, with the expressions of [`scalar_functions`].
         mod vector_functions {
             use super::*;
 
@@ -61,7 +61,7 @@ macro_rules! cheap {
         }
 
         impl<T: RunElement> RunCall<'_, T> {
-            /// Applies an operation to a block.
+            /// Applies one operation of the run to a block of elements.
             ///
             /// # Safety
             ///
@@ -87,7 +87,7 @@ cheap! {
     sub_scaled<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
     rsub_scaled<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
     times<Arithmetic>[a, b] at 0 1 => a.times(b);
-    divide<Field>[a, b] at 0 1 => a.divide(b);
+    divide<Divide>[a, b] at 0 1 => a.divide(b);
     negated<Compute>[x] at 0 => x.negated();
     magnitude<Ordered>[x] at 0 => x.magnitude();
     sqrt<Real>[x] at 0 => x.sqrt();
@@ -160,7 +160,7 @@ impl<T: RunElement> Loop for RunLoop<T> {
     }
 }
 
-/// A scalar type with vectors.
+/// A scalar type for which runs use vectors: `f32` or `f64`.
 trait RunElement: Pod {
     type Vector<S: Simd>: Vector;
 
@@ -266,8 +266,8 @@ const BLOCK_VECTORS: usize = 8;
 
 type VectorBlock<S, T, const W: usize> = [<T as RunElement>::Vector<S>; W];
 
-/// A run on the elements of one call: `count` elements at every input, or one if the input is uniform, and room for as many results. The
-/// operands of all operations are among the inputs.
+/// A run, bound to the elements of one call. There are `count` elements at every input, or one if the input is uniform, and room for as
+/// many results. The operands of all operations are among the inputs.
 struct RunCall<'a, T> {
     run: &'a RunLoop<T>,
     inputs: &'a [*const u8],
@@ -297,7 +297,7 @@ impl<T: RunElement> WithSimd for RunCall<'_, T> {
 }
 
 impl<T: RunElement> RunCall<'_, T> {
-    /// Computes fewer elements than a block has, one at a time.
+    /// Computes a call of fewer elements than a block has, one at a time.
     #[inline(never)]
     fn run_short(&self) {
         for start in 0..self.count {
@@ -394,7 +394,7 @@ fn unroll<const W: usize>(mut f: impl FnMut(usize)) {
 /// Rounds the elements of a block, in a loop that the compiler vectorises.
 #[inline(always)]
 fn round_block<S: Simd, T: RunElement, const W: usize>(block: &mut VectorBlock<S, T, W>, rounding: Rounding) {
-    // A copy, so that the block itself stays in registers.
+    // Rounds a copy, so that the block itself stays in registers.
     let mut copy = *block;
     // SAFETY: a block of vectors consists of contiguous numbers.
     let element =

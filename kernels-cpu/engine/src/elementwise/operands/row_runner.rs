@@ -1,7 +1,7 @@
 //! Loops over the operands of a call, along a loop nest.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{BLOCK, BasePointers, Block, ConvertedOperand, GRAIN};
+use super::{BLOCK_ELEMENTS, BasePointers, Block, ConvertedOperand, GRAIN_SIZE};
 use crate::elementwise::LoopNest;
 use crate::elementwise::fusible::Loop;
 use crate::thread_pool;
@@ -17,7 +17,7 @@ pub(super) unsafe fn run_contiguous<const N: usize>(
     pointers: &BasePointers<N>,
     kernel_loop: &dyn Loop,
 ) {
-    thread_pool::parallel_for(0..count, GRAIN, |part| {
+    thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
         let out = pointers.out.wrapping_add(part.start * out_size);
         let inputs = pointers.inputs.map(|input| input.wrapping_add(part.start * in_size));
         // SAFETY: guaranteed by the caller, and each thread has its own part.
@@ -39,10 +39,10 @@ pub(super) unsafe fn run_in_place<const N: usize>(
     pointers: &BasePointers<N>,
     kernel_loop: &dyn Loop,
 ) {
-    thread_pool::parallel_for(0..count, GRAIN, |part| {
+    thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
         let mut block = Block::new();
-        for start in part.clone().step_by(BLOCK) {
-            let length = BLOCK.min(part.end - start);
+        for start in part.clone().step_by(BLOCK_ELEMENTS) {
+            let length = BLOCK_ELEMENTS.min(part.end - start);
             let here = BasePointers {
                 out: pointers.out.wrapping_add(start * size),
                 inputs: pointers.inputs.map(|input| input.wrapping_add(start * size)),
@@ -77,8 +77,8 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     ///
     /// # Safety
     ///
-    /// Offsets and steps reach `count` elements of each operand's operand; the result comes first. Nothing else reads or writes these
-    /// results meanwhile. The loop has the lanes' types.
+    /// Offsets and steps, that of the result first, reach `count` elements of each operand. No other code reads or writes these results
+    /// at the same time. The loop has the types to which the operands are converted.
     pub(super) unsafe fn run_row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
         // SAFETY: guaranteed by the caller.
         unsafe { self.run_row_with_blocks(offsets, steps, count, [None; N]) };
@@ -104,11 +104,11 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         for i in 0..N {
             if uniform[i] && !direct[i] {
                 // SAFETY: guaranteed by the caller.
-                unsafe { self.load_input(i, offsets[i + 1], 0, BLOCK.min(count), 0) };
+                unsafe { self.load_input(i, offsets[i + 1], 0, BLOCK_ELEMENTS.min(count), 0) };
             }
         }
         let all_direct = out_direct && (0..N).all(|i| direct[i] || preloaded[i].is_some());
-        let block = if all_direct { count } else { BLOCK };
+        let block = if all_direct { count } else { BLOCK_ELEMENTS };
         for start in (0..count).step_by(block.max(1)) {
             let length = block.min(count - start);
             let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
@@ -146,8 +146,8 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     /// The safety conditions of [`run_row`](Self::run_row) hold for this part of the elements of the operands' nest.
     pub(super) unsafe fn run_gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
         let (_, steps) = nest.row();
-        for start in part.clone().step_by(BLOCK) {
-            let end = part.end.min(start + BLOCK);
+        for start in part.clone().step_by(BLOCK_ELEMENTS) {
+            let end = part.end.min(start + BLOCK_ELEMENTS);
             let mut filled = 0;
             nest.visit_rows(start, end, |offsets, count| {
                 for i in 0..N {
@@ -176,7 +176,7 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     unsafe fn load_input(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let operand = &self.inputs[input];
         let to = self.blocks[input].as_mut_ptr().wrapping_add(filled * operand.path.size);
-        // SAFETY: guaranteed by the caller; a block has room for `BLOCK` elements of any type.
+        // SAFETY: guaranteed by the caller; a block has room for `BLOCK_ELEMENTS` elements of any type.
         unsafe { operand.path.load(operand.start.wrapping_offset(offset), step, to, count, &mut self.rounding_buffer) };
     }
 

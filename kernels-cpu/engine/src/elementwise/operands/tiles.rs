@@ -7,13 +7,13 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK, ConvertedOperand, ElementPath, RowRunner};
+use super::{BLOCK_ELEMENTS, ConvertedOperand, ElementPath, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
 /// The rows of a tile: as many as a cache line has `f32` elements.
 const TILE_ROWS: usize = 16;
-const TILE_COLUMNS: usize = BLOCK / TILE_ROWS;
+const TILE_COLUMNS: usize = BLOCK_ELEMENTS / TILE_ROWS;
 /// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 
@@ -40,7 +40,7 @@ pub(super) fn row_groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
 }
 
 impl<const N: usize> RowRunner<'_, N> {
-    /// Computes some of the groups. The marked inputs are transposed into blocks.
+    /// Computes some groups of rows. The marked inputs are transposed into blocks.
     ///
     /// # Safety
     ///
@@ -103,7 +103,7 @@ impl<const N: usize> RowRunner<'_, N> {
     }
 }
 
-/// Transposes columns to rows.
+/// Copies the columns of a tile to rows of `to`.
 ///
 /// # Safety
 ///
@@ -113,7 +113,7 @@ unsafe fn transpose_tile<T: Copy>(from: *const u8, step: isize, to: *mut u8, row
     let to = to.cast::<T>();
     for column in 0..columns {
         if columns == TILE_COLUMNS {
-            // The next column is likely transposed next. The processor does not predict strides of this length.
+            // Prefetches the next column, which is likely transposed next. The processor does not predict strides of this length.
             prefetch::for_reading(from.wrapping_offset(step * to_isize(column + TILE_COLUMNS)), rows * size_of::<T>());
         }
         let from = from.wrapping_offset(step * to_isize(column)).cast::<T>();

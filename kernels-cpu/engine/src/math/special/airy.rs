@@ -44,7 +44,7 @@ fn oscillating_part(z: f64) -> f64 {
         trapezoid_steps(acosh_of_one_plus(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
     let at = |i: u32| {
         let s = f64::from(i) * step;
-        // The imaginary part of the path.
+        // The imaginary part of a point of the path.
         let height = s.sinh().atan();
         let (a, b) = (ORDER * s, ORDER * height);
         let wave = Complex64::new(a.cosh() * b.cos(), a.sinh() * b.sin());

@@ -108,7 +108,7 @@ mod tests {
     proptest! {
         #[test]
         fn functions_of_both_kinds_have_the_known_wronskian(x in 1e-6_f64..600.0) {
-            // Wronski's determinant.
+            // The Wronskian of both functions, times `x`, is one.
             let found = scaled_i0(x) * scaled_k(1.0, x) + scaled_i1(x) * scaled_k(0.0, x);
             prop_assert!((found * x - 1.0).abs() < 1e-14);
         }

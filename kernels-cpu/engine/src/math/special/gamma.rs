@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-/// From this shape on, the distribution is computed as a normal distribution with a few correction terms.
+/// The shape from which the distribution is computed as a normal distribution with a few correction terms.
 const LARGE_SHAPE: f64 = 1e6;
 
 /// The most terms of a series: enough for every shape below [`LARGE_SHAPE`].
@@ -39,7 +39,7 @@ pub(super) fn derivative(at: f64, f: impl Fn(f64) -> f64) -> f64 {
 
 fn probabilities(shape: f64, x: f64) -> (f64, f64) {
     let (nothing, everything, unknown) = ((0.0, 1.0), (1.0, 0.0), (f64::NAN, f64::NAN));
-    // An argument that decides the result alone does so even if the other one is NaN.
+    // Some values of one argument determine the result even if the other argument is NaN.
     match (shape, x) {
         _ if shape < 0.0 || x < 0.0 => return unknown,
         (0.0, _) => return if x > 0.0 { everything } else { unknown },
@@ -114,8 +114,8 @@ fn continued_fraction(shape: f64, x: f64) -> f64 {
     product
 }
 
-/// Returns both probabilities by Temme's expansion: the normal distribution at a distance whose square is twice the surplus, and a
-/// correction.
+/// Returns the probabilities below and above `x` by Temme's expansion: the normal distribution at a distance whose square is twice the
+/// surplus, and a correction.
 fn normal_approximation(shape: f64, x: f64) -> (f64, f64) {
     let half_deviance = half_deviance(shape, x);
     let eta = (2.0 * half_deviance).max(0.0).sqrt().copysign(x - shape);

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_and_invalid_arguments() {
+    fn quantile_is_right_at_limits_and_nan_for_invalid_arguments() {
         assert_eq!(quantile(0.0), f64::NEG_INFINITY);
         assert_eq!(quantile(1.0), f64::INFINITY);
         assert_eq!(quantile(0.5), 0.0);

@@ -6,20 +6,20 @@ use super::Compute;
 use crate::inlined::inlined;
 use crate::math::Real;
 
-/// A floating-point number, real or complex.
-pub trait Field: Compute {
-    /// Divides by `divisor`.
+/// A floating-point number type with division, real or complex.
+pub trait Divide: Compute {
+    /// Returns `self / divisor`.
     fn divide(self, divisor: Self) -> Self;
 }
 
 /// A number type with powers.
 pub trait Power: Compute {
-    /// Raises to a power. A negative power of an integer is rounded towards zero.
+    /// Raises this number to a power. A negative power of an integer is rounded towards zero.
     fn pow(self, exponent: Self) -> Self;
 }
 
 inlined! {
-    impl Field for f32, f64 {
+    impl Divide for f32, f64 {
         fn divide(self, divisor: Self) -> Self = self / divisor;
     }
 
@@ -49,7 +49,7 @@ impl Power for i64 {
     }
 }
 
-impl Field for Complex64 {
+impl Divide for Complex64 {
     /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
     fn divide(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
@@ -67,10 +67,10 @@ impl Field for Complex64 {
     }
 }
 
-impl Field for Complex32 {
+impl Divide for Complex32 {
     #[inline]
     fn divide(self, divisor: Self) -> Self {
-        narrow_complex(Field::divide(widen_complex(self), widen_complex(divisor)))
+        narrow_complex(Divide::divide(widen_complex(self), widen_complex(divisor)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Floating-point types for formulas that round after every operation.
+//! All real floating-point types, for formulas that round after every operation.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -8,9 +8,9 @@ use crate::inlined::inlined;
 
 /// A floating-point type, including the 16-bit ones.
 ///
-/// Most kernels compute narrow types in `f32` and round once. A formula over `T: Precision` with `T = bf16` rounds after each
+/// Most kernels compute narrow types in `f32` and round once. A formula over `T: AnyFloat` with `T = bf16` rounds after each
 /// operation, as PyTorch does in kernels that are templates over the scalar type.
-pub trait Precision:
+pub trait AnyFloat:
     Copy
     + PartialOrd
     + Add<Output = Self>
@@ -24,16 +24,16 @@ pub trait Precision:
 }
 
 inlined! {
-    impl Precision for f32 {
+    impl AnyFloat for f32 {
         #[expect(clippy::cast_possible_truncation, reason = "the conversion rounds")]
         fn from_f64(value: f64) -> Self = value as Self;
     }
 
-    impl Precision for f64 {
+    impl AnyFloat for f64 {
         fn from_f64(value: f64) -> Self = value;
     }
 
-    impl Precision for bf16, f16 {
+    impl AnyFloat for bf16, f16 {
         fn from_f64(value: f64) -> Self = Self::from_f64(value);
     }
 }
@@ -44,12 +44,12 @@ mod tests {
 
     #[test]
     fn each_operation_of_a_narrow_type_rounds() {
-        fn thrice<T: Precision>(x: f64) -> T {
+        fn times_three<T: AnyFloat>(x: f64) -> T {
             T::from_f64(x) + T::from_f64(x) + T::from_f64(x)
         }
         // 1.0078125 is the first bf16 value above one. Twice that value is a bf16 value; three times that value lies between two bf16
         // values.
-        assert_eq!(thrice::<bf16>(1.007_812_5).to_f64(), 3.03125);
-        assert_eq!(thrice::<f64>(1.007_812_5), 3.023_437_5);
+        assert_eq!(times_three::<bf16>(1.007_812_5).to_f64(), 3.03125);
+        assert_eq!(times_three::<f64>(1.007_812_5), 3.023_437_5);
     }
 }
