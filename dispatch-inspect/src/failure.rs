@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// The reason why there is no answer. It prints as a sentence that says what to do.
+/// The reason why a question to the inspector has no answer. It prints as a sentence that says what to do.
 ///
 /// ```
 /// let error = dispatch_inspect::find("nobody::home").unwrap_err();

@@ -11,19 +11,19 @@ use crate::Failure;
 
 /// A named state of a thread.
 pub(crate) struct NamedGuard {
-    /// Its name as a command-line option, without `--`.
+    /// The state's name as a command-line option, without `--`.
     pub(crate) word: &'static str,
-    /// Its description in the help of the command line.
+    /// The state's description in the help of the command line.
     help: &'static str,
-    /// The keys that it adds to every call.
+    /// The keys that the state adds to every call.
     adds: &'static [Key],
-    /// The keys that it stops adding.
+    /// The keys that the state stops adding.
     stops_adding: &'static [Key],
-    /// The layers that it removes from every call.
+    /// The layers that the state removes from every call.
     removes: &'static [Key],
-    /// The layers that it stops removing.
+    /// The layers that the state stops removing.
     stops_removing: &'static [Key],
-    /// An effect that the keys do not show.
+    /// An effect of the state that the keys do not show.
     pub(crate) note: Option<&'static str>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
 ];
 
 impl NamedGuard {
-    /// Returns the keys that it adds, stops adding, removes, and stops removing.
+    /// Returns the keys that the state adds, stops adding, removes, and stops removing.
     pub(crate) fn changes(&self) -> [KeySet; 4] {
         [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of)
     }

@@ -23,9 +23,9 @@ use crate::{Coverage, Kernel, KernelKind, SourceLocation};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OperatorInfo {
-    /// The name.
+    /// The name of the operator.
     pub operator: String,
-    /// The schema.
+    /// The schema of the operator.
     pub schema: String,
     /// The doc comment of the definition.
     pub docs: &'static str,
@@ -56,11 +56,11 @@ pub struct OperatorInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Derivative {
-    /// By this kernel of the autograd layer.
+    /// This kernel of the autograd layer computes them.
     Kernel(String),
-    /// By this rule, of the operator or of its functional operator.
+    /// This derivative rule computes them. It is a rule of the operator or of its functional operator.
     Rule(SourceLocation),
-    /// Through the operators that the composite calls.
+    /// The operators that the composite calls compute them.
     Composite,
     /// Not differentiable, which was declared.
     None,

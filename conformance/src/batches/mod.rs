@@ -54,7 +54,7 @@ const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
 
 /// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
 pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
-    let _slow = lock_slow(SlowLoops::Allow);
+    let _slow = lock_slow_loops(SlowLoops::Allow);
     let mut verdicts = check_operator(case, case.operator, number);
     verdicts.extend(gradients::check(case).map(|verdict| verdict.with_context("gradients")));
     let forms = if number.is_multiple_of(NESTED_INTERVAL) { forms } else { Forms::default() };
@@ -74,7 +74,7 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::NotApplicable("it reads elements on the host")];
     }
-    let _slow = lock_slow(SlowLoops::Refuse);
+    let _slow = lock_slow_loops(SlowLoops::Refuse);
     let verdicts = check_operator(case, case.operator, number);
     let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
@@ -93,7 +93,7 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
 }
 
 /// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
-pub(crate) fn lock_slow(slow: SlowLoops) -> MutexGuard<'static, ()> {
+pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     set_slow_loops(slow);
@@ -193,11 +193,11 @@ impl BatchChecks<'_> {
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
     fn reads_elements(&self, mapping: &Mapping) -> bool {
         let operator = self.slices.operator;
-        let is_looked_at = |at: usize| {
+        let is_read_on_host = |at: usize| {
             let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
             HOST_READ_ARGUMENTS.contains(&(operator.name().base, argument)) && mapping.is_mapped(at)
         };
-        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
+        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_read_on_host)
     }
 
     /// Whether a random operator draws nothing only because its results are empty.
@@ -237,7 +237,7 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the numbers of the slices at each index of the batch. They differ from the recorded slices if the operator accepts others.
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded slices if the operator accepts others.
     /// Returns `None` if the operator does not accept them together.
     fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)

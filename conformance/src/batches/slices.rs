@@ -13,7 +13,7 @@ use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::{Datum, to_values};
 use crate::verdict::CallError;
 
-/// A recorded call, and the same call with other tensors.
+/// Makes a recorded call, and calls with slices in place of the recorded tensors.
 pub(super) struct SliceCalls<'a> {
     pub(super) case: &'a Case,
     pub(super) operator: &'static Operator,
@@ -31,7 +31,7 @@ pub(super) struct SliceCall {
     written: Vec<bool>,
 }
 
-/// Returns the number of the slice of a tensor, mapped over `dims`, at index `place` of the batch.
+/// Returns the number of the slice that a tensor, mapped over `dims`, has at index `place` of the batch.
 pub(super) fn slice_number(dims: &[Option<usize>], place: &[usize]) -> usize {
     // No level has more than three slices.
     dims.iter().zip(place).filter(|(dim, _)| dim.is_some()).fold(0, |count, (_, at)| count * 3 + at)
@@ -91,7 +91,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
     pub(super) fn array(&self, at: usize, which: usize) -> Array {
-        variant(self.recorded_array(at), which)
+        array_variant(self.recorded_array(at), which)
     }
 
     /// Returns the recorded arguments with their tensors replaced.
@@ -159,7 +159,7 @@ impl<'a> SliceCalls<'a> {
 
 /// Returns variant `which` of an array: elements reversed, scaled towards zero, or both. A variant is always scaled if reversal does not
 /// change the array.
-pub(super) fn variant(array: &Array, which: usize) -> Array {
+pub(super) fn array_variant(array: &Array, which: usize) -> Array {
     let mut elements = array.elements.clone();
     if which % 2 == 1 {
         elements.reverse();

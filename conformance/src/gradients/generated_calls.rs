@@ -123,7 +123,7 @@ const CALLS: [(&str, &str); 102] = [
     ("square", r#"["T2x3"]"#),
 ];
 
-/// Returns the calls. Their number is [`CALL_NUMBER`].
+/// Returns the calls of the operators in [`CALLS`]. Each has the number [`CALL_NUMBER`].
 pub(crate) fn calls() -> Result<Vec<Call>> {
     CALLS.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
 }

@@ -57,7 +57,7 @@ impl Layer {
             }
             Self::Autograd => run_with_gradients(f, given, is_written),
             Self::Vmap => {
-                let _slow = batches::lock_slow(SlowLoops::Allow);
+                let _slow = batches::lock_slow_loops(SlowLoops::Allow);
                 let batch = |(one, other): (&Tensor, &Tensor)| aten::stack(&[one.clone(), other.clone()], 0);
                 let given = attempt(|| given.iter().zip(others).map(batch).collect::<Result<Vec<_>>>())?;
                 let results = attempt(|| vmap(|slices: &Vec<Tensor>| f(slices), &given[..]))?;

@@ -90,7 +90,7 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
 }
 
 /// Reports a `by` that names no argument, or an argument without a dtype.
-pub(super) fn check_by(
+pub(super) fn check_by_option(
     by: &Ident,
     signature: &Signature,
     parameters: &[Parameter],
