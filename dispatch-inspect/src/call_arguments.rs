@@ -38,8 +38,8 @@ pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Fai
     Ok(arguments_with_keys.into_iter().map(of).collect())
 }
 
-/// Parses the words that describe the arguments, in order. Returns the keys that each argument adds, and the marks of all. A tensor without a word is
-/// like the tensor before it, and the first one is on the CPU. Optional arguments without a word are absent.
+/// Parses the words that describe the arguments, in order. Returns the keys that each argument adds, and the marks of all. A tensor
+/// without a word is like the tensor before it, and the first one is on the CPU. Optional arguments without a word are absent.
 pub(crate) fn parse_arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
     let arguments_with_keys = key_arguments(operator)?;
     if words.len() > arguments_with_keys.len() {

@@ -27,7 +27,7 @@ pub(crate) struct NamedGuard {
     pub(crate) note: Option<&'static str>,
 }
 
-const NONE: NamedGuard =
+const UNNAMED_GUARD: NamedGuard =
     NamedGuard { word: "", help: "", adds: &[], stops_adding: &[], removes: &[], stops_removing: &[], note: None };
 
 /// All named states.
@@ -37,23 +37,23 @@ pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
         help: "In inference mode",
         stops_adding: &[ADInplaceOrView],
         removes: &[Autograd],
-        ..NONE
+        ..UNNAMED_GUARD
     },
     NamedGuard {
         word: "no-grad",
         help: "Without the recording of gradients",
         note: Some("no_grad changes no keys: the autograd kernel runs, and records nothing"),
-        ..NONE
+        ..UNNAMED_GUARD
     },
-    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..NONE },
+    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..UNNAMED_GUARD },
     NamedGuard {
         word: "vmap",
         help: "Within a function transform, such as vmap or grad",
         adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode],
-        ..NONE
+        ..UNNAMED_GUARD
     },
-    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..NONE },
-    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..NONE },
+    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..UNNAMED_GUARD },
+    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..UNNAMED_GUARD },
 ];
 
 impl NamedGuard {

@@ -204,14 +204,14 @@ fn errors_say_what_to_do() {
 }
 
 /// Returns the file name of this test program, which an application's own inspector has in its usages, too.
-fn own_name() -> String {
+fn program_file_name() -> String {
     let path = std::path::PathBuf::from(std::env::args_os().next().unwrap());
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
-    let program = own_name();
+    let program = program_file_name();
     for (words, message, usage) in [
         (
             "tabel mul",
@@ -234,7 +234,7 @@ fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
 
 #[test]
 fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
-    let program = own_name();
+    let program = program_file_name();
     let (help, _) = run_command("--help").unwrap();
     for part in
         ["\n  what-if ", "\n  completions ", "Exit codes:\n  0 ", &format!("\n  {program} explain add.Tensor cpu,")]
@@ -251,7 +251,10 @@ fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
 fn completions_have_the_name_and_the_commands_of_this_program() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (script, _) = run_command(&format!("completions {shell}")).unwrap();
-        assert!(script.contains(&own_name()) && script.contains("what-if") && script.contains("no-grad"), "{script}");
+        assert!(
+            script.contains(&program_file_name()) && script.contains("what-if") && script.contains("no-grad"),
+            "{script}"
+        );
     }
 }
 

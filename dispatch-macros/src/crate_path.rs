@@ -7,12 +7,12 @@ use quote::quote;
 use syn::Ident;
 
 /// The crates that export all items of the runtime that generated code uses, the preferred one first.
-const CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
+const RUNTIME_CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
 
 /// Returns an absolute path to the runtime, or to the facade over it. If the manifest has neither, the path is that of the runtime, and the
 /// compiler reports it as missing.
 pub(crate) fn runtime() -> TokenStream {
-    let found = CRATES.iter().find_map(|name| match crate_name(name).ok()? {
+    let found = RUNTIME_CRATES.iter().find_map(|name| match crate_name(name).ok()? {
         FoundCrate::Itself => Some(name.replace('-', "_")),
         FoundCrate::Name(name) => Some(name),
     });

@@ -1,8 +1,8 @@
 //! The parser: converts tokens to a schema, and reports every error.
 //!
-//! There is one function per grammar rule, in the submodules. A function that cannot continue reports its error and returns [`ErrorReported`].
-//! The lists of arguments and returns catch it, and continue after the next comma. An error that does not affect the structure (an unknown
-//! type, a default that does not fit) is reported without stopping.
+//! There is one function per grammar rule, in the submodules. A function that cannot continue reports its error and returns
+//! [`ErrorReported`]. The lists of arguments and returns catch it, and continue after the next comma. An error that does not affect the
+//! structure (an unknown type, a default that does not fit) is reported without stopping.
 
 mod alias;
 mod argument;

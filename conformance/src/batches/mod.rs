@@ -237,8 +237,8 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded slices if the operator accepts others.
-    /// Returns `None` if the operator does not accept them together.
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator accepts
+    /// others. Returns `None` if the operator does not accept them together.
     fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)
             .map(|place| {

@@ -136,7 +136,7 @@ fn call(operator: &str, arguments: &str) -> Result<Call> {
     Ok(Call { number: CALL_NUMBER, ..Call::parse(&line.to_string())? })
 }
 
-/// The number of these calls: recorded calls have smaller numbers.
+/// The call number of each of these calls: recorded calls have smaller numbers.
 const CALL_NUMBER: usize = 1000;
 
 fn to_tagged_json(json: &Json, seed: &mut u64) -> Json {

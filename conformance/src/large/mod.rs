@@ -131,7 +131,8 @@ impl VerdictCollector {
         }
     }
 
-    /// Ends the collection, and returns the verdicts of all large calls. An operator that was refused in every dtype gets the verdict of the refusal.
+    /// Ends the collection, and returns the verdicts of all large calls. An operator that was refused in every dtype
+    /// gets the verdict of the refusal.
     fn finish(self) -> Vec<Verdict> {
         let Self { verdicts, refused, .. } = self;
         if verdicts.is_empty() { refused.map(Verdict::from).into_iter().collect() } else { verdicts }
