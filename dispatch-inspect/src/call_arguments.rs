@@ -113,7 +113,7 @@ fn parse_argument(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> 
     Ok(added)
 }
 
-/// Returns the keys of tensors on a backend beside the backend's own key.
+/// Returns the keys that tensors on a backend have in addition to the backend's key.
 pub(crate) fn layer_keys(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }

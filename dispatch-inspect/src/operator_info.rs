@@ -35,7 +35,7 @@ pub struct OperatorInfo {
     pub form_of: Option<String>,
     /// The shape word, if the definition has one.
     pub shape: Option<String>,
-    /// The way in which gradients are computed.
+    /// How the gradients of the operator are computed.
     pub derivative: Derivative,
     /// Remarks of layers, such as how vmap makes its calls: a title and a text.
     pub remarks: Vec<(&'static str, String)>,
@@ -47,7 +47,7 @@ pub struct OperatorInfo {
     pub coverage: Vec<(String, KernelKind)>,
 }
 
-/// The way in which the gradients of an operator are computed.
+/// How the gradients of an operator are computed.
 ///
 /// ```
 /// use dispatch_inspect::Derivative;
@@ -56,11 +56,11 @@ pub struct OperatorInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Derivative {
-    /// This kernel of the autograd layer computes them.
+    /// A kernel of the autograd layer computes the gradients.
     Kernel(String),
-    /// This derivative rule computes them. It is a rule of the operator or of its functional operator.
+    /// A derivative rule computes the gradients: a rule of the operator or of its functional operator.
     Rule(SourceLocation),
-    /// The operators that the composite calls compute them.
+    /// The operators that the composite calls compute the gradients.
     Composite,
     /// Not differentiable, which was declared.
     None,

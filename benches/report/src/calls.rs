@@ -9,7 +9,7 @@ use paths::PATHS;
 
 use crate::benches_folder;
 
-/// One build of the same program.
+/// A build of the probe program, with the shared library if the paths run in one.
 struct Build {
     probe: PathBuf,
     library: Option<PathBuf>,

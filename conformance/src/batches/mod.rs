@@ -94,8 +94,8 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
 
 /// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
 pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    static SLOW_LOOPS_LOCK: Mutex<()> = Mutex::new(());
+    let guard = SLOW_LOOPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     set_slow_loops(slow);
     guard
 }

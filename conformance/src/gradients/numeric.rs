@@ -97,7 +97,7 @@ impl DirectionalDerivative {
             step /= 2.0;
         }
         let [coarse, fine] = differences;
-        // For a smooth function this value halves with the step. If there is a kink at the point, it stays.
+        // For a smooth function, a bend halves with the step. If there is a kink at the point, the bend stays.
         let kink = (2.0 * bends[1] - bends[0]).abs();
         let parts = || actual.iter().zip(direction).map(|(a, b)| a * b);
         Ok(Self {

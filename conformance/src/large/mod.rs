@@ -41,7 +41,7 @@ const MAX_TRUSTED: usize = 100;
 /// The layouts of large inputs.
 type Layouts = &'static [LineLayout];
 
-/// Operators whose large calls are created in the same way.
+/// A family: operators whose large calls are created by one function.
 struct Family {
     names: &'static [&'static str],
     /// The categories of numbers that the operators accept.

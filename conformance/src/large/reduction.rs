@@ -46,7 +46,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// The way to merge partial results.
+/// The method that merges partial results.
 #[derive(Clone, Copy)]
 enum Merge {
     /// Merge by the operator itself.

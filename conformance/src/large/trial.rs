@@ -72,7 +72,7 @@ pub(super) enum Expected {
     /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
     /// distinct.
     Indices { of: Array, dim: Option<usize>, values: Array },
-    /// Any result.
+    /// The result is not compared.
     Anything,
 }
 

@@ -291,7 +291,7 @@ fn fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
     })
 }
 
-/// Describes what is wrong with a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
+/// Describes the mistake in the results of a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
 fn dropout_mistake(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);

@@ -35,7 +35,7 @@ pub(super) struct PageData {
     thread: [KeyBits; 2],
     strings: Interned<String>,
     cells: Interned<Cell>,
-    /// Rows of cells, by key, as indices into `cells`.
+    /// The different rows of the table: for each key, the index of the row's cell in `cells`.
     rows: Interned<Vec<usize>>,
     operators: Vec<OperatorEntry>,
 }

@@ -87,7 +87,7 @@ struct PlannedKernel<'a> {
     keys: Ident,
 }
 
-/// The way in which a kernel computes.
+/// The computation of a kernel: by itself, or by an engine.
 enum Computation<'a> {
     /// The kernel computes the outputs from its plan.
     Direct { plan: Box<Parameter>, out: Option<Box<Parameter>> },

@@ -10,7 +10,7 @@ use crate::op_impl::when;
 use crate::syntax::keys::{key_name, static_keys};
 use crate::syntax::rust_type::RustType;
 
-/// One kernel that is registered.
+/// The kernel of one form of the operator, which the expansion registers.
 struct FormKernel {
     operator: TokenStream,
     name: &'static str,
