@@ -259,7 +259,7 @@ fn completions_have_the_name_and_the_commands_of_this_program() {
 }
 
 #[test]
-fn a_removed_kernel_can_be_an_option() {
+fn the_option_without_removes_a_kernel_as_a_word_with_minus_does() {
     let answer = run_command("what-if mul Meta -CUDA --json").unwrap();
     assert_eq!(run_command("what-if mul Meta --without CUDA --json").unwrap(), answer);
     assert_eq!(run_command("--json what-if mul --without=CUDA Meta").unwrap(), answer);

@@ -15,7 +15,7 @@ use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{ComparedProperties, compare_all};
 use crate::datum::{Datum, to_values};
-use crate::gradients::{cosines, is_leaf};
+use crate::gradients::{cosine_cotangent, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{CallError, Failure, Verdict, attempt};
 
@@ -100,7 +100,8 @@ impl BatchGradients<'_> {
         };
         let (outputs, pullback) = vjp(call, &leaves)?;
         let seeds = outputs.iter().map(|output| {
-            let seed = to_tensor(&cosines(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
+            let seed =
+                to_tensor(&cosine_cotangent(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
             aten::to_dtype(&aten::mul(&seed, times)?, output.dtype(), false, false, None)
         });
         let seeds = seeds.collect::<Result<Vec<_>>>()?;

@@ -110,7 +110,7 @@ fn is_slow_error(failure: &Failure) -> bool {
 
 fn check_operator(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
     let slices = SliceCalls::new(case, operator);
-    let count = slices.count();
+    let count = slices.tensor_count();
     if count == 0 {
         return Vec::new();
     }
@@ -160,18 +160,18 @@ impl BatchChecks<'_> {
 
     fn map_one(&self, at: usize) -> Mapping {
         let name = format!("mapped over {}", self.slices.tensor_name(at));
-        let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
+        let dims = (0..self.slices.tensor_count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
         Mapping { name, sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
     fn map_all(&self) -> Mapping {
-        let dims = (0..self.slices.count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
+        let dims = (0..self.slices.tensor_count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
         Mapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
     /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
     fn map_twice(&self) -> Mapping {
-        let dims = (0..self.slices.count()).map(|at| {
+        let dims = (0..self.slices.tensor_count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.batch_dim(at, 2)));
             match at % 3 {
                 1 if !self.is_written(at) => vec![outer, None],
@@ -197,7 +197,7 @@ impl BatchChecks<'_> {
             let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
             HOST_READ_ARGUMENTS.contains(&(operator.name().base, argument)) && mapping.is_mapped(at)
         };
-        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_read_on_host)
+        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.tensor_count()).any(is_read_on_host)
     }
 
     /// Whether a random operator draws nothing only because its results are empty.
@@ -208,7 +208,7 @@ impl BatchChecks<'_> {
     }
 
     fn verdict(&self, mapping: &Mapping) -> Verdict {
-        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
+        let shared = (0..self.slices.tensor_count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
         let outcome = self.compare_with_slices(mapping, if shared { None } else { self.accepted_slices(mapping) });
         if shared {
             let expected = |error: &Error| {
@@ -217,7 +217,7 @@ impl BatchChecks<'_> {
             };
             return expect_refusal(outcome, expected, "a write for each slice to a tensor that all slices share");
         }
-        let reads_batch = (0..self.slices.count()).any(|at| mapping.is_mapped(at) && !self.is_written(at));
+        let reads_batch = (0..self.slices.tensor_count()).any(|at| mapping.is_mapped(at) && !self.is_written(at));
         if self.slices.operator.is_data_dependent() && reads_batch {
             return expect_refusal(outcome, is_host_read_error, "a read of a batch's elements on the host");
         }
@@ -255,9 +255,9 @@ impl BatchChecks<'_> {
 
     fn compare_with_slices(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), CallError> {
         let SliceCalls { case, operator, .. } = self.slices;
-        let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.count()]).collect();
+        let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.tensor_count()]).collect();
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
-        let tensors = (0..self.slices.count()).map(|at| {
+        let tensors = (0..self.slices.tensor_count()).map(|at| {
             let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
             let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
             batch(&slices, &mapping.dims[at], mapping.sizes, interleaved)

@@ -54,7 +54,7 @@ impl<'a> SliceCalls<'a> {
     }
 
     /// Returns the number of tensors of the call.
-    pub(super) const fn count(&self) -> usize {
+    pub(super) const fn tensor_count(&self) -> usize {
         self.tensors.len()
     }
 
@@ -86,7 +86,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Whether the recorded call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
-        self.call_cached(&vec![0; self.count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
+        self.call_cached(&vec![0; self.tensor_count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
     }
 
     /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
@@ -108,7 +108,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Makes the recorded call.
     pub(super) fn call_recorded(&self) -> Result<Rc<SliceCall>, CallError> {
-        self.call_slices(&vec![0; self.count()])
+        self.call_slices(&vec![0; self.tensor_count()])
     }
 
     /// Makes the call with these slices, once. Returns `None` if the operator refuses them.
@@ -134,14 +134,14 @@ impl<'a> SliceCalls<'a> {
 
     /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
     pub(super) fn accepted_slice(&self, at: usize, number: usize) -> usize {
-        let mut which = vec![0; self.count()];
+        let mut which = vec![0; self.tensor_count()];
         which[at] = number;
         if self.have_equal_sizes(&[which]) { number } else { 0 }
     }
 
     /// Whether the operator accepts all of these slices and returns results of the same sizes for all.
     pub(super) fn have_equal_sizes(&self, all: &[Vec<usize>]) -> bool {
-        let recorded = self.call_cached(&vec![0; self.count()]);
+        let recorded = self.call_cached(&vec![0; self.tensor_count()]);
         let alike = |slice: &SliceCall, recorded: &SliceCall| {
             slice
                 .outcome

@@ -7,7 +7,7 @@ use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
-use super::differentiated::{Inputs, cosines, create_leaf, is_leaf, to_floats};
+use super::differentiated::{Inputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
 use super::exceptions::{first_order_exception, reads_one_triangle, second_order_exception};
 use crate::array::Array;
 use crate::case::Case;
@@ -143,7 +143,7 @@ impl<'a> Point<'a> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
         let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double_precision().map(apart)).collect();
         let inputs = Inputs::from_arguments(case, &arguments)?;
-        let seeds = inputs.call(case.operator)?.iter().map(cosines).collect();
+        let seeds = inputs.call(case.operator)?.iter().map(cosine_cotangent).collect();
         let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
         Ok(Self { case, arguments, seeds, count })
     }
