@@ -45,7 +45,7 @@ pub struct Call {
     /// The named arguments after the call, if the operator writes any.
     pub named_after: Map<String, Json>,
     /// The gradients of the `f32` and `f64` tensors among the arguments, in double precision, if they were recorded. The gradient is `None`
-    /// for a tensor that does not influence the results. The cotangent of each differentiable result has the cosine_cotangent of 1, 2, and so on.
+    /// for a tensor that does not influence the results. The cotangent of each differentiable result has the cosines of 1, 2, and so on.
     pub gradients: Vec<Option<Vec<f64>>>,
 }
 

@@ -109,7 +109,7 @@ pub(super) fn differentiable_tensors(results: &[Value]) -> Vec<Tensor> {
     all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
 }
 
-/// Returns the cotangent of a tensor: the cosine_cotangent of 1, 2, and so on.
+/// Returns the cotangent of a tensor: the cosines of 1, 2, and so on.
 pub(crate) fn cosine_cotangent(tensor: &Tensor) -> Array {
     let count = tensor.sizes().iter().product();
     let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());

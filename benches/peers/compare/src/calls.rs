@@ -100,5 +100,5 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
 fn count_instructions(program: &Program, workload: &str) -> Option<f64> {
     let count =
         |workload: &str| single_step::instructions_per_call(program.command(1).args(["count", workload]), 10).ok();
-    Some(count_instructions(workload)? - count_instructions(EMPTY_FUNCTION)?)
+    Some(count(workload)? - count(EMPTY_FUNCTION)?)
 }
