@@ -12,7 +12,7 @@ use dispatch_runtime::schema::TypeKind;
 #[must_use]
 pub fn is_random(operator: &Operator) -> bool {
     let takes_generator =
-        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
+        operator.schema().arguments.iter().any(|argument| argument.ty.without_optional().kind == TypeKind::Generator);
     let name = operator.name();
     takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
 }

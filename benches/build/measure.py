@@ -74,7 +74,7 @@ def stripped_size(program):
     return copy.stat().st_size / 1e6
 
 
-def cold(clone, target):
+def measure_cold_build(clone, target):
     subprocess.run(["cargo", "fetch", "--quiet"], cwd=clone, check=True)
     candle = clone / BUILD_FOLDER / "candle"
     subprocess.run(["cargo", "fetch", "--quiet"], cwd=candle, check=True)
@@ -87,7 +87,7 @@ def cold(clone, target):
     report("digits: first command, CPU", own_cpu, "s", cpu)
 
 
-def programs(clone, target):
+def measure_programs(clone, target):
     run(["cargo", "build", "--quiet", "--release", "--example", "digits"], clone, target / "main")
     report("digits, stripped", stripped_size(target / "main/release/examples/digits"), "MB", 12)
     run(["cargo", "build", "--quiet", "--profile", "dist", "--example", "digits"], clone, target / "main")
@@ -97,7 +97,7 @@ def programs(clone, target):
         report(f"{name}, stripped", stripped_size(target / name / "release" / name), "MB", limit)
 
 
-def edits(clone, target):
+def measure_edits(clone, target):
     user = clone / BUILD_FOLDER / "ten-operators"
     wall, _ = run(["cargo", "check", "--quiet"], user, target / "check")
     report("a user's crate: first check", wall, "s", 90)
@@ -121,14 +121,14 @@ def insert_line(file, before, line):
     file.write_text(text.replace(before, before + line, 1))
 
 
-def tests(clone, target):
+def measure_tests(clone, target):
     wall, cpu = run(TESTS, clone, target / "main")
     report("the README's second command", wall, "s", 600)
     report("the README's second command, CPU", cpu, "s", None)
 
 
 def main():
-    parts = {"cold": cold, "programs": programs, "edits": edits, "tests": tests}
+    parts = {"cold": measure_cold_build, "programs": measure_programs, "edits": measure_edits, "tests": measure_tests}
     selected = sys.argv[1:] or ["cold", "programs", "edits"]
     if unknown := [part for part in selected if part not in parts]:
         sys.exit(f"there is no part {', '.join(unknown)}; the parts are {', '.join(parts)}")

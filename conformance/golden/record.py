@@ -149,7 +149,7 @@ def layer_weights(gates, count, bidirectional=False, biases=True, projected=None
     return out
 
 
-def states(count, batch, width=hidden_size):
+def initial_states(count, batch, width=hidden_size):
     return f64(count, batch, width)
 
 
@@ -160,15 +160,15 @@ for bidirectional in (False, True):
     count = 4 if bidirectional else 2
     for first in (False, True):
         data = f64(2, 4, input_size) if first else f64(4, 2, input_size)
-        record("lstm.input", data, [states(count, 2), states(count, 2)], layer_weights(4, 2, bidirectional), True, 2, 0.0, False, bidirectional, first)
+        record("lstm.input", data, [initial_states(count, 2), initial_states(count, 2)], layer_weights(4, 2, bidirectional), True, 2, 0.0, False, bidirectional, first)
         for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
-            record(name + ".input", data, states(count, 2), layer_weights(gates, 2, bidirectional, False), False, 2, 0.0, False, bidirectional, first)
+            record(name + ".input", data, initial_states(count, 2), layer_weights(gates, 2, bidirectional, False), False, 2, 0.0, False, bidirectional, first)
     steps = integers(3, 2, 2, 1)
-    hx = [states(count, 3), states(count, 3)]
+    hx = [initial_states(count, 3), initial_states(count, 3)]
     record("lstm.data", f64(8, input_size), steps, hx, layer_weights(4, 2, bidirectional), True, 2, 0.0, True, bidirectional)
     for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
         record(name + ".data", f64(8, input_size), steps, hx[0], layer_weights(gates, 2, bidirectional), True, 2, 0.0, True, bidirectional)
-hx = [states(1, 2, 2), states(1, 2)]
+hx = [initial_states(1, 2, 2), initial_states(1, 2)]
 record("lstm.input", f64(4, 2, input_size), hx, layer_weights(4, 1, projected=2), True, 1, 0.0, False, False, False)
 for first in (False, True):
     record("_pack_padded_sequence", f64(3, 4, 2) if first else f64(4, 3, 2), integers(4, 2, 1), first)
@@ -403,10 +403,10 @@ for padding in (0, 1, 2):
 # Special functions at and beyond the ends of their domains.
 EDGE_VALUES = (0.0, -0.0, 1e-300, -1e-300, 1e-8, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, -2.5, 8.0, 30.0, -30.0, 100.0, -100.0, 1e300, -1e300)
 EDGE_VALUES += (math.inf, -math.inf, math.nan)
-BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+BESSEL_FUNCTIONS = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
           "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai")
-OTHERS = ("ndtri", "log_ndtr", "erfcx", "entr", "i0e", "i1", "i1e")
-for name in (*("special_" + name for name in BESSEL + OTHERS), "i0", "lgamma", "digamma", "erfinv", "sinc"):
+OTHER_SPECIAL_FUNCTIONS = ("ndtri", "log_ndtr", "erfcx", "entr", "i0e", "i1", "i1e")
+for name in (*("special_" + name for name in BESSEL_FUNCTIONS + OTHER_SPECIAL_FUNCTIONS), "i0", "lgamma", "digamma", "erfinv", "sinc"):
     for dtype in (torch.float32, torch.float64):
         record(name, torch.tensor(EDGE_VALUES, dtype=dtype), with_gradients=False)
 for order in (1, 2, 5):
@@ -415,8 +415,8 @@ EDGE_VALUES = torch.tensor([0.0, -0.0, 0.5, 1.0, 1.5, 2.0, -1.0, -1.5, 10.0, 100
 for name in ("special_zeta", "igamma", "igammac", "special_xlog1py"):
     record(name, EDGE_VALUES.float()[:, None], EDGE_VALUES.float(), with_gradients=False)
     record(name, EDGE_VALUES[:, None], EDGE_VALUES, with_gradients=False)
-CHEBYSHEV = ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w")
-for name in (*CHEBYSHEV, *("shifted_" + name for name in CHEBYSHEV), "hermite_polynomial_h", "hermite_polynomial_he",
+CHEBYSHEV_POLYNOMIALS = ("chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w")
+for name in (*CHEBYSHEV_POLYNOMIALS, *("shifted_" + name for name in CHEBYSHEV_POLYNOMIALS), "hermite_polynomial_h", "hermite_polynomial_he",
              "laguerre_polynomial_l", "legendre_polynomial_p"):
     record("special_" + name, EDGE_VALUES[:, None], torch.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 6.0, 7.0, 10.0, 20.0]).double(), with_gradients=False)
 

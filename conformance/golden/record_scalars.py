@@ -69,7 +69,7 @@ OPERATOR_ARGUMENTS = {
     "arange": lambda dtype: {"start": 0, "end": 3},
     "range": lambda dtype: {"start": 0, "end": 3},
 }
-# The arguments of single operators for calls in which no element takes the number.
+# Arguments of single operators with which no element takes the number: tensors without elements, or masks that are false.
 NO_INDICES = torch.tensor([], dtype=torch.int64)
 EMPTY_ARGUMENTS = {
     "full": {"size": [0]}, "full_like": {"self": None}, "new_full": {"size": [0]}, "fill": {"self": None},
@@ -128,18 +128,18 @@ def call_arguments(name, schema, dtype, empty):
 
 
 def call(function, arguments, device="cpu"):
-    def own(value):
+    def copied(value):
         if isinstance(value, torch.Tensor):
             return value.clone() if device == "cpu" else torch.empty_like(value, device=device)
-        return [own(part) for part in value] if isinstance(value, list) else value
+        return [copied(part) for part in value] if isinstance(value, list) else value
 
-    arguments = {name: own(value) for name, value in arguments.items()}
+    arguments = {name: copied(value) for name, value in arguments.items()}
     if device != "cpu" and any(argument.name == "device" for argument in function._schema.arguments):
         arguments["device"] = device
     return function(**arguments)
 
 
-def cell(function, arguments, device="cpu"):
+def outcome_cell(function, arguments, device="cpu"):
     try:
         results = call(function, arguments, device)
     except Exception as error:
@@ -195,10 +195,10 @@ def record(name, dtype, empty):
         plain = with_number(arguments, at, 1, kinds[at])
         # Some operators have another dtype for `out` than for the arguments.
         for out in (dtype, torch.bool, torch.int64, torch.float32, torch.float64):
-            if cell(function, plain) == "error" and outs:
+            if outcome_cell(function, plain) == "error" and outs:
                 arguments |= {name: vector(out)[:0] for name in outs}
                 plain = with_number(arguments, at, 1, kinds[at])
-        if cell(function, plain) == "error":
+        if outcome_cell(function, plain) == "error":
             continue
         cells, meta, others = [], [], {}
         for i, value in enumerate(NUMBERS):
@@ -212,8 +212,8 @@ def record(name, dtype, empty):
             if is_too_large(with_value, dtype):
                 cells.append(None)
                 continue
-            cells.append(cell(function, with_value))
-            if isinstance(cell(function, with_value, "meta"), str) != isinstance(cells[-1], str):
+            cells.append(outcome_cell(function, with_value))
+            if isinstance(outcome_cell(function, with_value, "meta"), str) != isinstance(cells[-1], str):
                 meta.append(i)
         line = {"op": schema.name + ("." + schema.overload_name if schema.overload_name else ""), "at": at, "dtype": DTYPE_NAMES[dtype]}
         line["kwargs"] = {key: encoded(value) for key, value in with_number(arguments, at, 1, kinds[at]).items()}

@@ -216,7 +216,7 @@ impl Case {
     /// Returns a result, or a written argument, of the call in double precision.
     fn double_precision_result(&self, place: OutcomeValue) -> Option<&Array> {
         let read = self.double_precision.get_or_init(|| {
-            let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double).collect();
+            let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double_precision).collect();
             read_outcome(self.operator, &self.call(&arguments).ok()?).ok()
         });
         read.as_ref()?.array(place)

@@ -109,14 +109,14 @@ impl Datum {
     }
 
     /// Returns the datum in double precision: floating-point and complex arrays, and dtypes that request such results.
-    pub(crate) fn in_double(&self) -> Self {
+    pub(crate) fn in_double_precision(&self) -> Self {
         self.map_dtypes(double_dtype)
     }
 
     /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
     pub(crate) fn with_rounding_errors(&self, seed: &mut u64) -> Self {
         if let Self::Plain(_) = self {
-            return self.in_double();
+            return self.in_double_precision();
         }
         self.map(|array| {
             let mut wide = array.cast(double_dtype(array.dtype));

@@ -52,7 +52,7 @@ pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
 pub(crate) fn is_scalar_argument(call: &Call, schema: &Schema, i: usize) -> bool {
     let argument = &schema.arguments[i];
     let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
-    argument.ty.required().kind == TypeKind::Tensor && json.and_then(decode_scalar).is_some()
+    argument.ty.without_optional().kind == TypeKind::Tensor && json.and_then(decode_scalar).is_some()
 }
 
 /// Returns the dtype of a scalar that was given for a tensor. The scalar must not decide the dtype of the result if there are tensors of
@@ -132,7 +132,7 @@ fn decode(json: &Json, ty: &Type) -> Result<Datum> {
     if tag == "none" {
         return Ok(Datum::Plain(Value::None));
     }
-    match &ty.required().kind {
+    match &ty.without_optional().kind {
         TypeKind::Tensor => match decode_scalar(json) {
             Some(number) => Ok(Datum::Array(scalar_tensor(number))),
             None => decode_tensor(json).map(Datum::Array),

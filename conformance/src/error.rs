@@ -37,7 +37,7 @@ pub enum Error {
     },
     /// A recorded value has an unknown tag.
     UnknownTag {
-        /// The tag.
+        /// The unknown tag.
         tag: String,
     },
     /// A recorded value cannot be converted to the schema's type.

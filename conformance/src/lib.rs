@@ -75,4 +75,4 @@ pub fn run(device: Device) -> Result<Report> {
 /// The guide's chapter about this crate: its examples are compiled and run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/src/checking.md")]
-struct Checking;
+struct CheckingChapter;

@@ -78,7 +78,7 @@ impl Call {
         let (named, named_after) = (map("kwargs"), map("kwargs_after"));
         let arguments_after = if let Some(Json::Array(after)) = json.remove("args_after") { Some(after) } else { None };
         let gradients = if let Some(Json::Array(all)) = json.remove("grad_f64") { all } else { Vec::new() };
-        let gradients = gradients.iter().map(gradient).collect::<Result<_>>()?;
+        let gradients = gradients.iter().map(decode_gradient).collect::<Result<_>>()?;
         Ok(Self { operator, number: 0, arguments, named, returned, arguments_after, named_after, gradients })
     }
 }
@@ -98,7 +98,7 @@ fn replace_f32(json: &mut Json) {
 }
 
 /// Decodes a recorded gradient. JSON has no infinities and NaN, so these are strings.
-fn gradient(json: &Json) -> Result<Option<Vec<f64>>> {
+fn decode_gradient(json: &Json) -> Result<Option<Vec<f64>>> {
     let number = |number: &Json| number.as_f64().or_else(|| number.as_str()?.parse().ok());
     let numbers = |list: &Json| list.as_array()?.iter().map(number).collect::<Option<_>>();
     let lacking = || Error::MissingField { field: "numbers in `grad_f64`" };

@@ -14,11 +14,11 @@ pub(crate) fn infer_offset(arguments: &mut [Datum], results: &[Datum]) {
     let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };
     let asked = Array { offset, ..result.clone() };
     if asked.required_elements() > given.required_elements() {
-        given.offset += (0..=offset).find(|&start| explains(given, start, &asked)).unwrap_or(0);
+        given.offset += (0..=offset).find(|&start| explains_result(given, start, &asked)).unwrap_or(0);
     }
 }
 
-fn explains(given: &Array, start: i64, asked: &Array) -> bool {
+fn explains_result(given: &Array, start: i64, asked: &Array) -> bool {
     let held = storage_indices(&given.sizes, &given.strides, given.offset + start);
     let element_at = |place| held.iter().position(|&at| at == place).map(|i| given.elements[i]);
     asked.storage_indices().into_iter().map(element_at).eq(asked.elements.iter().map(|&element| Some(element)))

@@ -448,7 +448,7 @@ impl Suite {
     }
 }
 
-/// Divides sorted calls by operator.
+/// Groups sorted calls by operator.
 fn by_operator<'a>(calls: &'a [&'a Call]) -> impl Iterator<Item = &'a [&'a Call]> {
     calls.chunk_by(|a, b| a.operator == b.operator)
 }

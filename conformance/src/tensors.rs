@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub(crate) const HOST: Device = Device::CPU;
 
 /// The element that fills the gaps of a strided tensor. No recording has it, so a kernel that reads or writes a gap is detected.
-pub(crate) const GAP: Scalar = Scalar::Int(77);
+pub(crate) const GAP_ELEMENT: Scalar = Scalar::Int(77);
 
 /// Creates a tensor on `device` with the elements and the geometry of an array.
 pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
@@ -71,7 +71,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
     let copy = || -> dispatch_runtime::Result<Storage> {
         let host = Storage::host(tensor.storage().size());
         device.synchronize()?;
-        device.memory_backend()?.copy_out(tensor.storage(), &mut bytes(&host)?.write::<u8>()?)?;
+        device.memory_backend()?.copy_out(tensor.storage(), &mut bytes_tensor(&host)?.write::<u8>()?)?;
         Ok(host)
     };
     let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
@@ -79,7 +79,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns the bytes of a host storage as a tensor of `U8`.
-fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
+fn bytes_tensor(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
@@ -152,7 +152,7 @@ pub(crate) fn to_complex(scalar: Scalar) -> Complex64 {
 }
 
 fn write_array<T: StoredElement>(array: &Array) -> Result<Tensor> {
-    let mut memory = vec![T::from_scalar(GAP); array.required_elements()];
+    let mut memory = vec![T::from_scalar(GAP_ELEMENT); array.required_elements()];
     for (place, &element) in array.storage_indices().into_iter().zip(&array.elements) {
         if let Some(slot) = memory.get_mut(place) {
             *slot = T::from_scalar(element);

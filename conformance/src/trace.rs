@@ -19,7 +19,7 @@ use crate::verdict::{CallError, Failure, Verdict, attempt};
 use layer::{Function, Layer, RunOutcome};
 
 /// Operators that may add uninitialized elements to a tensor.
-const RESIZE: [&str; 2] = ["resize", "_resize_output"];
+const RESIZE_OPERATORS: [&str; 2] = ["resize", "_resize_output"];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     TraceCheck { case }.verdicts().unwrap_or_else(|error| vec![error.into()])
@@ -149,7 +149,7 @@ impl TraceCheck<'_> {
 
     fn compare(&self, actual: &RunOutcome, expected: &RunOutcome) -> Result<(), CallError> {
         let base = self.case.operator.name().base.trim_end_matches('_');
-        let properties = if returns_uninitialized(base) || RESIZE.contains(&base) {
+        let properties = if returns_uninitialized(base) || RESIZE_OPERATORS.contains(&base) {
             ComparedProperties::AllButElements
         } else {
             ComparedProperties::All

@@ -25,7 +25,7 @@ pub(super) struct DerivedCall {
 }
 
 enum Expected {
-    /// These results. More may follow.
+    /// The given results. More may follow.
     Results(Vec<Datum>),
     /// The results of the sibling for these arguments.
     Sibling(Vec<Datum>),

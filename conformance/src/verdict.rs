@@ -74,7 +74,7 @@ pub enum Failure {
     },
     /// A gradient differs from the expected one.
     Gradient {
-        /// The tensor with respect to which the gradient was computed.
+        /// The name of the argument with respect to which the gradient was computed.
         argument: String,
         /// The first difference.
         difference: Difference,

@@ -41,7 +41,7 @@ Every operator of `aten`, with the code that runs for it on each backend and in 
 #[test]
 fn coverage_md_is_up_to_date() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/coverage.md");
-    let made = table();
+    let made = coverage_table();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, made).unwrap();
         return;
@@ -51,9 +51,10 @@ fn coverage_md_is_up_to_date() {
     assert!(made == found, "coverage.md is stale: run with UPDATE=1; it begins to differ at {stale:?}");
 }
 
-fn table() -> String {
+fn coverage_table() -> String {
     let operators = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
-    let rows: Vec<(String, [&str; 5])> = operators.map(|operator| (name(operator), cells(operator))).collect();
+    let rows: Vec<(String, [&str; 5])> =
+        operators.map(|operator| (name_in_aten(operator), coverage_cells(operator))).collect();
     let mut text = HEADER.to_owned();
     let covered = |column: usize| rows.iter().filter(|(_, cells)| !matches!(cells[column], "-" | "loop")).count();
     let header: Vec<String> = COLUMNS.iter().enumerate().map(|(i, name)| format!("{name} ({})", covered(i))).collect();
@@ -64,15 +65,15 @@ fn table() -> String {
     text
 }
 
-fn name(operator: &Operator) -> String {
+fn name_in_aten(operator: &Operator) -> String {
     operator.name().to_string().trim_start_matches("aten::").to_owned()
 }
 
-fn cells(operator: &'static Operator) -> [&'static str; 5] {
-    let table = operator.table();
+fn coverage_cells(operator: &'static Operator) -> [&'static str; 5] {
+    let table = operator.coverage_table();
     let [cpu, meta, autograd, autocast] = KEYS.map(|key| {
         if key == AutogradCPU {
-            return derivative(operator, &table);
+            return derivative_kind(operator, &table);
         }
         let Some(cell) = table.iter().find(|cell| cell.key == key) else { return "-" };
         if cell.provenance == Provenance::Missing || cell.falls_through {
@@ -90,7 +91,7 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
                     "any"
                 }
             }
-            Some(registered) if registered == Meta && is("form_meta_kernel") => meta(operator),
+            Some(registered) if registered == Meta && is("form_meta_kernel") => meta_kernel_kind(operator),
             Some(registered) if registered == Meta && is("planned_meta_kernel") => {
                 if operator.shape().is_some() {
                     "shape"
@@ -123,7 +124,7 @@ fn vmap_strategy(operator: &'static Operator) -> &'static str {
 }
 
 /// Returns the kind of the operator's derivative.
-fn derivative(operator: &'static Operator, table: &[TableCell]) -> &'static str {
+fn derivative_kind(operator: &'static Operator, table: &[TableCell]) -> &'static str {
     if operator.schema().kind() == SchemaKind::Out {
         // `out=` forms refuse tensors that require gradients.
         return "none";
@@ -141,7 +142,7 @@ fn derivative(operator: &'static Operator, table: &[TableCell]) -> &'static str 
 }
 
 /// Returns the kind of the Meta kernel that the operator's definition provides.
-fn meta(operator: &'static Operator) -> &'static str {
+fn meta_kernel_kind(operator: &'static Operator) -> &'static str {
     let functional = operator.functional().unwrap_or(operator);
     match functional.shape() {
         Some(_) => "shape",

@@ -245,8 +245,8 @@ fn call_with_result(out: &str, operator: &str) -> Vec<Call> {
     vec![Call::parse(&line).unwrap()]
 }
 
-const NEGATED: &str = "[-1.5, 2.5]";
-const SAME: &str = "[1.5, -2.5]";
+const NEGATED_RESULT: &str = "[-1.5, 2.5]";
+const UNCHANGED_RESULT: &str = "[1.5, -2.5]";
 
 #[test]
 fn golden_a_right_kernel_passes_and_a_wrong_one_fails_in_every_dtype() {
@@ -262,7 +262,8 @@ fn golden_a_right_kernel_passes_and_a_wrong_one_fails_in_every_dtype() {
 
 #[test]
 fn a_graph_that_differs_from_its_call_is_found() {
-    let trace = |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&call_with_result(NEGATED, operator));
+    let trace =
+        |operator| Suite::new(Device::CPU).check(Check::Trace).run_calls(&call_with_result(NEGATED_RESULT, operator));
     let failures =
         |operator| trace(operator).failed().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
     let tally = trace("suite::correct").tally(Check::Trace);
@@ -290,7 +291,7 @@ fn a_graph_that_differs_from_its_call_is_found() {
 #[test]
 fn missing_operators_and_kernels_are_not_implemented() {
     for operator in ["suite::no_kernel", "suite::no_such_operator"] {
-        let report = check_values(&call_with_result(NEGATED, operator));
+        let report = check_values(&call_with_result(NEGATED_RESULT, operator));
         assert_eq!((report.count(State::NotImplemented), report.failed().len()), (1, 0), "{operator}");
     }
 }
@@ -299,12 +300,15 @@ fn missing_operators_and_kernels_are_not_implemented() {
 fn wrong_results_are_found() {
     use Difference::{DType, Elements, Strides};
     assert!(matches!(
-        first_failure(NEGATED, "suite::wrong_value"),
+        first_failure(NEGATED_RESULT, "suite::wrong_value"),
         Failure::Result { index: 0, difference: Elements { first: 0, count: 2, .. } }
     ));
-    assert!(matches!(first_failure(NEGATED, "suite::wrong_dtype"), Failure::Result { difference: DType { .. }, .. }));
     assert!(matches!(
-        first_failure(NEGATED, "suite::wrong_strides"),
+        first_failure(NEGATED_RESULT, "suite::wrong_dtype"),
+        Failure::Result { difference: DType { .. }, .. }
+    ));
+    assert!(matches!(
+        first_failure(NEGATED_RESULT, "suite::wrong_strides"),
         Failure::Result { difference: Strides { .. }, .. }
     ));
 }
@@ -312,24 +316,24 @@ fn wrong_results_are_found() {
 #[test]
 fn panics_and_errors_are_failures_of_one_call() {
     assert!(
-        matches!(first_failure(NEGATED, "suite::panics"), Failure::Panicked { message } if message == "test panic")
+        matches!(first_failure(NEGATED_RESULT, "suite::panics"), Failure::Panicked { message } if message == "test panic")
     );
     assert!(
-        matches!(first_failure(NEGATED, "suite::fails"), Failure::Refused(error) if error.to_string().contains("test error"))
+        matches!(first_failure(NEGATED_RESULT, "suite::fails"), Failure::Refused(error) if error.to_string().contains("test error"))
     );
 }
 
 #[test]
 fn memory_is_shared_only_as_the_schema_says() {
-    assert!(check_values(&call_with_result(SAME, "suite::view")).failed().is_empty());
+    assert!(check_values(&call_with_result(UNCHANGED_RESULT, "suite::view")).failed().is_empty());
     assert!(
-        matches!(first_failure(SAME, "suite::copies"), Failure::MissingSharing { index: 0, argument } if argument == "self")
+        matches!(first_failure(UNCHANGED_RESULT, "suite::copies"), Failure::MissingSharing { index: 0, argument } if argument == "self")
     );
     assert!(
-        matches!(first_failure(SAME, "suite::shares"), Failure::UnexpectedSharing { index: 0, argument } if argument == "self")
+        matches!(first_failure(UNCHANGED_RESULT, "suite::shares"), Failure::UnexpectedSharing { index: 0, argument } if argument == "self")
     );
     assert!(
-        matches!(first_failure(NEGATED, "suite::writes"), Failure::UnexpectedWrite { argument } if argument == "self")
+        matches!(first_failure(NEGATED_RESULT, "suite::writes"), Failure::UnexpectedWrite { argument } if argument == "self")
     );
 }
 
@@ -337,12 +341,12 @@ fn memory_is_shared_only_as_the_schema_says() {
 fn written_arguments_are_compared() {
     assert!(check_values(&call_with_result("[0.0, 0.0]", "suite::zero_")).failed().is_empty());
     assert!(matches!(first_failure("[0.0, 0.0]", "suite::writes_nothing_"), Failure::Result { .. }));
-    assert!(check_values(&call_with_result(SAME, "suite::writes_nothing_")).failed().is_empty());
+    assert!(check_values(&call_with_result(UNCHANGED_RESULT, "suite::writes_nothing_")).failed().is_empty());
 }
 
 #[test]
 fn a_failure_prints_the_arguments_that_repeat_it() {
-    let report = check_values(&call_with_result(NEGATED, "suite::panics"));
+    let report = check_values(&call_with_result(NEGATED_RESULT, "suite::panics"));
     let text = report.failed()[0].to_string();
     assert!(text.contains("suite::panics, call 0, values: panicked: test panic"), "{text}");
     assert!(text.ends_with("--only suite::panics --call 0 --check values"), "{text}");

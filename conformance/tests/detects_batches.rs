@@ -57,7 +57,7 @@ fn wrong_in_backward_any(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_grad(wrong_in_backward)]
-fn wrong_in_backward_back(grad: &Tensor) -> Result<Tensor> {
+fn wrong_in_backward_derivative(grad: &Tensor) -> Result<Tensor> {
     sum_of_all(grad)
 }
 

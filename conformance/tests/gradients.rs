@@ -9,56 +9,56 @@ use kernels_cpu as _;
 /// Operators whose gradients cannot be checked by finite differences, with the reasons.
 const NOT_CHECKABLE: [(&str, &str); 39] = [
     ("aten::_ctc_loss", "its gradient assumes that its input is a log-softmax; the recordings have it"),
-    ("aten::_dirichlet_grad", NOT_IMPLEMENTED),
+    ("aten::_dirichlet_grad", NOT_IMPLEMENTED_REASON),
     ("aten::_pin_memory", "it needs a device that pins memory"),
-    ("aten::_sample_dirichlet", RANDOM),
-    ("aten::_standard_gamma", RANDOM),
-    ("aten::_standard_gamma_grad", NOT_IMPLEMENTED),
+    ("aten::_sample_dirichlet", RANDOM_REASON),
+    ("aten::_standard_gamma", RANDOM_REASON),
+    ("aten::_standard_gamma_grad", NOT_IMPLEMENTED_REASON),
     ("aten::as_strided_scatter", "its gradient in PyTorch is not its derivative; the recordings have it"),
-    ("aten::bernoulli", RANDOM),
-    ("aten::bernoulli.Tensor", RANDOM),
-    ("aten::bernoulli.p", RANDOM),
-    ("aten::bernoulli_.float", RANDOM),
-    ("aten::binomial", RANDOM),
-    ("aten::cauchy", RANDOM),
-    ("aten::exponential", RANDOM),
-    ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS),
-    ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS),
-    ("aten::geometric", RANDOM),
+    ("aten::bernoulli", RANDOM_REASON),
+    ("aten::bernoulli.Tensor", RANDOM_REASON),
+    ("aten::bernoulli.p", RANDOM_REASON),
+    ("aten::bernoulli_.float", RANDOM_REASON),
+    ("aten::binomial", RANDOM_REASON),
+    ("aten::cauchy", RANDOM_REASON),
+    ("aten::exponential", RANDOM_REASON),
+    ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS_REASON),
+    ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS_REASON),
+    ("aten::geometric", RANDOM_REASON),
     ("aten::igamma", SECOND_ARGUMENT_ONLY),
     ("aten::igammac", SECOND_ARGUMENT_ONLY),
-    ("aten::log_normal", RANDOM),
+    ("aten::log_normal", RANDOM_REASON),
     (
         "aten::max_unpool2d",
         "several elements that are written to one place all receive its gradient; the recordings have it",
     ),
     ("aten::max_unpool3d", "as in two dimensions"),
-    ("aten::native_batch_norm_backward", FORWARD_RESULTS),
-    ("aten::native_group_norm_backward", FORWARD_RESULTS),
-    ("aten::native_layer_norm_backward", FORWARD_RESULTS),
-    ("aten::normal.Tensor_Tensor", RANDOM),
-    ("aten::normal.Tensor_float", RANDOM),
-    ("aten::normal.float_Tensor", RANDOM),
-    ("aten::normal_", RANDOM),
-    ("aten::normal_functional", RANDOM),
-    ("aten::poisson", RANDOM),
-    ("aten::random", RANDOM),
-    ("aten::random.from", RANDOM),
-    ("aten::random.to", RANDOM),
+    ("aten::native_batch_norm_backward", FORWARD_RESULTS_REASON),
+    ("aten::native_group_norm_backward", FORWARD_RESULTS_REASON),
+    ("aten::native_layer_norm_backward", FORWARD_RESULTS_REASON),
+    ("aten::normal.Tensor_Tensor", RANDOM_REASON),
+    ("aten::normal.Tensor_float", RANDOM_REASON),
+    ("aten::normal.float_Tensor", RANDOM_REASON),
+    ("aten::normal_", RANDOM_REASON),
+    ("aten::normal_functional", RANDOM_REASON),
+    ("aten::poisson", RANDOM_REASON),
+    ("aten::random", RANDOM_REASON),
+    ("aten::random.from", RANDOM_REASON),
+    ("aten::random.to", RANDOM_REASON),
     ("aten::special_entr", "its recorded arguments are below zero; the recordings have its gradient"),
     ("aten::special_zeta", SECOND_ARGUMENT_ONLY),
-    ("aten::uniform", RANDOM),
-    ("aten::view_as_complex", COMPLEX),
-    ("aten::view_as_real", COMPLEX),
+    ("aten::uniform", RANDOM_REASON),
+    ("aten::view_as_complex", COMPLEX_REASON),
+    ("aten::view_as_real", COMPLEX_REASON),
 ];
 
-const RANDOM: &str = "its results are random";
-const FORWARD_RESULTS: &str =
+const RANDOM_REASON: &str = "its results are random";
+const FORWARD_RESULTS_REASON: &str =
     "its arguments include results of the forward operator; the second order of that operator checks its derivative";
-const NOT_IMPLEMENTED: &str = "its derivative is not implemented, in PyTorch either";
+const NOT_IMPLEMENTED_REASON: &str = "its derivative is not implemented, in PyTorch either";
 const SECOND_ARGUMENT_ONLY: &str =
     "it is differentiable only with respect to its second argument; the recordings have that gradient";
-const COMPLEX: &str = "finite differences are for real numbers";
+const COMPLEX_REASON: &str = "finite differences are for real numbers";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
 const GRADIENT_ERRORS: [(&str, &str); 21] = [

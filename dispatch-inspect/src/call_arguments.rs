@@ -30,7 +30,7 @@ pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Fai
         let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
         KeyArgument {
             is_tensor: ty.is_some_and(Type::is_tensor_like),
-            is_device: ty.is_some_and(|ty| ty.required().kind == TypeKind::Device),
+            is_device: ty.is_some_and(|ty| ty.without_optional().kind == TypeKind::Device),
             may_be_absent: ty.is_some_and(Type::accepts_none),
             name,
         }
@@ -38,9 +38,9 @@ pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Fai
     Ok(arguments_with_keys.into_iter().map(of).collect())
 }
 
-/// Returns the keys that each such argument adds, and the marks of all. Words describe the arguments in order. A tensor without a word is
-/// like the tensor before it, and the first one is on the CPU. Optional arguments without a word are absent.
-pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
+/// Parses the words that describe the arguments, in order. Returns the keys that each argument adds, and the marks of all. A tensor
+/// without a word is like the tensor before it, and the first one is on the CPU. Optional arguments without a word are absent.
+pub(crate) fn parse_arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
     let arguments_with_keys = key_arguments(operator)?;
     if words.len() > arguments_with_keys.len() {
         let names: Vec<&str> = arguments_with_keys.iter().map(|argument| argument.name.as_str()).collect();
@@ -50,12 +50,12 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
             "{found} arguments were described, but of those of `{operator}` {names} keys"
         )));
     }
-    let mut last = parse("cpu", true)?;
+    let mut last = parse_argument("cpu", true)?;
     let (mut all, mut marks) = (Vec::new(), None);
     for (at, argument) in arguments_with_keys.iter().enumerate() {
         let added = match words.get(at) {
             Some(word) => {
-                let added = parse(word, argument.is_tensor)?;
+                let added = parse_argument(word, argument.is_tensor)?;
                 last = if argument.is_tensor { added } else { last };
                 added
             }
@@ -74,7 +74,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
 }
 
 /// Parses one argument: a device, marks, and further keys. A dtype is accepted and adds no key.
-fn parse(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> {
+fn parse_argument(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> {
     let mut added = KeysAndMarks { keys: KeySet::EMPTY, marks: None };
     let mut is_inference = false;
     let mut device = None;
@@ -113,7 +113,7 @@ fn parse(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> {
     Ok(added)
 }
 
-/// Returns the keys of tensors on a backend beside the backend's own key.
+/// Returns the keys that tensors on a backend have in addition to the backend's key.
 pub(crate) fn layer_keys(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }

@@ -87,7 +87,7 @@ impl CallExplanation {
     /// # Ok::<(), dispatch_inspect::Failure>(())
     /// ```
     pub fn with_guards(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
-        let (carried, marks) = call_arguments::arguments(operator, arguments)?;
+        let (carried, marks) = call_arguments::parse_arguments(operator, arguments)?;
         let entered = guards.enter();
         let mut explanation = operator.explain_keys(&carried, marks)?;
         drop(entered);

@@ -114,11 +114,11 @@ impl fmt::Display for KernelKind {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Cell {
-    /// The key.
+    /// The key of the cell.
     pub key: String,
-    /// The kind of its kernel.
+    /// The kind of kernel in the cell.
     pub served: KernelKind,
-    /// The rule that put the kernel there, in PyTorch's terms.
+    /// The rule that put the kernel in the cell, in PyTorch's terms.
     pub provenance: &'static str,
     /// The key for which the kernel was registered; `None` for a fallback and for a cell without a kernel.
     pub registered_for: Option<String>,
@@ -193,17 +193,17 @@ impl fmt::Display for SourceLocation {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Kernel {
-    /// The key for which it is registered.
+    /// The key for which the kernel is registered.
     pub key: String,
-    /// The name of its function.
+    /// The name of the kernel's function.
     pub name: &'static str,
-    /// The location of its function.
+    /// The location of the kernel's function.
     pub place: SourceLocation,
     /// `typed`, `boxed` or `fallthrough`; `None` in the explanation of a call.
     pub kind: Option<&'static str>,
-    /// Whether it is one of the kernels that run for its key.
+    /// Whether the kernel is one of those that run for its key.
     pub is_active: bool,
-    /// The condition under which it accepts a call.
+    /// The condition under which the kernel accepts a call.
     pub condition: Option<&'static str>,
 }
 

@@ -83,7 +83,7 @@ pub enum Command {
 impl RunCommand for Command {
     fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
         match self {
-            Self::List { pattern } => write_list(&selected(pattern.as_deref())?, output),
+            Self::List { pattern } => write_list(&selected_operators(pattern.as_deref())?, output),
             Self::Show { operator } => {
                 let info = OperatorInfo::of(find(&operator)?);
                 output.answer(&info, |style| info.text(style))
@@ -103,7 +103,7 @@ impl RunCommand for Command {
                 output.answer(&what_if, |style| what_if.text(style))
             }
             Self::Coverage { pattern } => {
-                let coverage = Coverage::of(&selected(pattern.as_deref())?);
+                let coverage = Coverage::of(&selected_operators(pattern.as_deref())?);
                 output.answer(&coverage, |style| coverage.text(style))
             }
             Self::Page { file: None } if output.is_json() => {
@@ -117,7 +117,7 @@ impl RunCommand for Command {
 }
 
 /// Returns the operators that match a pattern, or all operators; an error if none match.
-fn selected(pattern: Option<&str>) -> Result<Vec<&'static Operator>, Failure> {
+fn selected_operators(pattern: Option<&str>) -> Result<Vec<&'static Operator>, Failure> {
     let Some(pattern) = pattern else { return Ok(Operator::all()) };
     let found = matching(pattern);
     if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }

@@ -150,7 +150,7 @@ fn execute<C: RunCommand>(
     out: &mut dyn Write,
     style: Style,
 ) -> Result<CommandOutcome, Failure> {
-    let program = program();
+    let program = program_name();
     let mut grammar = grammar::<C>(&program);
     let words = removals_as_options(words.collect());
     let parsed =
@@ -176,7 +176,7 @@ fn execute<C: RunCommand>(
 }
 
 /// Returns the file name of the running program.
-fn program() -> String {
+fn program_name() -> String {
     let path = std::env::args_os().next();
     let name = path.as_deref().map(Path::new).and_then(Path::file_name);
     name.map_or_else(|| "dispatch-inspect".to_owned(), |name| name.to_string_lossy().into_owned())

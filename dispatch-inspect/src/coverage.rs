@@ -40,8 +40,8 @@ pub struct Row {
     pub operator: String,
     /// The kind of kernel for each key.
     pub cells: Vec<KernelKind>,
-    /// More specific names of the same cells: `formula` or `none` for autograd, `shape`, `plan`, `form` or `data` for kernels that a
-    /// definition generates.
+    /// The name of each cell's kernel, more specific than its kind: `formula` or `none` for autograd, `shape`, `plan`, `form`
+    /// or `data` for kernels that a definition generates.
     pub words: Vec<&'static str>,
 }
 

@@ -46,7 +46,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 /// Returns the visible lines as one text.
-pub(crate) fn shown(docs: &str) -> String {
+pub(crate) fn visible_text(docs: &str) -> String {
     lines(docs).map(Line::text).collect::<Vec<_>>().join("\n")
 }
 

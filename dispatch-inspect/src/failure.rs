@@ -1,9 +1,9 @@
-//! The errors of questions to the inspector, and their exit codes.
+//! The errors of the inspector's commands, and their exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// The reason why there is no answer. It prints as a sentence that says what to do.
+/// The reason why a command of the inspector has no answer. It prints as a sentence that says what to do.
 ///
 /// ```
 /// let error = dispatch_inspect::find("nobody::home").unwrap_err();

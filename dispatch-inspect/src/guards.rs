@@ -11,23 +11,23 @@ use crate::Failure;
 
 /// A named state of a thread.
 pub(crate) struct NamedGuard {
-    /// Its name as a command-line option, without `--`.
+    /// The state's name as a command-line option, without `--`.
     pub(crate) word: &'static str,
-    /// Its description in the help of the command line.
+    /// The state's description in the help of the command line.
     help: &'static str,
-    /// The keys that it adds to every call.
+    /// The keys that the state adds to every call.
     adds: &'static [Key],
-    /// The keys that it stops adding.
+    /// The keys that the state stops adding.
     stops_adding: &'static [Key],
-    /// The layers that it removes from every call.
+    /// The layers that the state removes from every call.
     removes: &'static [Key],
-    /// The layers that it stops removing.
+    /// The layers that the state stops removing.
     stops_removing: &'static [Key],
-    /// An effect that the keys do not show.
+    /// An effect of the state that the keys do not show.
     pub(crate) note: Option<&'static str>,
 }
 
-const NONE: NamedGuard =
+const UNNAMED_GUARD: NamedGuard =
     NamedGuard { word: "", help: "", adds: &[], stops_adding: &[], removes: &[], stops_removing: &[], note: None };
 
 /// All named states.
@@ -37,27 +37,27 @@ pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
         help: "In inference mode",
         stops_adding: &[ADInplaceOrView],
         removes: &[Autograd],
-        ..NONE
+        ..UNNAMED_GUARD
     },
     NamedGuard {
         word: "no-grad",
         help: "Without the recording of gradients",
         note: Some("no_grad changes no keys: the autograd kernel runs, and records nothing"),
-        ..NONE
+        ..UNNAMED_GUARD
     },
-    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..NONE },
+    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..UNNAMED_GUARD },
     NamedGuard {
         word: "vmap",
         help: "Within a function transform, such as vmap or grad",
         adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode],
-        ..NONE
+        ..UNNAMED_GUARD
     },
-    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..NONE },
-    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..NONE },
+    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..UNNAMED_GUARD },
+    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..UNNAMED_GUARD },
 ];
 
 impl NamedGuard {
-    /// Returns the keys that it adds, stops adding, removes, and stops removing.
+    /// Returns the keys that the state adds, stops adding, removes, and stops removing.
     pub(crate) fn changes(&self) -> [KeySet; 4] {
         [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of)
     }

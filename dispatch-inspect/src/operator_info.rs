@@ -23,9 +23,9 @@ use crate::{Coverage, Kernel, KernelKind, SourceLocation};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OperatorInfo {
-    /// The name.
+    /// The name of the operator.
     pub operator: String,
-    /// The schema.
+    /// The schema of the operator.
     pub schema: String,
     /// The doc comment of the definition.
     pub docs: &'static str,
@@ -35,7 +35,7 @@ pub struct OperatorInfo {
     pub form_of: Option<String>,
     /// The shape word, if the definition has one.
     pub shape: Option<String>,
-    /// The way in which gradients are computed.
+    /// How the gradients of the operator are computed.
     pub derivative: Derivative,
     /// Remarks of layers, such as how vmap makes its calls: a title and a text.
     pub remarks: Vec<(&'static str, String)>,
@@ -47,7 +47,7 @@ pub struct OperatorInfo {
     pub coverage: Vec<(String, KernelKind)>,
 }
 
-/// The way in which the gradients of an operator are computed.
+/// How the gradients of an operator are computed.
 ///
 /// ```
 /// use dispatch_inspect::Derivative;
@@ -56,11 +56,11 @@ pub struct OperatorInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Derivative {
-    /// By this kernel of the autograd layer.
+    /// A kernel of the autograd layer computes the gradients.
     Kernel(String),
-    /// By this rule, of the operator or of its functional operator.
+    /// A derivative rule computes the gradients: a rule of the operator or of its functional operator.
     Rule(SourceLocation),
-    /// Through the operators that the composite calls.
+    /// The operators that the composite calls compute the gradients.
     Composite,
     /// Not differentiable, which was declared.
     None,

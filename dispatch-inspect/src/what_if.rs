@@ -29,7 +29,7 @@ pub struct WhatIf {
     pub added: Vec<String>,
     /// The keys whose kernel would be removed.
     pub removed: Vec<String>,
-    /// Those of the added keys that have a kernel already. A registration without override is refused there.
+    /// The added keys for which the operator has a kernel already. A registration without override is refused there.
     pub displaced: Vec<String>,
     /// The cells that would change, the lowest key first.
     pub changes: Vec<Change>,

@@ -3,9 +3,9 @@
 use dispatch_inspect::{CommandOutcome, Failure, Style, run};
 use dispatch_runtime::prelude::*;
 
-/// Multiplies.
+/// Multiplies two tensors.
 ///
-/// Elements meet one by one.
+/// The product is elementwise.
 #[op_def("mul(Tensor self, Tensor other) -> Tensor", shape = pointwise)]
 pub fn mul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
@@ -24,17 +24,17 @@ fn mul_autograd(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(keys::Autograd), stack)
 }
 
-/// Multiplies by itself, with [`mul`](fn@mul).
+/// Multiplies a tensor by itself, with [`mul`](fn@mul).
 #[op_def("square(Tensor self) -> Tensor")]
 pub fn square(this: &Tensor) -> Result<Tensor> {
     mul(this, this)
 }
 
-/// Picks the first.
+/// Returns the first tensor.
 #[op_def("pick.first(Tensor self, Tensor? other=None) -> Tensor")]
 pub fn pick_first(this: &Tensor, other: Option<&Tensor>) -> Result<Tensor>;
 
-/// Picks the last.
+/// Returns the last tensor.
 #[op_def("pick.last(Tensor[] tensors) -> Tensor")]
 pub fn pick_last(tensors: &[Tensor]) -> Result<Tensor>;
 
@@ -57,7 +57,7 @@ fn made_cpu(_: i64, _: Option<Device>) -> Result<Tensor> {
     Ok(Tensor::from_slice(&[1.0_f32]))
 }
 
-/// Halves, somewhere.
+/// Halves every element.
 ///
 /// # Examples
 ///
@@ -204,14 +204,14 @@ fn errors_say_what_to_do() {
 }
 
 /// Returns the file name of this test program, which an application's own inspector has in its usages, too.
-fn own_name() -> String {
+fn program_file_name() -> String {
     let path = std::path::PathBuf::from(std::env::args_os().next().unwrap());
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
-    let program = own_name();
+    let program = program_file_name();
     for (words, message, usage) in [
         (
             "tabel mul",
@@ -234,7 +234,7 @@ fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
 
 #[test]
 fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
-    let program = own_name();
+    let program = program_file_name();
     let (help, _) = run_command("--help").unwrap();
     for part in
         ["\n  what-if ", "\n  completions ", "Exit codes:\n  0 ", &format!("\n  {program} explain add.Tensor cpu,")]
@@ -251,12 +251,15 @@ fn help_has_the_commands_and_examples_with_the_name_of_this_program() {
 fn completions_have_the_name_and_the_commands_of_this_program() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (script, _) = run_command(&format!("completions {shell}")).unwrap();
-        assert!(script.contains(&own_name()) && script.contains("what-if") && script.contains("no-grad"), "{script}");
+        assert!(
+            script.contains(&program_file_name()) && script.contains("what-if") && script.contains("no-grad"),
+            "{script}"
+        );
     }
 }
 
 #[test]
-fn a_removed_kernel_can_be_an_option() {
+fn the_option_without_removes_a_kernel_as_a_word_with_minus_does() {
     let answer = run_command("what-if mul Meta -CUDA --json").unwrap();
     assert_eq!(run_command("what-if mul Meta --without CUDA --json").unwrap(), answer);
     assert_eq!(run_command("--json what-if mul --without=CUDA Meta").unwrap(), answer);
@@ -300,16 +303,18 @@ fn pages_have_the_documentation_of_operators() {
     let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
     let page = &pages["small.md"];
     assert!(pages["README.md"].contains("| [small](small.md) | 6 |"));
-    assert!(pages["by-name.md"].contains("| [`small::pick.last`](small.md#picklast) | Picks the last. |"));
+    assert!(pages["by-name.md"].contains("| [`small::pick.last`](small.md#picklast) | Returns the last tensor. |"));
     let row = pages["by-key.md"].lines().find(|line| line.contains("small::mul`")).unwrap();
     assert!(row.starts_with("| [`small::mul`](small.md#mul) | kernel | kernel | shape | formula |"), "{row}");
     assert!(
-        page.contains("## `mul`\n\n```\nsmall::mul(Tensor self, Tensor other) -> Tensor\n```\n\nMultiplies.\n"),
+        page.contains(
+            "## `mul`\n\n```\nsmall::mul(Tensor self, Tensor other) -> Tensor\n```\n\nMultiplies two tensors.\n"
+        ),
         "{page}"
     );
-    assert!(page.contains("\nMultiplies by itself, with `mul`.\n"), "{page}");
+    assert!(page.contains("\nMultiplies a tensor by itself, with `mul`.\n"), "{page}");
     assert!(page.contains(", when `other.is_none()` |"), "{page}");
-    let example = "Halves, somewhere.\n\n**Examples**\n\n```\n#[inline]\nfn halves() {}\n```\n";
+    let example = "Halves every element.\n\n**Examples**\n\n```\n#[inline]\nfn halves() {}\n```\n";
     assert!(page.contains(example), "{page}");
     let shown = run_command("show halve").unwrap().0;
     assert!(shown.contains("  # Examples\n\n  ```\n  #[inline]\n  fn halves() {}\n"), "{shown}");

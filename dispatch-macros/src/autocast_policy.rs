@@ -1,4 +1,4 @@
-//! The error of `autocast!` for an unknown policy, at the policy's word. A `macro_rules!` could only underline the whole call.
+//! The error of `autocast!` for an unknown policy. It underlines the unknown word. A `macro_rules!` could only underline the whole call.
 
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};

@@ -1,4 +1,4 @@
-//! Paths of the crates that generated code names, as the user's manifest calls them.
+//! Absolute paths to the crates that generated code uses, under their names in the user's manifest.
 
 use dispatch_schema::OperatorName;
 use proc_macro_crate::{FoundCrate, crate_name};
@@ -6,13 +6,13 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Ident;
 
-/// The crates that contain everything that expansions name, in the order of preference.
-const CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
+/// The crates that export all items of the runtime that generated code uses, the preferred one first.
+const RUNTIME_CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
 
 /// Returns an absolute path to the runtime, or to the facade over it. If the manifest has neither, the path is that of the runtime, and the
 /// compiler reports it as missing.
 pub(crate) fn runtime() -> TokenStream {
-    let found = CRATES.iter().find_map(|name| match crate_name(name).ok()? {
+    let found = RUNTIME_CRATES.iter().find_map(|name| match crate_name(name).ok()? {
         FoundCrate::Itself => Some(name.replace('-', "_")),
         FoundCrate::Name(name) => Some(name),
     });

@@ -218,7 +218,7 @@ fn values_by_argument<'a>(call: &'a NamedCall, errors: &mut Errors) -> Vec<Optio
 /// Converts a value to the function's parameter type: lists by reference, a number for a list of fixed size repeated, optional arguments
 /// with or without `Some`.
 fn convert_value(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
-    let inner = argument.ty.required();
+    let inner = argument.ty.without_optional();
     let plain = match &inner.kind {
         TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
         TypeKind::List(..) if matches!(value, Expr::Array(_)) => quote!(&#value),
@@ -231,7 +231,7 @@ fn convert_value(value: &Expr, argument: &Argument, rust: &RustType, runtime: &T
     if !rust.is_optional() || is_option_expression(value) {
         return plain;
     }
-    let inner = rust.required().tokens(runtime);
+    let inner = rust.without_optional().tokens(runtime);
     quote_spanned!(at_user_span(value.span())=> #runtime::__private::OptionalArgument::<#inner>::into_option(#plain))
 }
 

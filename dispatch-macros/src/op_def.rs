@@ -41,13 +41,13 @@ struct Definition {
     /// The condition on the arguments: it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
-    /// Whether its plan is a function under `#[op_plan]`.
+    /// Whether the operator's plan is a function under `#[op_plan]`.
     plan: bool,
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
     body_key: Option<Expr>,
     /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
     defining_call: Option<ExprCall>,
-    /// The same call, kept in forms too. It translates argument names in errors to those of this operator.
+    /// The call of `defining_call`, which forms have too. It translates argument names in errors to those of this operator.
     call_for_error_names: Option<ExprCall>,
     /// The functional operator, if this is a form.
     functional: Option<Ident>,
@@ -68,7 +68,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
             if let Some(location) = duplicate_definition::record_and_find_duplicate(&operator.to_string(), name.span())
             {
-                // The first definition stands for both. A second one, or a stub of it, would clash with it.
+                // The first definition is kept, and this one is reported. A second one, or a stub of it, would clash with it.
                 errors.add_at(
                     name,
                     format!("operator `{operator}` is defined twice in this crate; remove one definition; the other one is at {location}"),

@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_last_token};
+use crate::errors::{Errors, move_to_last_token};
 use crate::op_impl::boxed;
 use crate::syntax::function::{Function, signature_lints};
 use crate::syntax::keys::{ALIAS_KEYS, key_name, key_reference};
@@ -25,7 +25,9 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         errors.add_at(&function.signature.ident, "the key is missing; write `#[op_fallback(Tracer)]`");
         None
     } else {
-        syn::parse2::<Attribute>(attribute.clone()).map_err(|error| errors.add(at_last_token(error, attribute))).ok()
+        syn::parse2::<Attribute>(attribute.clone())
+            .map_err(|error| errors.add(move_to_last_token(error, attribute)))
+            .ok()
     };
     function.check_no_qualifiers("a fallback", &mut errors);
     function.check_not_generic("a fallback", &mut errors);
@@ -103,7 +105,7 @@ impl Parse for FallthroughInput {
 pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
     let FallthroughInput { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return at_last_token(error, input).to_compile_error(),
+        Err(error) => return move_to_last_token(error, input).to_compile_error(),
     };
     let runtime = crate_path::runtime();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));

@@ -15,7 +15,7 @@ use syn::punctuated::Punctuated;
 use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_last_token};
+use crate::errors::{Errors, move_to_last_token};
 use crate::schema_callback::{self, WithSchema, call_with_schema, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lints};
 
@@ -69,7 +69,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         &attribute.operator,
         &to,
         options,
-        (&function, &saved_for::with_notes(&function)),
+        (&function, &saved_for::with_saved_for_attributes(&function)),
         dots,
     )
 }
@@ -85,7 +85,7 @@ pub(crate) fn expand_not_differentiable(input: &TokenStream) -> TokenStream {
             return error.to_compile_error();
         }
         Ok(operators) => operators,
-        Err(error) => return at_last_token(error, input).to_compile_error(),
+        Err(error) => return move_to_last_token(error, input).to_compile_error(),
     };
     let layer = autograd_path();
     let to = quote!(#layer::__private::__not_differentiable);
@@ -111,7 +111,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     if let Some(function) = &function {
-        signature = saved_for::with_notes(function);
+        signature = saved_for::with_saved_for_attributes(function);
     }
     let mut errors = Errors::default();
     match check::check(&schema, &attribute, &signature, &mut errors) {
@@ -125,13 +125,13 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
 
 /// Expands the second step of `not_differentiable!`, with the operator's schema.
 pub(crate) fn expand_not_differentiable_with_schema(input: TokenStream) -> TokenStream {
-    fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
+    fn parse_schema_and_operator(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
         let schema = schema_callback::parse_schema(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))
     }
-    match parts.parse2(input) {
+    match parse_schema_and_operator.parse2(input) {
         Ok((schema, operator)) => expand::expand_not_differentiable(&schema, &operator),
         Err(error) => error.to_compile_error(),
     }

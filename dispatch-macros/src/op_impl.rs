@@ -148,7 +148,7 @@ fn check_signature(checked: &WithSchema, errors: &mut Errors) -> TypedKernel {
         check_written_arguments(checked, &parameters, &types, errors);
     }
     if let (Some(by), true) = (&checked.attribute.by, errors.is_empty()) {
-        dtypes::check_by(by, signature, &parameters, &types, errors);
+        dtypes::check_by_option(by, signature, &parameters, &types, errors);
     }
     TypedKernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
 }

@@ -75,7 +75,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
         );
         return syn::Error::new_spanned(operator.to_token_stream(), message).to_compile_error();
     };
-    // The tokens for the callback name the arguments, so the generated names get the hygiene of the operator's name beside them.
+    // The callback's tokens use the names of the arguments, so the generated names get the hygiene of the operator's name in these tokens.
     let argument = |at: usize| {
         let mut argument = rust_argument_name(&schema.arguments[at].name);
         argument.set_span(name.span());

@@ -99,7 +99,7 @@ fn mapped_type(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, Toke
 
 /// Reports parameter types that belong to another argument or to a kernel. The compiler reports types that are not known here.
 fn check_parameter_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
-    const KNOWN: [&str; 19] = [
+    const KNOWN_TYPES: [&str; 19] = [
         "Tensor",
         "Mapped",
         "Option",
@@ -125,7 +125,7 @@ fn check_parameter_types(schema: &Schema, signature: &Signature, layer: &TokenSt
         let text = RustType::from_user_type(ty).text().to_owned();
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     };
-    let is_known = |ty: &Type| words(ty).iter().all(|word| KNOWN.contains(&word.as_str()));
+    let is_known = |ty: &Type| words(ty).iter().all(|word| KNOWN_TYPES.contains(&word.as_str()));
     for (argument, input) in schema.arguments.iter().zip(signature.inputs.iter().skip(1)) {
         let want = RustType::of_argument(argument);
         let want = want.as_ref().map(|ty| mapped_type(ty, layer).map_or_else(|| ty.text(), |(text, _)| text));

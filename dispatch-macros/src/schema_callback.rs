@@ -1,4 +1,4 @@
-//! The way in which an attribute gets the schema of an operator.
+//! Passes the schema of an operator to an attribute that names the operator.
 //!
 //! An attribute sees only a function. The schema is elsewhere, perhaps in another crate. So there are two steps: the first passes its
 //! tokens to the operator's own macro, and that macro calls the second step with the schema in front of them.
@@ -16,7 +16,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
-/// Generates a call of an operator's macro, which calls the macro `to` with the operator's schema, followed by `what`.
+/// Generates a call of an operator's macro. That macro calls the macro `to` with the operator's schema and the tokens `what`.
 pub(crate) fn call_with_schema(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
     let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
@@ -42,10 +42,10 @@ fn macro_alias(operator: &Path) -> Ident {
 ///
 /// If there is no such operator, the compiler's error names the macro from which the name comes, and that macro's name is the advice.
 pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
-    fn parts(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
+    fn parse_operator_and_tokens(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
         Ok((input.call(Path::parse_mod_style)?, input.parse()?))
     }
-    let (operator, call_back) = match parts.parse2(input) {
+    let (operator, call_back) = match parse_operator_and_tokens.parse2(input) {
         Ok(parts) => parts,
         Err(error) => return error.to_compile_error(),
     };

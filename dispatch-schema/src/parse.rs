@@ -1,8 +1,8 @@
 //! The parser: converts tokens to a schema, and reports every error.
 //!
-//! There is one function per grammar rule, in the submodules. A function that cannot continue reports its error and returns [`Reported`].
-//! The lists of arguments and returns catch it, and continue after the next comma. An error that does not affect the structure (an unknown
-//! type, a default that does not fit) is reported without stopping.
+//! There is one function per grammar rule, in the submodules. A function that cannot continue reports its error and returns
+//! [`ErrorReported`]. The lists of arguments and returns catch it, and continue after the next comma. An error that does not affect the
+//! structure (an unknown type, a default that does not fit) is reported without stopping.
 
 mod alias;
 mod argument;
@@ -22,10 +22,10 @@ use crate::schema::{Declaration, Schema};
 use crate::token::{self, Token, TokenKind};
 use crate::ty::Type;
 
-/// The mark of an error that was already reported. The caller only has to find a token to continue at.
-pub(crate) struct Reported;
+/// The error value of a grammar rule that has reported its error. The caller only has to find a token to continue at.
+pub(crate) struct ErrorReported;
 
-pub(crate) type Parsed<T> = Result<T, Reported>;
+pub(crate) type Parsed<T> = Result<T, ErrorReported>;
 
 /// The state of the parser: the position in the tokens, and the errors so far.
 pub(crate) struct Parser<'t> {
@@ -78,7 +78,7 @@ fn run_rule<T>(
     match (SyntaxErrors::new(errors), parsed) {
         (None, Ok(value)) => Ok(value),
         (Some(errors), _) => Err(errors),
-        (None, Err(Reported)) => unreachable!("a function that returns `Reported` has reported an error"),
+        (None, Err(ErrorReported)) => unreachable!("a function that returns `ErrorReported` has reported an error"),
     }
 }
 
@@ -286,18 +286,18 @@ impl Parser<'_> {
         })
     }
 
-    fn report_expected(&mut self, expected: &'static str) -> Reported {
+    fn report_expected(&mut self, expected: &'static str) -> ErrorReported {
         let found = self.next_text();
         self.report(SyntaxErrorKind::Expected { expected, found })
     }
 
-    fn report(&mut self, kind: SyntaxErrorKind) -> Reported {
+    fn report(&mut self, kind: SyntaxErrorKind) -> ErrorReported {
         self.report_at(self.current_span(), kind)
     }
 
-    fn report_at(&mut self, span: Range<usize>, kind: SyntaxErrorKind) -> Reported {
+    fn report_at(&mut self, span: Range<usize>, kind: SyntaxErrorKind) -> ErrorReported {
         self.errors.push(SyntaxError { kind, span });
-        Reported
+        ErrorReported
     }
 }
 

@@ -124,7 +124,7 @@ fn types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
 
 impl Display for DefaultValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let float = if f.alternate() { float::shortest } else { float::canonical };
+        let float = if f.alternate() { float::shortest_text } else { float::canonical_text };
         match self {
             Self::None => f.write_str("None"),
             Self::Bool(true) => f.write_str("True"),
@@ -168,7 +168,7 @@ impl Display for ListDefault<'_> {
 
 impl ListDefault<'_> {
     fn prints_as_single_value(&self) -> bool {
-        let TypeKind::List(element, Some(size)) = &self.ty.required().kind else {
+        let TypeKind::List(element, Some(size)) = &self.ty.without_optional().kind else {
             return false;
         };
         let optional = matches!(self.ty.kind, TypeKind::Optional(_));

@@ -102,7 +102,8 @@ impl Schema {
     #[must_use]
     pub fn device_argument(&self) -> Option<usize> {
         let takes_tensors = self.arguments.iter().any(|argument| argument.ty.is_tensor_like());
-        let device = || self.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
+        let device =
+            || self.arguments.iter().position(|argument| argument.ty.without_optional().kind == TypeKind::Device);
         if takes_tensors { None } else { device() }
     }
 
@@ -228,7 +229,7 @@ impl Schema {
         let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
             return false;
         };
-        may_alias_directly(a.required(), b.required())
+        may_alias_directly(a.without_optional(), b.without_optional())
     }
 
     /// Whether the values at two positions, or values inside them, may share memory.

@@ -58,7 +58,7 @@ fn parameter_type(ty: &Type, written: bool) -> Option<String> {
 }
 
 fn is_list_of_lists_of_tensors(element: &Type) -> bool {
-    matches!(&element.required().kind, TypeKind::List(inner, _) if inner.required().kind == TypeKind::Tensor)
+    matches!(&element.without_optional().kind, TypeKind::List(inner, _) if inner.without_optional().kind == TypeKind::Tensor)
 }
 
 fn owned_type(ty: &Type) -> String {

@@ -155,10 +155,10 @@ impl Type {
     /// ```
     /// use dispatch_schema::Type;
     ///
-    /// assert_eq!(Type::parse("int[]?").unwrap().required(), &Type::parse("int[]").unwrap());
+    /// assert_eq!(Type::parse("int[]?").unwrap().without_optional(), &Type::parse("int[]").unwrap());
     /// ```
     #[must_use]
-    pub fn required(&self) -> &Self {
+    pub fn without_optional(&self) -> &Self {
         if let TypeKind::Optional(inner) = &self.kind { inner } else { self }
     }
 
@@ -192,9 +192,9 @@ impl Type {
     /// ```
     #[must_use]
     pub fn is_tensor_like(&self) -> bool {
-        match &self.required().kind {
+        match &self.without_optional().kind {
             TypeKind::Tensor => true,
-            TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
+            TypeKind::List(element, _) => element.without_optional().kind == TypeKind::Tensor,
             _ => false,
         }
     }
@@ -209,7 +209,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn carries_keys(&self) -> bool {
-        self.is_tensor_like() || self.required().kind == TypeKind::Generator
+        self.is_tensor_like() || self.without_optional().kind == TypeKind::Generator
     }
 
     /// Whether the type contains a type variable. Such an operator can be declared, but not called with typed values.

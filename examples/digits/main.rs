@@ -65,7 +65,7 @@ fn main() -> Result<()> {
 
     let profile = profile::profile_epoch(&fresh, &mut *self::optimiser(&name, &fresh)?, &training)?;
     println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans(8));
-    let trace = write_file(&folder, "profile.json", &profile.trace()?)?;
+    let trace = write_file(&folder, "profile.json", &profile.trace_json()?)?;
     println!("profile        {}, for https://ui.perfetto.dev", trace.display());
     println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.named_fraction());
 

@@ -12,7 +12,7 @@ const PICTURE_SIDE: usize = 8;
 const SQUARE_SIZE: usize = 14;
 const GAP: usize = 20;
 /// The grey value of a square without ink.
-const BLANK: u8 = 240;
+const BLANK_GREY: u8 = 240;
 const TILE_SIZE: (usize, usize) = (PICTURE_SIDE * SQUARE_SIZE + GAP, PICTURE_SIDE * SQUARE_SIZE + 44 + GAP);
 
 /// Draws every picture whose `predicted` digit differs from its label.
@@ -34,7 +34,7 @@ pub(crate) fn draw(digits: &Digits, predicted: &Tensor) -> Result<Picture> {
             picture.rectangle(
                 corner,
                 (SQUARE_SIZE, SQUARE_SIZE),
-                BLACK.map(|black| blend_component(BLANK, black, ink.into())),
+                BLACK.map(|black| blend_component(BLANK_GREY, black, ink.into())),
             );
         }
         let below = y + PICTURE_SIDE * SQUARE_SIZE + 8;

@@ -41,7 +41,7 @@ impl Profile {
     }
 
     /// Returns the whole profile as JSON for a trace viewer.
-    pub(crate) fn trace(&self) -> Result<Vec<u8>> {
+    pub(crate) fn trace_json(&self) -> Result<Vec<u8>> {
         let mut trace = Vec::new();
         self.profiler.write_trace(&mut trace).map_err(Error::kernel)?;
         Ok(trace)

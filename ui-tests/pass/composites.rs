@@ -80,7 +80,7 @@ fn raised_into(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
 fn raised_by_length(this: &Tensor) -> Result<Tensor>;
 
 #[test]
-fn forms_of_a_calls_definition_call_the_forms_of_the_callee() -> Result<()> {
+fn forms_of_an_operator_defined_by_a_call_call_the_forms_of_the_callee() -> Result<()> {
     let mut x = Tensor::from_slice(&[3_i64, 4]);
     let mut out = Tensor::from_slice(&[0_i64, 0]);
     raised_by_length_(&mut x)?;

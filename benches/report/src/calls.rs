@@ -7,9 +7,9 @@ use measure::build::{cargo, target};
 use measure::{Result, single_step, table};
 use paths::PATHS;
 
-use crate::benches;
+use crate::benches_folder;
 
-/// One build of the same program.
+/// A build of the probe program, with the shared library if the paths run in one.
 struct Build {
     probe: PathBuf,
     library: Option<PathBuf>,
@@ -24,15 +24,15 @@ struct Cost {
 
 pub(crate) fn report() -> Result<()> {
     let target = target()?;
-    cargo(benches(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
-    cargo(benches(), &target, &["build", "--profile", "user", "-p", "probe"])?;
+    cargo(benches_folder(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
+    cargo(benches_folder(), &target, &["build", "--profile", "user", "-p", "probe"])?;
     let release = target.join("release");
     let library = format!("{}shared{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let ours = Build { probe: release.join("probe"), library: None }.costs()?;
     let layered = Build { probe: release.join("layered"), library: None };
-    cargo(benches(), &target, &["build", "--release", "-p", "layered", "--no-default-features"])?;
+    cargo(benches_folder(), &target, &["build", "--release", "-p", "layered", "--no-default-features"])?;
     let autograd = layered.costs()?;
-    cargo(benches(), &target, &["build", "--release", "-p", "layered"])?;
+    cargo(benches_folder(), &target, &["build", "--release", "-p", "layered"])?;
     let layered = layered.costs()?;
     let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
     let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;

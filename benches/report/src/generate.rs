@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use measure::Result;
 
-use crate::benches;
+use crate::benches_folder;
 
 /// Writes a package in `folder`, with the same versions of dependencies as this workspace.
 pub(crate) fn write_package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {
     let folder = folder.join(name);
     fs::create_dir_all(folder.join("src"))?;
-    let runtime = benches().join("../dispatch-runtime");
+    let runtime = benches_folder().join("../dispatch-runtime");
     let manifest = format!(
         "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [features]\noperators = []\n\n\
@@ -24,7 +24,7 @@ pub(crate) fn write_package(folder: &Path, name: &str, source: &str) -> Result<P
     write_if_changed(&folder.join("Cargo.toml"), &manifest)?;
     write_if_changed(&folder.join("src/main.rs"), source)?;
     if !folder.join("Cargo.lock").exists() {
-        fs::copy(benches().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+        fs::copy(benches_folder().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     }
     Ok(folder)
 }

@@ -33,6 +33,6 @@ fn main() -> ExitCode {
 }
 
 /// Returns the folder of the benchmarks.
-fn benches() -> &'static Path {
+fn benches_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the benchmarks")
 }

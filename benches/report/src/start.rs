@@ -13,7 +13,7 @@ use crate::generate;
 
 const OPERATORS: usize = 2000;
 
-const MAIN: &str = r#"/// With an argument: builds all dispatch tables, and prints the seconds.
+const MAIN_SOURCE: &str = r#"/// With an argument: builds all dispatch tables, and prints the seconds.
 fn main() {
     if std::env::args().len() > 1 {
         let start = std::time::Instant::now();
@@ -30,7 +30,7 @@ use dispatch_runtime::prelude::*;
 pub(crate) fn report() -> Result<()> {
     let folder = target()?.join("generated");
     let build = folder.join("target");
-    let source = format!("{MAIN}{}}}\n", generate::operator_code(OPERATORS, &["CPU", "CUDA", "Autograd"]));
+    let source = format!("{MAIN_SOURCE}{}}}\n", generate::operator_code(OPERATORS, &["CPU", "CUDA", "Autograd"]));
     let package = generate::write_package(&folder, "many", &source)?;
     let built = build.join("release/many");
     cargo(&package, &build, &["build", "--release"])?;

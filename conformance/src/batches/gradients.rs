@@ -9,13 +9,13 @@ use dispatch_vmap::Vmap;
 
 use super::batch::batch;
 use super::mapped_call::replace_tensors;
-use super::slices::variant;
+use super::slices::array_variant;
 use super::{ONE_LEVEL, is_host_read_error};
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{ComparedProperties, compare_all};
 use crate::datum::{Datum, to_values};
-use crate::gradients::{cosines, is_leaf};
+use crate::gradients::{cosine_cotangent, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{CallError, Failure, Verdict, attempt};
 
@@ -62,7 +62,7 @@ impl BatchGradients<'_> {
         // The last input is a factor of the cotangents, so that each slice has its own cotangents too.
         asked.push(Array::from_floats(&[], &[1.0]));
         let alone = |which: usize| -> std::result::Result<Vec<Datum>, CallError> {
-            let slices = asked.iter().map(|array| to_tensor(&variant(array, which), self.case.device));
+            let slices = asked.iter().map(|array| to_tensor(&array_variant(array, which), self.case.device));
             let slices = slices.collect::<std::result::Result<Vec<_>, _>>()?;
             let found = attempt(|| self.gradients(&values, &leaves, &slices))?;
             found.iter().map(|tensor| Ok(Datum::Array(to_array(tensor)?))).collect()
@@ -72,7 +72,7 @@ impl BatchGradients<'_> {
         let expected: Vec<(usize, Vec<Datum>)> =
             (0..ONE_LEVEL[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
         let batches = asked.iter().map(|array| {
-            let slices: Vec<Array> = expected.iter().map(|(which, _)| variant(array, *which)).collect();
+            let slices: Vec<Array> = expected.iter().map(|(which, _)| array_variant(array, *which)).collect();
             to_tensor(&batch(&slices, &[Some(0)], ONE_LEVEL, false), self.case.device)
         });
         let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
@@ -100,7 +100,8 @@ impl BatchGradients<'_> {
         };
         let (outputs, pullback) = vjp(call, &leaves)?;
         let seeds = outputs.iter().map(|output| {
-            let seed = to_tensor(&cosines(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
+            let seed =
+                to_tensor(&cosine_cotangent(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
             aten::to_dtype(&aten::mul(&seed, times)?, output.dtype(), false, false, None)
         });
         let seeds = seeds.collect::<Result<Vec<_>>>()?;

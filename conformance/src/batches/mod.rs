@@ -54,7 +54,7 @@ const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
 
 /// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
 pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
-    let _slow = lock_slow(SlowLoops::Allow);
+    let _slow = lock_slow_loops(SlowLoops::Allow);
     let mut verdicts = check_operator(case, case.operator, number);
     verdicts.extend(gradients::check(case).map(|verdict| verdict.with_context("gradients")));
     let forms = if number.is_multiple_of(NESTED_INTERVAL) { forms } else { Forms::default() };
@@ -74,7 +74,7 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::NotApplicable("it reads elements on the host")];
     }
-    let _slow = lock_slow(SlowLoops::Refuse);
+    let _slow = lock_slow_loops(SlowLoops::Refuse);
     let verdicts = check_operator(case, case.operator, number);
     let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
@@ -93,9 +93,9 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
 }
 
 /// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
-pub(crate) fn lock_slow(slow: SlowLoops) -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
+    static SLOW_LOOPS_LOCK: Mutex<()> = Mutex::new(());
+    let guard = SLOW_LOOPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     set_slow_loops(slow);
     guard
 }
@@ -110,7 +110,7 @@ fn is_slow_error(failure: &Failure) -> bool {
 
 fn check_operator(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
     let slices = SliceCalls::new(case, operator);
-    let count = slices.count();
+    let count = slices.tensor_count();
     if count == 0 {
         return Vec::new();
     }
@@ -160,18 +160,18 @@ impl BatchChecks<'_> {
 
     fn map_one(&self, at: usize) -> Mapping {
         let name = format!("mapped over {}", self.slices.tensor_name(at));
-        let dims = (0..self.slices.count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
+        let dims = (0..self.slices.tensor_count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
         Mapping { name, sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
     fn map_all(&self) -> Mapping {
-        let dims = (0..self.slices.count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
+        let dims = (0..self.slices.tensor_count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
         Mapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL, dims: dims.collect() }
     }
 
     /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
     fn map_twice(&self) -> Mapping {
-        let dims = (0..self.slices.count()).map(|at| {
+        let dims = (0..self.slices.tensor_count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.batch_dim(at, 2)));
             match at % 3 {
                 1 if !self.is_written(at) => vec![outer, None],
@@ -193,11 +193,11 @@ impl BatchChecks<'_> {
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
     fn reads_elements(&self, mapping: &Mapping) -> bool {
         let operator = self.slices.operator;
-        let is_looked_at = |at: usize| {
+        let is_read_on_host = |at: usize| {
             let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
             HOST_READ_ARGUMENTS.contains(&(operator.name().base, argument)) && mapping.is_mapped(at)
         };
-        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.count()).any(is_looked_at)
+        depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.tensor_count()).any(is_read_on_host)
     }
 
     /// Whether a random operator draws nothing only because its results are empty.
@@ -208,7 +208,7 @@ impl BatchChecks<'_> {
     }
 
     fn verdict(&self, mapping: &Mapping) -> Verdict {
-        let shared = (0..self.slices.count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
+        let shared = (0..self.slices.tensor_count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
         let outcome = self.compare_with_slices(mapping, if shared { None } else { self.accepted_slices(mapping) });
         if shared {
             let expected = |error: &Error| {
@@ -217,7 +217,7 @@ impl BatchChecks<'_> {
             };
             return expect_refusal(outcome, expected, "a write for each slice to a tensor that all slices share");
         }
-        let reads_batch = (0..self.slices.count()).any(|at| mapping.is_mapped(at) && !self.is_written(at));
+        let reads_batch = (0..self.slices.tensor_count()).any(|at| mapping.is_mapped(at) && !self.is_written(at));
         if self.slices.operator.is_data_dependent() && reads_batch {
             return expect_refusal(outcome, is_host_read_error, "a read of a batch's elements on the host");
         }
@@ -237,8 +237,8 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the numbers of the slices at each index of the batch. They differ from the recorded slices if the operator accepts others.
-    /// Returns `None` if the operator does not accept them together.
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator accepts
+    /// others. Returns `None` if the operator does not accept them together.
     fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)
             .map(|place| {
@@ -255,9 +255,9 @@ impl BatchChecks<'_> {
 
     fn compare_with_slices(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), CallError> {
         let SliceCalls { case, operator, .. } = self.slices;
-        let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.count()]).collect();
+        let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.tensor_count()]).collect();
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
-        let tensors = (0..self.slices.count()).map(|at| {
+        let tensors = (0..self.slices.tensor_count()).map(|at| {
             let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
             let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
             batch(&slices, &mapping.dims[at], mapping.sizes, interleaved)

@@ -13,7 +13,7 @@ use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::{Datum, to_values};
 use crate::verdict::CallError;
 
-/// A recorded call, and the same call with other tensors.
+/// Makes a recorded call, and calls with slices in place of the recorded tensors.
 pub(super) struct SliceCalls<'a> {
     pub(super) case: &'a Case,
     pub(super) operator: &'static Operator,
@@ -31,7 +31,7 @@ pub(super) struct SliceCall {
     written: Vec<bool>,
 }
 
-/// Returns the number of the slice of a tensor, mapped over `dims`, at index `place` of the batch.
+/// Returns the number of the slice that a tensor, mapped over `dims`, has at index `place` of the batch.
 pub(super) fn slice_number(dims: &[Option<usize>], place: &[usize]) -> usize {
     // No level has more than three slices.
     dims.iter().zip(place).filter(|(dim, _)| dim.is_some()).fold(0, |count, (_, at)| count * 3 + at)
@@ -54,7 +54,7 @@ impl<'a> SliceCalls<'a> {
     }
 
     /// Returns the number of tensors of the call.
-    pub(super) const fn count(&self) -> usize {
+    pub(super) const fn tensor_count(&self) -> usize {
         self.tensors.len()
     }
 
@@ -86,12 +86,12 @@ impl<'a> SliceCalls<'a> {
 
     /// Whether the recorded call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
-        self.call_cached(&vec![0; self.count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
+        self.call_cached(&vec![0; self.tensor_count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
     }
 
     /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
     pub(super) fn array(&self, at: usize, which: usize) -> Array {
-        variant(self.recorded_array(at), which)
+        array_variant(self.recorded_array(at), which)
     }
 
     /// Returns the recorded arguments with their tensors replaced.
@@ -108,7 +108,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Makes the recorded call.
     pub(super) fn call_recorded(&self) -> Result<Rc<SliceCall>, CallError> {
-        self.call_slices(&vec![0; self.count()])
+        self.call_slices(&vec![0; self.tensor_count()])
     }
 
     /// Makes the call with these slices, once. Returns `None` if the operator refuses them.
@@ -134,14 +134,14 @@ impl<'a> SliceCalls<'a> {
 
     /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
     pub(super) fn accepted_slice(&self, at: usize, number: usize) -> usize {
-        let mut which = vec![0; self.count()];
+        let mut which = vec![0; self.tensor_count()];
         which[at] = number;
         if self.have_equal_sizes(&[which]) { number } else { 0 }
     }
 
     /// Whether the operator accepts all of these slices and returns results of the same sizes for all.
     pub(super) fn have_equal_sizes(&self, all: &[Vec<usize>]) -> bool {
-        let recorded = self.call_cached(&vec![0; self.count()]);
+        let recorded = self.call_cached(&vec![0; self.tensor_count()]);
         let alike = |slice: &SliceCall, recorded: &SliceCall| {
             slice
                 .outcome
@@ -159,7 +159,7 @@ impl<'a> SliceCalls<'a> {
 
 /// Returns variant `which` of an array: elements reversed, scaled towards zero, or both. A variant is always scaled if reversal does not
 /// change the array.
-pub(super) fn variant(array: &Array, which: usize) -> Array {
+pub(super) fn array_variant(array: &Array, which: usize) -> Array {
     let mut elements = array.elements.clone();
     if which % 2 == 1 {
         elements.reverse();

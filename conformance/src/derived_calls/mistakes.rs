@@ -83,7 +83,7 @@ fn wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
             continue;
         }
         for dim in [rank + 5, -rank - 6] {
-            let wrong: Value = match (&argument.ty.required().kind, &case.arguments[i]) {
+            let wrong: Value = match (&argument.ty.without_optional().kind, &case.arguments[i]) {
                 (TypeKind::Int, _) => dim.into(),
                 (TypeKind::List(element, _), Datum::Plain(Value::Ints(dims)))
                     if element.kind == TypeKind::Int && !dims.is_empty() =>

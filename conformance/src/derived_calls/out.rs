@@ -10,7 +10,7 @@ use crate::case::{Case, call};
 use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::{Datum, to_values};
 use crate::error::Result;
-use crate::tensors::GAP;
+use crate::tensors::GAP_ELEMENT;
 use crate::verdict::{CallError, Failure, Verdict};
 
 /// Returns the call of the `out=` form into contiguous tensors with the results' dtypes and sizes.
@@ -57,7 +57,7 @@ impl OutCheck<'_> {
             let mut sizes = result.sizes.clone();
             sizes.push(2);
             let count = usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
-            (count > 0).then(|| Array::new(result.dtype, &sizes, vec![GAP; count]))
+            (count > 0).then(|| Array::new(result.dtype, &sizes, vec![GAP_ELEMENT; count]))
         })?);
         verdicts.extend(self.check_mistake("an `out` of a dtype that the result cannot be cast to", |result| {
             let lower = match category_rank(result.dtype) {
@@ -101,7 +101,7 @@ impl OutCheck<'_> {
         let Some(outs) = self.results.iter().map(|result| out(result)).collect::<Option<Vec<Array>>>() else {
             return Verdict::NotApplicable("its result has no elements");
         };
-        let blank = outs.iter().map(|out| Array { elements: vec![GAP; out.elements.len()], ..out.clone() });
+        let blank = outs.iter().map(|out| Array { elements: vec![GAP_ELEMENT; out.elements.len()], ..out.clone() });
         let arguments = self.arguments(blank);
         let expected = outs.iter().cloned().map(Datum::Array).collect();
         self.case.derived_call(self.form, arguments, expected).check(ComparedProperties::All).with_context(variant)

@@ -208,13 +208,13 @@ fn change_sample(sample: &mut TensorSample, random: &mut Random) {
             sample.strides[at] = random.pick(&[0, 2, 77, 1 << 31, 1 << 60, 1 << 62, i64::MAX, -1, i64::MIN]);
         }
         10 => {
-            // An expanded dimension.
+            // Expands a dimension: its stride becomes 0.
             let at = random.below(rank);
             sample.strides[at] = 0;
             sample.sizes[at] = random.pick(&[sample.sizes[at], 2, 5, 1000, 1 << 31, 1 << 62]);
         }
         11 => {
-            // Two transposed dimensions.
+            // Transposes two dimensions.
             let (one, other) = (random.below(rank), random.below(rank));
             sample.sizes.swap(one, other);
             sample.strides.swap(one, other);

@@ -100,7 +100,7 @@ pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mu
 
 /// Whether a recorded argument of one type can be used for an argument of the other type.
 fn have_same_kind(recorded: &Type, wanted: &Type) -> bool {
-    recorded.required().kind == wanted.required().kind
+    recorded.without_optional().kind == wanted.without_optional().kind
 }
 
 fn from_datum(datum: Datum) -> TrialArgument {
@@ -139,7 +139,7 @@ impl Context {
             return TrialArgument::Plain(Value::None);
         }
         let count = random.pick(&[0, 1, 2, 2, 3]);
-        match &argument.ty.required().kind {
+        match &argument.ty.without_optional().kind {
             TypeKind::Tensor => TrialArgument::Tensor(self.draw_tensor(argument, random)),
             TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
                 TrialArgument::Tensors((0..count).map(|_| self.draw_tensor(argument, random)).collect())

@@ -13,7 +13,7 @@ use dispatch_runtime::Operator;
 use super::draw::TrialSource;
 use super::run::Outcome;
 use super::watch::watch;
-use super::worker::work;
+use super::worker::run_trials;
 use crate::command_line::print_completions;
 
 /// Calls operators with unusual arguments, and prints the outcomes that are neither results nor typed errors.
@@ -95,7 +95,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         return Ok(false);
     }
     if let Some(from) = options.worker {
-        allow_closed_pipe(work(&TrialSource::new(options.seed, options.only)?, from))?;
+        allow_closed_pipe(run_trials(&TrialSource::new(options.seed, options.only)?, from))?;
         return Ok(false);
     }
     if let Some((seed, number)) = options.case {

@@ -133,7 +133,7 @@ impl Watcher<'_> {
     /// Watches a worker until it ends or must be ended, and returns the number of its last trial.
     fn watch_worker(&mut self, mut worker: Worker) -> io::Result<u64> {
         let mut trial = CurrentTrial::default();
-        let end = self.follow(&worker, &mut trial);
+        let end = self.read_worker_lines(&worker, &mut trial);
         // The worker may still run: the time is over, or the trial hangs.
         _ = worker.child.kill();
         let status = worker.child.wait()?;
@@ -150,7 +150,7 @@ impl Watcher<'_> {
     }
 
     /// Reads the lines of a worker until the time is over, a trial takes too long, or the worker ends.
-    fn follow(&mut self, worker: &Worker, trial: &mut CurrentTrial) -> io::Result<WorkerEnd> {
+    fn read_worker_lines(&mut self, worker: &Worker, trial: &mut CurrentTrial) -> io::Result<WorkerEnd> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
             let line = match worker.lines.recv_timeout(TIME_LIMIT) {

@@ -62,7 +62,7 @@ pub(super) fn innermost_function(trace: &str) -> Option<&str> {
 }
 
 /// Runs all trials from number `from` on, until the pipe is closed.
-pub(super) fn work(source: &TrialSource, from: u64) -> io::Result<()> {
+pub(super) fn run_trials(source: &TrialSource, from: u64) -> io::Result<()> {
     static PANIC_LOCATION: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
         let (trace, location) = (Backtrace::force_capture().to_string(), info.location());

@@ -110,7 +110,7 @@ pub(super) fn differentiable_tensors(results: &[Value]) -> Vec<Tensor> {
 }
 
 /// Returns the cotangent of a tensor: the cosines of 1, 2, and so on.
-pub(crate) fn cosines(tensor: &Tensor) -> Array {
+pub(crate) fn cosine_cotangent(tensor: &Tensor) -> Array {
     let count = tensor.sizes().iter().product();
     let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
     Array::from_floats(tensor.sizes(), &elements.collect::<Vec<f64>>())

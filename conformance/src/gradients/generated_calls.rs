@@ -123,7 +123,7 @@ const CALLS: [(&str, &str); 102] = [
     ("square", r#"["T2x3"]"#),
 ];
 
-/// Returns the calls. Their number is [`CALL_NUMBER`].
+/// Returns the calls of the operators in [`CALLS`]. Each has the number [`CALL_NUMBER`].
 pub(crate) fn calls() -> Result<Vec<Call>> {
     CALLS.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
 }
@@ -136,7 +136,7 @@ fn call(operator: &str, arguments: &str) -> Result<Call> {
     Ok(Call { number: CALL_NUMBER, ..Call::parse(&line.to_string())? })
 }
 
-/// The number of these calls: recorded calls have smaller numbers.
+/// The call number of each of these calls: recorded calls have smaller numbers.
 const CALL_NUMBER: usize = 1000;
 
 fn to_tagged_json(json: &Json, seed: &mut u64) -> Json {

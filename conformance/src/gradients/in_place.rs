@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::{Geometry, Operator, Tensor};
 
-use super::differentiated::{Inputs, cosines, create_leaf, is_leaf, to_floats};
+use super::differentiated::{Inputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
 use crate::array::{Array, storage_indices};
 use crate::case::Case;
 use crate::datum::Datum;
@@ -44,7 +44,7 @@ struct ExpectedGradients {
 fn functional_gradients(case: &Case) -> Result<ExpectedGradients, CallError> {
     let inputs = Inputs::recorded(case)?;
     let results = inputs.call(case.operator)?;
-    let seed = cosines(&inputs.leaves[0].tensor);
+    let seed = cosine_cotangent(&inputs.leaves[0].tensor);
     let seeds = vec![seed.clone(); results.len()];
     let gradients = inputs.gradients(&results, &seeds)?;
     let gradients = gradients.iter().map(|gradient| gradient.as_ref().map(to_floats)).collect();
@@ -76,7 +76,7 @@ fn check_view(case: &Case, form: &'static Operator, expected: &ExpectedGradients
     inputs.values[0] = view.clone().into();
     invoke(form, inputs.values.clone())?;
 
-    let through_whole = to_floats(&cosines(&base));
+    let through_whole = to_floats(&cosine_cotangent(&base));
     let through_view: Vec<f64> = to_floats(&expected.seed).iter().map(|x| x / 2.0).collect();
     let seeds =
         [half.base_elements(&through_whole, &through_view), Array::from_floats(&expected.seed.sizes, &through_view)];

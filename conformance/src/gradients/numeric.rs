@@ -7,7 +7,7 @@ use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
-use super::differentiated::{Inputs, cosines, create_leaf, is_leaf, to_floats};
+use super::differentiated::{Inputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
 use super::exceptions::{first_order_exception, reads_one_triangle, second_order_exception};
 use crate::array::Array;
 use crate::case::Case;
@@ -66,7 +66,8 @@ struct DirectionalDerivative {
 }
 
 impl DirectionalDerivative {
-    /// Returns whether the differences are precise enough to tell. Returns an error if the two derivatives disagree.
+    /// Compares the two derivatives. Returns `false` if the finite differences are not precise enough for that, and an error if the
+    /// derivatives disagree.
     fn compare(&self) -> Result<bool, CallError> {
         let Self { actual, expected, scale, uncertainty, rounding_error } = *self;
         if !(expected.is_finite() && uncertainty <= 1e-4 * scale.max(expected.abs()) + rounding_error) {
@@ -96,7 +97,7 @@ impl DirectionalDerivative {
             step /= 2.0;
         }
         let [coarse, fine] = differences;
-        // For a smooth function this value halves with the step. If there is a kink at the point, it stays.
+        // For a smooth function, a bend halves with the step. If there is a kink at the point, the bend stays.
         let kink = (2.0 * bends[1] - bends[0]).abs();
         let parts = || actual.iter().zip(direction).map(|(a, b)| a * b);
         Ok(Self {
@@ -122,7 +123,7 @@ struct Point<'a> {
 fn first_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
     let direction = &point.random_direction(seed)[..point.count];
     DirectionalDerivative::measure(&point.gradient()?, direction, |step| {
-        point.moved_along(direction, step).value_if_any()
+        point.moved_along(direction, step).weighted_sum_or_nan()
     })
 }
 
@@ -133,16 +134,16 @@ fn second_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, C
     let actual = point.second_gradient(mixture)?;
     DirectionalDerivative::measure(&actual, &direction, |step| {
         let moved = point.moved_along(&direction, step);
-        if moved.value_if_any()?.is_nan() { Ok(f64::NAN) } else { moved.gradient().map(mixed) }
+        if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.gradient().map(mixed) }
     })
 }
 
 impl<'a> Point<'a> {
     fn of(case: &'a Case) -> Result<Self, CallError> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
-        let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double().map(apart)).collect();
+        let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double_precision().map(apart)).collect();
         let inputs = Inputs::from_arguments(case, &arguments)?;
-        let seeds = inputs.call(case.operator)?.iter().map(cosines).collect();
+        let seeds = inputs.call(case.operator)?.iter().map(cosine_cotangent).collect();
         let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
         Ok(Self { case, arguments, seeds, count })
     }
@@ -152,12 +153,12 @@ impl<'a> Point<'a> {
         let mut state = seed;
         let mut arrays = Vec::new();
         let is_symmetric = reads_one_triangle(self.case.operator.name().base);
-        self.each_leaf(&mut |array| arrays.push((array.sizes.clone(), is_symmetric)));
+        self.for_each_leaf(&mut |array| arrays.push((array.sizes.clone(), is_symmetric)));
         arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false)));
         arrays.iter().flat_map(|(sizes, is_symmetric)| pseudorandom_numbers(&mut state, sizes, *is_symmetric)).collect()
     }
 
-    fn each_leaf(&self, f: &mut dyn FnMut(&Array)) {
+    fn for_each_leaf(&self, f: &mut dyn FnMut(&Array)) {
         for (i, datum) in self.arguments.iter().enumerate() {
             datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype)).for_each(&mut *f);
         }
@@ -181,7 +182,7 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the sum of the results, weighted by the cotangents.
-    fn value(&self) -> Result<f64, CallError> {
+    fn weighted_sum(&self) -> Result<f64, CallError> {
         let results = Inputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
         for (result, seed) in results.iter().zip(&self.seeds) {
@@ -191,8 +192,8 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the weighted sum of the results, or NaN if the operator refuses the arguments.
-    fn value_if_any(&self) -> Result<f64, CallError> {
-        match self.value() {
+    fn weighted_sum_or_nan(&self) -> Result<f64, CallError> {
+        match self.weighted_sum() {
             Err(CallError::Failed(Failure::Refused(_))) => Ok(f64::NAN),
             other => other,
         }

@@ -1,6 +1,6 @@
 //! Checks gradients of recorded calls against the recorded gradients.
 
-use super::differentiated::{Inputs, cosines, differentiable_tensors};
+use super::differentiated::{Inputs, cosine_cotangent, differentiable_tensors};
 use super::exceptions;
 use crate::case::{Case, RecordedGradients};
 use crate::compare::{ComparedProperties, compare_properties};
@@ -38,7 +38,7 @@ fn compared(case: &Case, recorded: &RecordedGradients) -> Result<Verdict, CallEr
         return Ok(Verdict::NotApplicable("it may select another of several equal elements"));
     }
     let results = differentiable_tensors(&all);
-    let seeds: Vec<_> = results.iter().map(cosines).collect();
+    let seeds: Vec<_> = results.iter().map(cosine_cotangent).collect();
     let gradients = inputs.gradients(&results, &seeds)?;
     inputs.compare_gradients(&gradients, &recorded.gradients)?;
     Ok(Verdict::Passed)

@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-const COUNT: i64 = 70_253;
+const ELEMENT_COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all families have one type")]
 fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
@@ -96,8 +96,8 @@ fn along_dim_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
 
 fn take_trial(kind: Kind) -> Trial {
     let array = kind.array(&[3, 23_417], varied_number);
-    let index = integer_array(&[COUNT], |i| scattered_index(i, 70_251) - 70_251 * (i % 2));
-    let expected = elements_at(&array, &[COUNT], (0..COUNT).map(|i| scattered_index(i, 70_251)));
+    let index = integer_array(&[ELEMENT_COUNT], |i| scattered_index(i, 70_251) - 70_251 * (i % 2));
+    let expected = elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| scattered_index(i, 70_251)));
     Trial::new("of [3, 23417]", vec![("self", array.into()), ("index", index_argument(index))], vec![expected])
 }
 
@@ -105,33 +105,39 @@ fn take_trial(kind: Kind) -> Trial {
 fn index_trial(base: &str, kind: Kind) -> Trial {
     let array = kind.array(&[300, 301], varied_number);
     let (rows, columns) = (
-        integer_array(&[COUNT], |i| scattered_index(i, 300)),
-        integer_array(&[COUNT], |i| scattered_index(i + 7, 301)),
+        integer_array(&[ELEMENT_COUNT], |i| scattered_index(i, 300)),
+        integer_array(&[ELEMENT_COUNT], |i| scattered_index(i + 7, 301)),
     );
     let place = |i: i64| scattered_index(i, 300) * 301 + scattered_index(i + 7, 301);
     let indices = LargeArgument::Fixed(Datum::OptionalArrays(vec![Some(rows), Some(columns)]));
     let mut given: NamedArguments = vec![("self", array.clone().into()), ("indices", indices)];
     if base != "_unsafe_masked_index" {
-        return Trial::new("of [300, 301]", given, vec![elements_at(&array, &[COUNT], (0..COUNT).map(place))]);
+        return Trial::new(
+            "of [300, 301]",
+            given,
+            vec![elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(place))],
+        );
     }
-    let mask = Array::new(DType::Bool, &[COUNT], (0..COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
+    let mask =
+        Array::new(DType::Bool, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
     given.extend([("mask", index_argument(mask)), ("fill", fixed_value(1_i64))]);
     let element = |i: i64| if i % 3 == 0 { Scalar::Int(1) } else { array.elements[to_usize(place(i))] };
-    let expected = Array::new(kind.wide_dtype(), &[COUNT], (0..COUNT).map(element).collect());
+    let expected = Array::new(kind.wide_dtype(), &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(element).collect());
     Trial::new("of [300, 301]", given, vec![Expected::Elements(expected)])
 }
 
 fn embedding_trial(kind: Kind) -> Trial {
     let weight = kind.array(&[101, 3], varied_number);
-    let index = integer_array(&[COUNT / 3], |i| scattered_index(i, 101));
-    let places = (0..COUNT / 3).flat_map(|i| (0..3).map(move |column| scattered_index(i, 101) * 3 + column));
-    let expected = elements_at(&weight, &[COUNT / 3, 3], places);
+    let index = integer_array(&[ELEMENT_COUNT / 3], |i| scattered_index(i, 101));
+    let places = (0..ELEMENT_COUNT / 3).flat_map(|i| (0..3).map(move |column| scattered_index(i, 101) * 3 + column));
+    let expected = elements_at(&weight, &[ELEMENT_COUNT / 3, 3], places);
     Trial::new("of [101, 3]", vec![("weight", weight.into()), ("indices", index_argument(index))], vec![expected])
 }
 
 fn one_hot_trial() -> Trial {
-    let classes = integer_array(&[COUNT / 3], |i| scattered_index(i, 4));
-    let expected = integer_array(&[COUNT / 3, 4], |place| i64::from(scattered_index(place / 4, 4) == place % 4));
+    let classes = integer_array(&[ELEMENT_COUNT / 3], |i| scattered_index(i, 4));
+    let expected =
+        integer_array(&[ELEMENT_COUNT / 3, 4], |place| i64::from(scattered_index(place / 4, 4) == place % 4));
     // The operator accepts only this dtype.
     let given = vec![("self", index_argument(classes)), ("num_classes", fixed_value(4_i64))];
     Trial::new("of four", given, vec![Expected::Elements(expected)])

@@ -26,17 +26,18 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-const COUNT: i64 = 70_253;
+const ELEMENT_COUNT: i64 = 70_253;
 
 fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
     let name = operator.name();
-    let (line, points) = (kind.array(&[COUNT], varied_number), kind.array(&[COUNT / 2 + 1, 2], varied_number));
+    let (line, points) =
+        (kind.array(&[ELEMENT_COUNT], varied_number), kind.array(&[ELEMENT_COUNT / 2 + 1, 2], varied_number));
     let edges = kind.array(&[11], |i| i * 20 - 100);
     let ends: Value = vec![-100.5, 100.5].into();
     let both: Value = vec![-100.5, 100.5, -100.5, 100.5].into();
     let variants: Vec<(Array, NamedArguments)> = match (name.base, name.overload) {
         ("bincount", _) => {
-            let positive = kind.array(&[COUNT], |i| varied_number(i).abs());
+            let positive = kind.array(&[ELEMENT_COUNT], |i| varied_number(i).abs());
             vec![(positive, vec![("minlength", fixed_value(101_i64))])]
         }
         ("histc", _) => vec![

@@ -74,13 +74,13 @@ pub(super) struct LineLayout {
     pub(super) column_major: bool,
 }
 
-/// Few long lines: contiguous, and strided.
+/// Layouts of few long lines: contiguous, and strided.
 pub(super) const LONG_LINES: &[LineLayout] = &[
     LineLayout { sizes: &[3, 23_417], dim: 1, column_major: false },
     LineLayout { sizes: &[23_417, 3], dim: 0, column_major: false },
 ];
 
-/// One line; many lines, contiguous and strided; and lines of an array in column-major order.
+/// Other layouts: one line; many lines, contiguous and strided; and lines of an array in column-major order.
 pub(super) const OTHER_LINES: &[LineLayout] = &[
     LineLayout { sizes: &[70_253], dim: 0, column_major: false },
     LineLayout { sizes: &[901, 100], dim: 1, column_major: false },

@@ -41,7 +41,7 @@ const MAX_TRUSTED: usize = 100;
 /// The layouts of large inputs.
 type Layouts = &'static [LineLayout];
 
-/// Operators whose large calls are created in the same way.
+/// A family: operators whose large calls are created by one function.
 struct Family {
     names: &'static [&'static str],
     /// The categories of numbers that the operators accept.
@@ -131,7 +131,8 @@ impl VerdictCollector {
         }
     }
 
-    /// Returns the verdicts. An operator that was refused in every dtype gets the verdict of the refusal.
+    /// Ends the collection, and returns the verdicts of all large calls. An operator that was refused in every dtype
+    /// gets the verdict of the refusal.
     fn finish(self) -> Vec<Verdict> {
         let Self { verdicts, refused, .. } = self;
         if verdicts.is_empty() { refused.map(Verdict::from).into_iter().collect() } else { verdicts }

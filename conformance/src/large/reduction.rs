@@ -46,7 +46,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-/// The way to merge partial results.
+/// The method that merges partial results.
 #[derive(Clone, Copy)]
 enum Merge {
     /// Merge by the operator itself.
@@ -121,7 +121,7 @@ fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedA
     given.push(("self", LargeArgument::Data(array)));
     if let Some((_, argument)) = operator.schema().argument("dim") {
         let dim = i64::try_from(dim).unwrap_or(0);
-        let is_list = matches!(argument.ty.required().kind, TypeKind::List(..));
+        let is_list = matches!(argument.ty.without_optional().kind, TypeKind::List(..));
         given.push(("dim", fixed_value(if is_list { Value::from(vec![dim]) } else { dim.into() })));
     }
     if operator.schema().argument("keepdim").is_some() {

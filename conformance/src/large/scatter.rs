@@ -41,7 +41,7 @@ pub(super) const FAMILY: Family = Family {
     trials,
 };
 
-const COUNT: i64 = 70_253;
+const ELEMENT_COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all families have one type")]
 fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
@@ -217,7 +217,7 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Ve
         let source = lines.array(kind, |place| combine.inputs()(split(place, length, inner).2));
         let to = |at: i64| target_index(at, 0, length, combine.needs_distinct_targets());
         let fills = base == "index_fill";
-        // Some indices of a replace_tensors dimension are not written.
+        // `index_fill` writes at some indices of the dimension and not at others.
         let some = if fills { length / 2 + 1 } else { length };
         let index = integer_array(&[some], to);
         let from = source.contiguous();
@@ -254,23 +254,27 @@ fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
     let combinations: &[Combine] = if is_masked { &[Combine::Add] } else { &[Combine::Replace, Combine::Add] };
     let trial = |&combine: &Combine| {
         let this = kind.array(&[300, 301], |i| i % 4);
-        let source = kind.array(&[COUNT], combine.inputs());
+        let source = kind.array(&[ELEMENT_COUNT], combine.inputs());
         // Each index is written twice, or once.
         let place = |i: i64| ((if combine.needs_distinct_targets() { i } else { i / 2 }) * 7919 + 3) % 90_300;
-        let writes = (0..COUNT).filter(|i| !is_masked || i % 3 != 0);
+        let writes = (0..ELEMENT_COUNT).filter(|i| !is_masked || i % 3 != 0);
         let writes = writes.map(|i| (place(i), source.elements[to_usize(i)]));
         let expected = write_elements(&this, writes, combine, false);
         let mut given: NamedArguments = vec![("self", this.into())];
         if base == "put" {
-            given.extend([("index", index_argument(integer_array(&[COUNT], place))), ("source", source.into())]);
+            given
+                .extend([("index", index_argument(integer_array(&[ELEMENT_COUNT], place))), ("source", source.into())]);
         } else {
-            let lists = [integer_array(&[COUNT], |i| place(i) / 301), integer_array(&[COUNT], |i| place(i) % 301)];
+            let lists = [
+                integer_array(&[ELEMENT_COUNT], |i| place(i) / 301),
+                integer_array(&[ELEMENT_COUNT], |i| place(i) % 301),
+            ];
             let indices = LargeArgument::Fixed(Datum::OptionalArrays(lists.map(Some).to_vec()));
             given.extend([("indices", indices), ("values", source.into())]);
         }
         if is_masked {
-            let mask = (0..COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect();
-            given.push(("mask", index_argument(Array::new(DType::Bool, &[COUNT], mask))));
+            let mask = (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect();
+            given.push(("mask", index_argument(Array::new(DType::Bool, &[ELEMENT_COUNT], mask))));
         } else {
             given.push(("accumulate", fixed_value(combine == Combine::Add)));
         }
@@ -280,24 +284,26 @@ fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
 }
 
 fn masked_scatter_trial(kind: Kind) -> Trial {
-    let (this, source) = (kind.array(&[COUNT], |i| i % 4), kind.array(&[COUNT], varied_number));
-    let mask = Array::new(DType::Bool, &[COUNT], (0..COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
-    let places = (0..COUNT).filter(|i| i % 3 != 0).zip(source.elements.clone());
+    let (this, source) = (kind.array(&[ELEMENT_COUNT], |i| i % 4), kind.array(&[ELEMENT_COUNT], varied_number));
+    let mask =
+        Array::new(DType::Bool, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
+    let places = (0..ELEMENT_COUNT).filter(|i| i % 3 != 0).zip(source.elements.clone());
     let expected = write_elements(&this, places, Combine::Replace, false);
     let given = vec![("self", this.into()), ("mask", index_argument(mask)), ("source", source.into())];
     Trial::new("of two thirds", given, vec![Expected::Elements(expected)])
 }
 
 fn embedding_backward_trial(kind: Kind) -> Trial {
-    let grad = kind.array(&[COUNT / 3, 3], |place| Combine::Add.inputs()(place / 3));
+    let grad = kind.array(&[ELEMENT_COUNT / 3, 3], |place| Combine::Add.inputs()(place / 3));
     let index = |i: i64| scattered_index(i / 2, 101);
     let zeros = kind.array(&[101, 3], |_| 0);
     let zeros = Array { elements: vec![zero_like(zeros.elements[0]); 303], ..zeros };
-    let writes = (0..COUNT / 3 * 3).map(|place| (index(place / 3) * 3 + place % 3, grad.elements[to_usize(place)]));
+    let writes =
+        (0..ELEMENT_COUNT / 3 * 3).map(|place| (index(place / 3) * 3 + place % 3, grad.elements[to_usize(place)]));
     let expected = write_elements(&zeros, writes, Combine::Add, false);
     let given = vec![
         ("grad_output", grad.into()),
-        ("indices", index_argument(integer_array(&[COUNT / 3], index))),
+        ("indices", index_argument(integer_array(&[ELEMENT_COUNT / 3], index))),
         ("num_weights", fixed_value(101_i64)),
         ("padding_idx", fixed_value(-1_i64)),
         ("scale_grad_by_freq", fixed_value(false)),

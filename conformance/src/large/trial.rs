@@ -67,12 +67,12 @@ pub(super) fn index_argument(array: Array) -> LargeArgument {
 /// A result of a large call.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// These elements, rounded to the dtype of the actual result. The recordings check that dtype.
+    /// The given elements, rounded to the dtype of the actual result. The recordings check that dtype.
     Elements(Array),
     /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
     /// distinct.
     Indices { of: Array, dim: Option<usize>, values: Array },
-    /// Any result.
+    /// The result is not compared.
     Anything,
 }
 

@@ -23,18 +23,18 @@ const DIFFERENCES: [Difference; 16] = [
     Difference {
         bases: &["bucketize", "searchsorted"],
         arguments: &["self"],
-        applies: |dtype, number| dtype == DType::Bool || wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::Bool || is_out_of_range(dtype, number),
     },
-    Difference { bases: &["isin"], arguments: &["element", "test_element"], applies: wraps },
+    Difference { bases: &["isin"], arguments: &["element", "test_element"], applies: is_out_of_range },
     Difference {
         bases: &["threshold", "threshold_backward"],
         arguments: &["threshold"],
-        applies: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::U8 && is_out_of_range(dtype, number),
     },
     Difference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
-        applies: |dtype, number| dtype == DType::U8 && wraps(dtype, number),
+        applies: |dtype, number| dtype == DType::U8 && is_out_of_range(dtype, number),
     },
     // Floats out of an integer dtype's range become the nearest integer of the dtype.
     Difference { bases: &["fill"], arguments: &["value"], applies: |_, number| !number.fits(DType::I32) },
@@ -46,7 +46,7 @@ const DIFFERENCES: [Difference; 16] = [
     Difference {
         bases: &["logspace"],
         arguments: &["start", "end"],
-        applies: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real(number)),
+        applies: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real_or_nan(number)),
     },
     // A complex scalar makes a complex sequence, and cannot fill a boolean tensor.
     Difference {
@@ -59,19 +59,19 @@ const DIFFERENCES: [Difference; 16] = [
     Difference {
         bases: &["norm", "linalg_vector_norm", "dist", "renorm"],
         arguments: &["p", "ord"],
-        applies: |_, number| real(number).abs() > 1e38,
+        applies: |_, number| real_or_nan(number).abs() > 1e38,
     },
     Difference {
         bases: &["pow", "float_power"],
         arguments: &["self", "exponent"],
-        applies: |dtype, number| dtype.is_complex() && real(number).abs() > 100.0,
+        applies: |dtype, number| dtype.is_complex() && real_or_nan(number).abs() > 100.0,
     },
     Difference {
         bases: &["var", "std", "var_mean", "std_mean"],
         arguments: &["correction"],
-        applies: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real(number)),
+        applies: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real_or_nan(number)),
     },
-    Difference { bases: &["special_zeta"], arguments: &["self"], applies: |_, number| real(number) > 1e15 },
+    Difference { bases: &["special_zeta"], arguments: &["self"], applies: |_, number| real_or_nan(number) > 1e15 },
     // Refused or accepted as by similar operators.
     Difference {
         bases: &["multi_margin_loss", "multi_margin_loss_backward"],
@@ -84,7 +84,7 @@ const DIFFERENCES: [Difference; 16] = [
 pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: Scalar) -> bool {
     let base = base_of(operator);
     // Recurrences may overflow at another step.
-    let is_polynomial = base.contains("_polynomial_") && real(number).abs() > 1e38;
+    let is_polynomial = base.contains("_polynomial_") && real_or_nan(number).abs() > 1e38;
     is_polynomial
         || DIFFERENCES.iter().any(|difference| {
             difference.bases.contains(&base)
@@ -103,7 +103,7 @@ pub(super) fn differs_on_devices(operator: &str, dtype: DType, number: Scalar) -
         // A scalar argument of an `F16` call is not rounded to `F16`.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
         // The order of a norm is rounded to the dtype of the elements.
-        "norm" | "linalg_vector_norm" | "dist" | "renorm" => real(number).abs() < 1e-38,
+        "norm" | "linalg_vector_norm" | "dist" | "renorm" => real_or_nan(number).abs() < 1e-38,
         // A value that is a tensor on the device is cast without a check.
         base => base == "masked_fill" && operator.contains("Tensor"),
     }
@@ -115,7 +115,7 @@ fn base_of(operator: &str) -> &str {
 }
 
 /// Whether an integer is out of the dtype's range, so that a cast changes it.
-fn wraps(dtype: DType, number: Scalar) -> bool {
+fn is_out_of_range(dtype: DType, number: Scalar) -> bool {
     let Scalar::Int(number) = number else { return false };
     dtype.integer_range().is_some_and(|(least, most)| !(least..=most).contains(&number))
 }
@@ -127,6 +127,6 @@ fn is_minimum_or_its_negation(dtype: DType, number: Scalar) -> bool {
 }
 
 /// Returns the scalar as a float, or NaN if it is not real.
-fn real(number: Scalar) -> f64 {
+fn real_or_nan(number: Scalar) -> f64 {
     number.to_f64().unwrap_or(f64::NAN)
 }

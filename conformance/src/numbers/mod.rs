@@ -31,7 +31,7 @@ struct RecordedLine {
     /// The name of the argument that gets the scalars.
     argument: String,
     dtype: String,
-    /// All arguments by name.
+    /// All arguments of the calls, by name.
     named: Map<String, Json>,
     /// For each scalar: the results, `"overflow"`, `"error"`, or null for a call that was not made.
     cells: Vec<Json>,

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Result, Tensor, manual_seed};
 use dispatch_vmap::{SlowLoops, vmap};
 
 use crate::batches;
-use crate::gradients::cosines;
+use crate::gradients::cosine_cotangent;
 use crate::tensors::HOST;
 use crate::verdict::{CallError, attempt};
 
@@ -57,7 +57,7 @@ impl Layer {
             }
             Self::Autograd => run_with_gradients(f, given, is_written),
             Self::Vmap => {
-                let _slow = batches::lock_slow(SlowLoops::Allow);
+                let _slow = batches::lock_slow_loops(SlowLoops::Allow);
                 let batch = |(one, other): (&Tensor, &Tensor)| aten::stack(&[one.clone(), other.clone()], 0);
                 let given = attempt(|| given.iter().zip(others).map(batch).collect::<Result<Vec<_>>>())?;
                 let results = attempt(|| vmap(|slices: &Vec<Tensor>| f(slices), &given[..]))?;
@@ -93,6 +93,6 @@ fn run_with_gradients(
 
 /// Returns the cotangent of a result.
 fn cotangent(tensor: &Tensor) -> Result<Tensor, CallError> {
-    let seed = crate::tensors::to_tensor(&cosines(tensor), tensor.device())?;
+    let seed = crate::tensors::to_tensor(&cosine_cotangent(tensor), tensor.device())?;
     attempt(|| aten::to_dtype(&seed, tensor.dtype(), false, false, None))
 }

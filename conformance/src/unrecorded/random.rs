@@ -11,7 +11,7 @@ use crate::decode;
 use crate::error::Error;
 use crate::verdict::{CallError, Failure, Verdict};
 
-const COUNT: usize = 10_000;
+const DRAW_COUNT: usize = 10_000;
 
 /// The random operators to check, in the core set or not.
 pub(crate) const OPERATORS: [&str; 40] = [
@@ -77,10 +77,10 @@ type Fractions = &'static [(f64, f64)];
 /// Returns the arguments of a random operator's call, and the expected distribution.
 fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
-    let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
+    let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); DRAW_COUNT]));
     // Alternates two parameters, because some kernels sample differently for small and large ones.
     let halves = |values: [f64; 2]| {
-        let elements = values.iter().cycle().take(COUNT).map(|&value| Scalar::Float(value));
+        let elements = values.iter().cycle().take(DRAW_COUNT).map(|&value| Scalar::Float(value));
         Datum::Array(Array::new(dtype, &[count], elements.collect()))
     };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
@@ -132,7 +132,7 @@ fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str,
             (vec![("self", halves([0.5, 4.0]))], with_fractions(2.25, 5.3125, fractions))
         }
         "aten::_sample_dirichlet" => {
-            let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(COUNT).map(|&x| Scalar::Float(x));
+            let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(DRAW_COUNT).map(|&x| Scalar::Float(x));
             let rows = Datum::Array(Array::new(dtype, &[count / 4, 4], concentration.collect()));
             let fractions = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
             (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
@@ -223,14 +223,14 @@ fn distribution_mistake(
         }
     }
     Ok(match distribution {
-        Distribution::Moments { mean, variance, from, to } => moments_mistake(&numbers, COUNT, *mean, *variance)
+        Distribution::Moments { mean, variance, from, to } => moments_mistake(&numbers, DRAW_COUNT, *mean, *variance)
             .or_else(|| {
                 let outside = numbers.iter().find(|x| !(from..to).contains(x));
                 outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
             }),
         Distribution::Fractions(fractions) => fractions_mistake(&numbers, fractions),
         Distribution::MomentsAndFractions { mean, variance, fractions } => {
-            moments_mistake(&numbers, COUNT, *mean, *variance)
+            moments_mistake(&numbers, DRAW_COUNT, *mean, *variance)
                 .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
                 .or_else(|| fractions_mistake(&numbers, fractions))
         }
@@ -291,11 +291,11 @@ fn fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
     })
 }
 
-/// Describes what is wrong with a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
+/// Describes the mistake in the results of a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
 fn dropout_mistake(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);
-    let wrong = moments_mistake(mask, COUNT, 0.75, 0.75 * 0.25);
+    let wrong = moments_mistake(mask, DRAW_COUNT, 0.75, 0.75 * 0.25);
     wrong.or_else(|| (!scaled).then(|| "results that differ from the scaled mask".to_owned()))
 }
 
@@ -303,7 +303,7 @@ fn permutation_mistake(numbers: &[f64]) -> Option<String> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
-    let complete = sorted.len() == COUNT && sorted.iter().enumerate().all(|(i, &x)| (x - i as f64).abs() < 0.5);
+    let complete = sorted.len() == DRAW_COUNT && sorted.iter().enumerate().all(|(i, &x)| (x - i as f64).abs() < 0.5);
     if !complete {
         return Some("numbers that are not a permutation".to_owned());
     }
@@ -316,18 +316,18 @@ mod tests {
 
     #[test]
     fn wrong_distributions_are_found() {
-        assert!(moments_mistake(&vec![0.5; COUNT], COUNT, 0.5, 1.0 / 12.0).is_some());
-        assert!(moments_mistake(&[], COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(moments_mistake(&vec![0.5; DRAW_COUNT], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(moments_mistake(&[], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
-        let ramp: Vec<f64> = (0..COUNT).map(|i| (i as f64 + 0.5) / COUNT as f64).collect();
-        assert!(moments_mistake(&ramp, COUNT, 0.5, 1.0 / 12.0).is_none());
+        let ramp: Vec<f64> = (0..DRAW_COUNT).map(|i| (i as f64 + 0.5) / DRAW_COUNT as f64).collect();
+        assert!(moments_mistake(&ramp, DRAW_COUNT, 0.5, 1.0 / 12.0).is_none());
         assert!(permutation_mistake(&ramp).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
-        let mut order: Vec<f64> = (0..COUNT).map(|i| i as f64).collect();
+        let mut order: Vec<f64> = (0..DRAW_COUNT).map(|i| i as f64).collect();
         assert!(permutation_mistake(&order).is_some());
         order.swap(0, 1);
         assert!(permutation_mistake(&order).is_none());
-        assert!(dropout_mistake(&vec![1.0; 2 * COUNT]).is_some());
+        assert!(dropout_mistake(&vec![1.0; 2 * DRAW_COUNT]).is_some());
         assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
         assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
         assert!(fractions_mistake(&ramp, &[(0.98, 0.99)]).is_some());

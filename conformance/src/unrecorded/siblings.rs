@@ -153,7 +153,7 @@ fn geometry_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
 fn backward_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
     let double = Sibling {
         schema: sibling.schema,
-        arguments: sibling.arguments.iter().map(Datum::in_double).collect(),
+        arguments: sibling.arguments.iter().map(Datum::in_double_precision).collect(),
         results: Vec::new(),
         gradients: Vec::new(),
     };

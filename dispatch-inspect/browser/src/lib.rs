@@ -43,13 +43,13 @@ impl Browser {
     ///
     /// Returns an error if an installed browser does not start.
     pub async fn start(width: u32, height: u32) -> Result<Option<Self>, Box<dyn Error>> {
-        let (Some(browser), Some(driver)) = (BROWSERS.into_iter().find_map(installed), installed(DRIVER)) else {
+        let (Some(browser), Some(driver)) = (BROWSERS.into_iter().find_map(find_program), find_program(DRIVER)) else {
             return Ok(None);
         };
         let profile = std::env::temp_dir().join(format!("opdispatch-browser-{}", std::process::id()));
         std::fs::create_dir_all(&profile)?;
         let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let port = port(&mut driver);
+        let port = read_port(&mut driver);
         let mut flags: Vec<String> = FLAGS.map(str::to_owned).to_vec();
         flags.extend([format!("--user-data-dir={}", profile.display()), format!("--window-size={width},{height}")]);
         let options = json!({ "goog:chromeOptions": { "binary": browser, "args": flags } });
@@ -86,13 +86,13 @@ impl Browser {
 }
 
 /// Returns the path of a program, if it is installed.
-fn installed(program: &str) -> Option<PathBuf> {
+fn find_program(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| Path::is_file(path))
 }
 
 /// Returns the port on which a driver listens, from its output.
-fn port(driver: &mut Child) -> Option<u16> {
+fn read_port(driver: &mut Child) -> Option<u16> {
     let lines = BufReader::new(driver.stdout.take()?).lines().map_while(Result::ok);
     let mut said = lines.filter_map(|line| line.trim_end_matches('.').rsplit_once("on port ")?.1.parse::<u16>().ok());
     // The driver first prints the requested port, which is 0 for any.

@@ -35,7 +35,7 @@ pub(super) struct PageData {
     thread: [KeyBits; 2],
     strings: Interned<String>,
     cells: Interned<Cell>,
-    /// Rows of cells, by key, as indices into `cells`.
+    /// The different rows of the table: for each key, the index of the row's cell in `cells`.
     rows: Interned<Vec<usize>>,
     operators: Vec<OperatorEntry>,
 }
@@ -96,7 +96,7 @@ struct GuardChanges {
 /// The contents of a cell, except for the operator's own kernels.
 #[derive(PartialEq, Eq, Hash, Serialize)]
 struct Cell {
-    /// The index into `PageData::served`.
+    /// The kind of kernel in the cell, as an index into `PageData::served`.
     served: usize,
     why: &'static str,
     /// The key of the kernels, as an index into `PageData::strings`.
@@ -120,11 +120,11 @@ struct OperatorEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<String>,
     derivative: String,
-    /// Titles and texts, as indices of strings.
+    /// The remarks of layers: titles and texts, as indices into `PageData::strings`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<(usize, usize)>,
     kernels: Vec<KernelEntry>,
-    /// Type, file and line.
+    /// The rules of layers: type, file and line of each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<(usize, usize, u32)>,
     /// The arguments that can add keys: the name, and a sum of 1 for a tensor, 2 for a device, 4 if it is optional.
@@ -181,7 +181,7 @@ impl PageData {
             arguments: arguments_with_keys.into_iter().map(|argument| self.argument(argument)).collect(),
             row: self.rows.intern(row),
             schema: info.schema,
-            docs: doc_comment::shown(info.docs),
+            docs: doc_comment::visible_text(info.docs),
             remarks: info.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
             form_of: info.form_of,
             shape: info.shape,

@@ -7,9 +7,9 @@ const state = { words: [], namespace: "", served: new Set(), groups: new Set(GRO
 const [search, namespaces, legend, count] = ["search", "namespace", "legend", "count"].map((id) => document.getElementById(id));
 const root = document.getElementById("grid");
 const panel = new Panel(document.getElementById("panel"), dispatcher, { onGo: (operator) => go(operator, null), onClose });
-const grid = new Grid(root, dispatcher, { onChoose: choose, onColumn: focusColumn });
+const grid = new Grid(root, dispatcher, { onChoose: showCell, onColumn: focusColumn });
 
-function servedBy(row, column) {
+function kindIndexOf(row, column) {
   return dispatcher.data.cells[dispatcher.data.rows[row][column]].served;
 }
 
@@ -24,8 +24,8 @@ function update() {
   const counts = data.served.map(() => 0);
   const rows = new Map();
   for (const { row } of meant) rows.set(row, (rows.get(row) ?? 0) + 1);
-  for (const [row, times] of rows) looked.forEach((column) => (counts[servedBy(row, column)] += times));
-  const fits = new Set([...rows.keys()].filter((row) => looked.some((column) => state.served.has(servedBy(row, column)))));
+  for (const [row, times] of rows) looked.forEach((column) => (counts[kindIndexOf(row, column)] += times));
+  const fits = new Set([...rows.keys()].filter((row) => looked.some((column) => state.served.has(kindIndexOf(row, column)))));
   const shown = state.served.size === 0 ? meant : meant.filter(({ row }) => fits.has(row));
 
   root.dataset.only = [...state.served].map((served) => data.served[served][0]).join(" ");
@@ -40,7 +40,7 @@ function update() {
   document.getElementById("none").hidden = shown.length > 0;
 }
 
-function choose(operator, at) {
+function showCell(operator, at) {
   panel.show(operator, at);
   const key = at === null ? "" : `/${dispatcher.keys[at].name}`;
   history.replaceState(null, "", `#${encodeURIComponent(operator.name)}${key}`);
@@ -61,7 +61,7 @@ function go(operator, at) {
   grid.at = { row: grid.operators.indexOf(operator), column: at === null ? -1 : grid.columns.indexOf(at) };
   grid.reveal();
   root.scrollTop = grid.at.row * ROW_HEIGHT - root.clientHeight / 3;
-  choose(operator, at);
+  showCell(operator, at);
 }
 
 function focusColumn(at) {
@@ -90,8 +90,8 @@ legend.append(
     ),
   ),
 );
-const spaces = new Set(dispatcher.operators.map(({ name }) => name.slice(0, name.indexOf("::") + 2)));
-namespaces.append(...[...spaces].sort().map((space) => element("option", { value: space }, space.slice(0, -2))));
+const namespaceNames = new Set(dispatcher.operators.map(({ name }) => name.slice(0, name.indexOf("::") + 2)));
+namespaces.append(...[...namespaceNames].sort().map((space) => element("option", { value: space }, space.slice(0, -2))));
 const groups = GROUPS.filter((group) => dispatcher.keys.some((key) => key.group === group));
 document.getElementById("keys").append(
   ...groups.map((group) =>
@@ -135,13 +135,13 @@ document.addEventListener("keydown", (event) => {
 });
 
 /** Selects the cell that the address names, if there is one. */
-function follow() {
-  const [name, key] = location.hash.slice(1).split("/").map(decoded);
+function followAddress() {
+  const [name, key] = location.hash.slice(1).split("/").map(decodedOrUnchanged);
   const operator = dispatcher.operatorByName.get(name);
   if (operator) go(operator, dispatcher.byName.get(key)?.at ?? null);
 }
 
-function decoded(text) {
+function decodedOrUnchanged(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -150,5 +150,5 @@ function decoded(text) {
 }
 
 update();
-follow();
-addEventListener("hashchange", follow);
+followAddress();
+addEventListener("hashchange", followAddress);

@@ -17,10 +17,10 @@ class Panel {
   show(operator, at) {
     const close = element("button", { type: "button", class: "close", "aria-label": "close", onclick: () => this.close() }, "×");
     const parts = [close, element("h2", {}, ...nameOf(operator)), element("code", { class: "schema" }, operator.schema)];
-    parts.push(...documentation(operator.docs), this.facts(operator));
+    parts.push(...documentationElements(operator.docs), this.facts(operator));
     if (at !== null) parts.push(...this.cell(operator, at));
     parts.push(...this.explanation(operator, at === null ? null : this.dispatcher.keys[at]));
-    parts.push(...registrations(operator));
+    parts.push(...registrationSection(operator));
     this.root.replaceChildren(...parts);
     this.root.hidden = false;
     this.root.scrollTop = 0;
@@ -32,7 +32,7 @@ class Panel {
     const go = other && element("button", { type: "button", class: "link", onclick: () => this.onGo(other) }, other.name);
     facts.splice(1, 0, ["form of", go ?? operator.formOf]);
     const known = facts.filter(([, fact]) => fact);
-    return element("dl", {}, ...known.flatMap(([name, fact]) => [element("dt", {}, name), element("dd", {}, ...(typeof fact === "string" ? inline(fact) : [fact]))]));
+    return element("dl", {}, ...known.flatMap(([name, fact]) => [element("dt", {}, name), element("dd", {}, ...(typeof fact === "string" ? inlineMarkup(fact) : [fact]))]));
   }
 
   cell(operator, at) {
@@ -49,9 +49,9 @@ class Panel {
 
   explanation(operator, key) {
     const form = element("form", { id: "explain", onsubmit: (event) => event.preventDefault() });
-    const start = startFor(this.dispatcher, key);
+    const start = initialChoices(this.dispatcher, key);
     const inputs = operator.arguments.map((argument, at) => this.argument(argument, at, start));
-    const guards = this.dispatcher.data.guards.map(({ word }) => check("guard", word, start.guards.has(word)));
+    const guards = this.dispatcher.data.guards.map(({ word }) => checkbox("guard", word, start.guards.has(word)));
     form.append(...inputs, element("fieldset", { class: "guards" }, element("legend", {}, "guards"), ...guards));
     const account = element("pre", { id: "account", tabindex: 0, role: "status", "aria-label": "where the call goes, and why" });
     const command = element("code", { id: "command" });
@@ -72,7 +72,7 @@ class Panel {
     const label = `${name} is on`;
     const others = isTensor ? [element("optgroup", { label: "other storages" }, ...storages)] : [];
     const where = element("select", { name: `on${at}`, "aria-label": label }, ...none, ...devices, ...others);
-    const marks = isTensor ? ["requires_grad", "view", "inference"].map((mark) => check(`is${at}`, mark, start.marks.has(mark))) : [];
+    const marks = isTensor ? ["requires_grad", "view", "inference"].map((mark) => checkbox(`is${at}`, mark, start.marks.has(mark))) : [];
     return element("fieldset", { "data-argument": name }, element("legend", {}, name), where, ...marks);
   }
 
@@ -100,7 +100,7 @@ class Panel {
 }
 
 /** Returns the device, marks and guards of a call that reaches this key, as far as words can describe one. */
-function startFor(dispatcher, key) {
+function initialChoices(dispatcher, key) {
   const start = { device: dispatcher.data.devices[0]?.word ?? "cpu", marks: new Set(), guards: new Set() };
   if (dispatcher.devices.has("cpu")) start.device = "cpu";
   if (!key) return start;
@@ -115,11 +115,11 @@ function startFor(dispatcher, key) {
   return start;
 }
 
-function check(name, value, checked) {
+function checkbox(name, value, checked) {
   return element("label", {}, element("input", { type: "checkbox", name, value, checked }), value);
 }
 
-function registrations({ kernels, rules }) {
+function registrationSection({ kernels, rules }) {
   const cells = (texts, tag = "td") => texts.map((text) => element(tag, {}, text));
   const rows = kernels.map(({ key, name, kind, place, active, condition }) => {
     const remark = [condition === null ? "" : `when ${condition}`, active ? "" : "displaced"].filter(Boolean).join(", ");
@@ -136,19 +136,19 @@ function registrations({ kernels, rules }) {
 }
 
 /** Converts a line of text to elements, with code between backticks. */
-function inline(text) {
+function inlineMarkup(text) {
   const pieces = text.replace(/\[(`[^`]*`)\](\([^)]*\))?/g, "$1").split("`");
   return pieces.map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
 }
 
 /** Converts an author's documentation to elements: paragraphs, and code between backticks and fences. Links to items become names. */
-function documentation(docs) {
+function documentationElements(docs) {
   return docs.split("```").flatMap((part, at) => {
     if (at % 2) return [element("pre", { class: "example" }, part.replace(/^[^\n]*\n/, ""))];
     const paragraphs = part.split(/\n\s*\n/).filter((text) => text.trim());
     return paragraphs.map((text) => {
       const [, title] = text.match(/^\s*#+ +(.*)$/) ?? [];
-      return title ? element("h4", { class: "docs" }, ...inline(title)) : element("p", { class: "docs" }, ...inline(text));
+      return title ? element("h4", { class: "docs" }, ...inlineMarkup(title)) : element("p", { class: "docs" }, ...inlineMarkup(text));
     });
   });
 }

@@ -16,11 +16,11 @@ function stepsOf(dispatcher, operator, at) {
   for (const [alias, covers] of dispatcher.aliases) {
     const composite = alias.startsWith("Composite") && !alias.endsWith("NestedTensor");
     if (covers.has(at) || (at === 0 && composite)) {
-      steps.push({ id: alias, text: `a kernel for ${alias}`, note: has(alias) ? blocked(key, alias) : null });
+      steps.push({ id: alias, text: `a kernel for ${alias}`, note: has(alias) ? blockedNote(key, alias) : null });
     }
   }
   if (at !== 0) steps.push({ id: "fallback", text: `a fallback of ${key.name} for all operators` });
-  steps.push({ id: "nothing", text: nothing(key, at) });
+  steps.push({ id: "nothing", text: nothingText(key, at) });
   const decided = DECIDED_BY[cell.why]?.() ?? cell.by;
   const deciding = steps.findIndex((step) => step.id === decided);
   return steps.map(({ text, note }, place) => ({
@@ -30,12 +30,12 @@ function stepsOf(dispatcher, operator, at) {
 }
 
 /** Returns the reason why an existing implicit composite does not serve an autograd key. */
-function blocked(key, alias) {
+function blockedNote(key, alias) {
   if (alias !== "CompositeImplicitAutograd" || key.group !== "autograd") return null;
   return "there is one, but the backend below has a kernel of its own, which is not made of those parts";
 }
 
-function nothing(key, at) {
+function nothingText(key, at) {
   if (at === 0) return "nothing: a call without tensors ends in an error";
   return key.storage ? "nothing: a call fails here" : "nothing: calls skip this layer";
 }

@@ -8,7 +8,7 @@ use opdispatch::prelude::*;
 use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
-/// The description of a tensor that has none.
+/// The description of a tensor argument for which the command line has no word.
 const DEFAULT_TENSOR: &str = "f32[2,3]";
 
 /// Returns all arguments of an operator. Words describe arguments in order, or as `name=word`. An argument without a word has its default;
@@ -57,9 +57,9 @@ fn parse_value(word: &str, argument: &Argument, device: Device) -> Result<Value,
     if is_none(word) && ty.accepts_none() {
         return Ok(Value::None);
     }
-    match &ty.required().kind {
+    match &ty.without_optional().kind {
         TypeKind::Tensor => Ok(Value::Tensor(create_tensor(word, argument, device)?)),
-        TypeKind::List(element, _) if element.required().kind == TypeKind::Tensor => {
+        TypeKind::List(element, _) if element.without_optional().kind == TypeKind::Tensor => {
             let all =
                 word.split(';').map(|word| create_tensor(word, argument, device)).collect::<Result<Vec<_>, _>>()?;
             Ok(if element.accepts_none() {

@@ -50,7 +50,7 @@ struct TracedCall {
     /// The backend's or the composite's kernel, if it differs from `first`. It is `None` for a call that autocast casts: autocast calls the
     /// operator again, as a call inside of this one.
     last: Option<EnteredKey>,
-    /// The number of calls around it.
+    /// The number of calls around this call.
     nesting: usize,
     operator: String,
 }

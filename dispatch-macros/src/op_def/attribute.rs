@@ -15,7 +15,7 @@ pub(super) struct Attribute {
     pub(super) rust_operator: Option<Ident>,
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
-    /// The dtypes in which it computes.
+    /// The dtypes in which the operator computes.
     pub(super) dtypes: Option<ComputeDtypes>,
     /// A condition that adds to the shape word, or the check of a composite.
     pub(super) check: Option<CheckOption>,

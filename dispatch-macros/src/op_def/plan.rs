@@ -154,8 +154,9 @@ impl Definition {
                         quote!(#keep)
                     },
                 );
-                let dtype =
-                    schema.argument("dtype").filter(|(_, dtype)| dtype.ty.required().kind == TypeKind::ScalarType);
+                let dtype = schema
+                    .argument("dtype")
+                    .filter(|(_, dtype)| dtype.ty.without_optional().kind == TypeKind::ScalarType);
                 let dtype = dtype.map_or_else(
                     || quote!(::core::option::Option::None),
                     |(at, _)| {

@@ -65,7 +65,7 @@ pub(super) fn composite_kernel(
             }
         }
     } else if definition.has_plan() && reads_only {
-        // The plan reports an error in terms of this operator, where an inner operator would report it in its own.
+        // The plan reports an error with the names of this operator. An inner operator would use its own names.
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
@@ -79,7 +79,7 @@ pub(super) fn composite_kernel(
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
-                ::core::result::Result::Err(__error) => ::core::result::Result::Err(__explained(__error, #(#names),*)),
+                ::core::result::Result::Err(__error) => ::core::result::Result::Err(__explain_error(__error, #(#names),*)),
             }
         }
     } else {
@@ -106,26 +106,26 @@ pub(super) fn composite_kernel(
     Some((function, record))
 }
 
-/// Returns the last of the names that an expression mentions. Earlier ones are only used to compute the value.
-fn last_mentioned(expression: TokenStream, names: &[Ident]) -> Option<usize> {
+/// Returns the index of the name that an expression mentions last. Names before it are only used to compute the value.
+fn last_mentioned_index(expression: TokenStream, names: &[Ident]) -> Option<usize> {
     expression
         .into_iter()
         .filter_map(|tree| match tree {
             TokenTree::Ident(word) => names.iter().position(|name| *name == word),
-            TokenTree::Group(group) => last_mentioned(group.stream(), names),
+            TokenTree::Group(group) => last_mentioned_index(group.stream(), names),
             _ => None,
         })
         .last()
 }
 
 impl Definition {
-    /// Returns the operator that this definition calls, and for each of its arguments the argument from which it is computed.
+    /// Returns the called operator and, for each argument of the call, the name of this operator's argument from which it is computed.
     fn callee_and_argument_names(&self) -> Option<(&Expr, Vec<&str>)> {
         let call = self.call_for_error_names.as_ref()?;
         let arguments = &self.schema.arguments;
         let names: Vec<Ident> = arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
         let name_of = |argument: &Expr| {
-            last_mentioned(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
+            last_mentioned_index(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
         };
         Some((&call.func, call.args.iter().map(name_of).collect()))
     }
@@ -144,7 +144,7 @@ impl Definition {
         Some(quote! {
             #[cold]
             #[inline(never)]
-            fn __explained(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
+            fn __explain_error(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
                 #runtime::__private::composite_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }

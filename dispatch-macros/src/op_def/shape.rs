@@ -130,7 +130,7 @@ fn tokens_to_underline(shape: &ShapeWord) -> TokenStream {
 }
 
 fn is_read_tensor(argument: &Argument) -> bool {
-    argument.ty.required().kind == TypeKind::Tensor && !argument.is_written()
+    argument.ty.without_optional().kind == TypeKind::Tensor && !argument.is_written()
 }
 
 fn argument_position(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {

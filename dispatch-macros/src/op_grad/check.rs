@@ -91,7 +91,7 @@ fn set_saved_for(schema: &Schema, function: &Signature, parameters: &mut [Formul
         if let FormulaParameter::Argument { index: at, outline: false, saved_for } = taken {
             let argument = &schema.arguments[*at];
             if argument.ty.is_tensor_like() && !is_list(&argument.ty) {
-                *saved_for = saved_for::read_note(&rust_argument_name(&argument.name), function);
+                *saved_for = saved_for::read_saved_for(&rust_argument_name(&argument.name), function);
             }
         }
     }
@@ -177,7 +177,7 @@ fn classify_parameter(
 }
 
 fn is_list(ty: &Type) -> bool {
-    matches!(ty.required().kind, TypeKind::List(..))
+    matches!(ty.without_optional().kind, TypeKind::List(..))
 }
 
 /// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.

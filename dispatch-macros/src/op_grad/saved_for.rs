@@ -15,8 +15,8 @@ use crate::syntax::signature;
 pub(super) const ALL_GRADIENTS: u64 = u64::MAX;
 const ATTRIBUTE: &str = "saved_for";
 
-/// Returns the signature with these notes at its parameters.
-pub(super) fn with_notes(function: &Function) -> Signature {
+/// Returns the signature with `#[saved_for(bits)]` at each parameter that only some gradients use.
+pub(super) fn with_saved_for_attributes(function: &Function) -> Signature {
     let mut signature = function.signature.clone();
     let Some((before, gradients)) = function.body.as_ref().and_then(split_body) else { return signature };
     for input in &mut signature.inputs {
@@ -30,14 +30,14 @@ pub(super) fn with_notes(function: &Function) -> Signature {
     signature
 }
 
-/// Returns whether the body mentions an argument that is not a written parameter.
+/// Returns whether the body mentions an argument that is missing in the list of parameters.
 pub(super) fn body_needs_argument(name: &Ident, function: &Function) -> bool {
     let is_written = function.signature.inputs.iter().any(|input| signature::parameter_name(input) == Some(name));
     !is_written && function.body.as_ref().is_some_and(|body| mentions(body, name))
 }
 
-/// Returns the note at the parameter with this name.
-pub(super) fn read_note(name: &Ident, signature: &Signature) -> u64 {
+/// Returns the bits in the attribute `#[saved_for(bits)]` of a parameter, or all bits if it has no such attribute.
+pub(super) fn read_saved_for(name: &Ident, signature: &Signature) -> u64 {
     let note = |attribute: &Attribute| {
         attribute.path().is_ident(ATTRIBUTE).then(|| attribute.parse_args::<LitInt>().ok()?.base10_parse().ok())?
     };
@@ -70,10 +70,10 @@ fn gradients_that_use(name: &Ident, before: &[Stmt], gradients: &[Expr]) -> Opti
 }
 
 fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
-    fn within(tokens: TokenStream, name: &Ident) -> bool {
+    fn contains_ident(tokens: TokenStream, name: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == *name,
-            TokenTree::Group(group) => within(group.stream(), name),
+            TokenTree::Group(group) => contains_ident(group.stream(), name),
             // A format string may mention the argument, as a value or as a width.
             TokenTree::Literal(literal) => {
                 [format!("{{{name}"), format!("{name}$")].iter().any(|capture| literal.to_string().contains(capture))
@@ -81,7 +81,7 @@ fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
             TokenTree::Punct(_) => false,
         })
     }
-    within(code.to_token_stream(), name)
+    contains_ident(code.to_token_stream(), name)
 }
 
 #[cfg(test)]
@@ -89,8 +89,11 @@ mod tests {
     use super::*;
     use quote::{format_ident, quote};
 
-    fn gradients_of(name: &str, function: TokenStream) -> u64 {
-        read_note(&format_ident!("{name}"), &with_notes(&syn::parse2(function).expect("a function")))
+    fn saved_for_bits(name: &str, function: TokenStream) -> u64 {
+        read_saved_for(
+            &format_ident!("{name}"),
+            &with_saved_for_attributes(&syn::parse2(function).expect("a function")),
+        )
     }
 
     #[test]
@@ -100,9 +103,9 @@ mod tests {
                 (move || grad * conj(other), move || sum(&[grad, this]))
             }
         );
-        assert_eq!(gradients_of("this", mul.clone()), 0b10);
-        assert_eq!(gradients_of("other", mul.clone()), 0b01);
-        assert_eq!(gradients_of("grad", mul), 0b11);
+        assert_eq!(saved_for_bits("this", mul.clone()), 0b10);
+        assert_eq!(saved_for_bits("other", mul.clone()), 0b01);
+        assert_eq!(saved_for_bits("grad", mul), 0b11);
     }
 
     #[test]
@@ -137,7 +140,7 @@ mod tests {
             }
         );
         for function in [before, at_once, elsewhere] {
-            assert_eq!(gradients_of("this", function), ALL_GRADIENTS);
+            assert_eq!(saved_for_bits("this", function), ALL_GRADIENTS);
         }
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
 }
 
 /// Reports a `by` that names no argument, or an argument without a dtype.
-pub(super) fn check_by(
+pub(super) fn check_by_option(
     by: &Ident,
     signature: &Signature,
     parameters: &[Parameter],
@@ -128,7 +128,7 @@ fn dtypes_of_word(word: &Ident) -> Vec<(&'static str, &'static str)> {
     DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
 }
 
-/// The kernel, and the names and types of the function around it.
+/// The generic kernel, and the arguments, types, keys and output of the generated function that selects the dtype and calls the kernel.
 pub(super) struct SwitchedFunction<'a> {
     pub(super) signature: &'a Signature,
     pub(super) arguments: &'a [Ident],

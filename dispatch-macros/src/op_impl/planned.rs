@@ -87,7 +87,7 @@ struct PlannedKernel<'a> {
     keys: Ident,
 }
 
-/// The way in which a kernel computes.
+/// The computation of a kernel: by itself, or by an engine.
 enum Computation<'a> {
     /// The kernel computes the outputs from its plan.
     Direct { plan: Box<Parameter>, out: Option<Box<Parameter>> },
@@ -111,7 +111,7 @@ fn check<'a>(checked: &'a WithSchema, errors: &mut Errors) -> Option<PlannedKern
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
     if let (Some(by), true) = (&attribute.by, errors.is_empty()) {
         let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
-        dtypes::check_by(by, signature, &parameters, &named, errors);
+        dtypes::check_by_option(by, signature, &parameters, &named, errors);
     }
     let arguments = (0..types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
     let named = parameters.into_iter().zip(found).collect();
@@ -155,7 +155,7 @@ fn take_plan_and_outputs<'a>(
 }
 
 impl PlannedKernel<'_> {
-    /// Generates the call of the kernel with every type checked. All forms share it.
+    /// Generates the function `__serve`, which checks the kernel's types and calls the kernel. The kernels of all forms share it.
     fn shared_function(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let Computation::Direct { plan, out } = &self.body else { return TokenStream::new() };

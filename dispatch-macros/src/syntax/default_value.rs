@@ -18,17 +18,17 @@ pub(crate) fn default_expression(
         if *value == DefaultValue::None {
             return Some(quote!(<#rust>::None));
         }
-        let inner = required_default(value, inner, runtime)?;
+        let inner = non_optional_default(value, inner, runtime)?;
         return Some(quote!(<#rust>::Some(#inner)));
     }
-    required_default(value, ty, runtime)
+    non_optional_default(value, ty, runtime)
 }
 
-fn required_default(value: &DefaultValue, ty: &Type, runtime: &TokenStream) -> Option<TokenStream> {
+fn non_optional_default(value: &DefaultValue, ty: &Type, runtime: &TokenStream) -> Option<TokenStream> {
     Some(match (value, &ty.kind) {
         (DefaultValue::List(values), TypeKind::List(element, _)) => {
             let values: Option<Vec<TokenStream>> =
-                values.iter().map(|value| required_default(value, element, runtime)).collect();
+                values.iter().map(|value| non_optional_default(value, element, runtime)).collect();
             let values = values?;
             quote!(&[#(#values),*])
         }

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
-use crate::errors::{Errors, at_last_token};
+use crate::errors::{Errors, move_to_last_token};
 use crate::syntax::user_tokens::source_text;
 
 /// A function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
@@ -71,7 +71,8 @@ impl Function {
     ) -> Result<(Self, Options, Option<Token![...]>), TokenStream> {
         let mut function = Self::parse_under_attribute(attribute, item)?;
         let mut errors = Errors::default();
-        let read = syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(at_last_token(error, options)));
+        let read =
+            syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(move_to_last_token(error, options)));
         let dots = function.take_elided_parameters();
         function.check_no_qualifiers(&format!("a {noun}"), &mut errors);
         if function.body.is_none() {

@@ -54,7 +54,7 @@ fn is_unknown_backend_name(key: &Ident) -> bool {
         && !dispatch_schema::suggest(&name, BUILT_IN_BACKENDS).is_some_and(is_misspelled)
 }
 
-/// Generates the key's name. If there is no such key, the compiler's error names the macro from which it comes, and that macro's name is
+/// Generates the name of a key at the user's span. If there is no such key, the compiler's error names the macro from which it comes, and that macro's name is
 /// the advice.
 pub(crate) fn find_key(key: TokenStream) -> TokenStream {
     let respanned = key.into_iter().map(|mut word| {

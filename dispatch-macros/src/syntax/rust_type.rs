@@ -48,14 +48,14 @@ impl RustType {
     }
 
     /// Returns the type inside of an `Option`, or the type itself.
-    pub(crate) fn required(&self) -> Self {
+    pub(crate) fn without_optional(&self) -> Self {
         let inner = self.0.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>'));
         Self(inner.unwrap_or(&self.0).to_owned())
     }
 
     /// Generates the runtime's `Kind` for this argument: the type without its lifetime.
     pub(crate) fn kind_tokens(&self, runtime: &TokenStream) -> TokenStream {
-        let required = self.required();
+        let required = self.without_optional();
         let (kind, inner) = match (self.is_optional(), required.0.strip_prefix("&mut "), required.0.strip_prefix('&')) {
             (false, Some(inner), _) => ("Mut", inner),
             (true, Some(inner), _) => ("OptMut", inner),
@@ -101,7 +101,7 @@ fn strip_paths_and_lifetimes(tokens: TokenStream) -> TokenStream {
 
 /// Returns tokens as text with usual spacing. The compiler breaks long types into lines, and prints other spaces.
 pub(crate) fn normalised_text(tokens: &impl ToTokens) -> String {
-    const NARROW: [(&str, &str); 14] = [
+    const SPACING_REPLACEMENTS: [(&str, &str); 14] = [
         ("& ", "&"),
         (" <", "<"),
         ("< ", "<"),
@@ -119,7 +119,7 @@ pub(crate) fn normalised_text(tokens: &impl ToTokens) -> String {
     ];
     let text = tokens.to_token_stream().to_string();
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    NARROW.iter().fold(one_line, |text, (wide, narrow)| text.replace(wide, narrow))
+    SPACING_REPLACEMENTS.iter().fold(one_line, |text, (wide, narrow)| text.replace(wide, narrow))
 }
 
 fn absolute_paths(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {

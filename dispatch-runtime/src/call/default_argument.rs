@@ -25,7 +25,7 @@ impl Value {
 }
 
 fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
-    Some(match (default, &ty.required().kind) {
+    Some(match (default, &ty.without_optional().kind) {
         (DefaultValue::None, _) => Value::None,
         (DefaultValue::Int(number), TypeKind::ScalarType) => DType::from_number(*number)?.into(),
         (DefaultValue::Int(number), TypeKind::Layout) => Layout::from_number(*number)?.into(),

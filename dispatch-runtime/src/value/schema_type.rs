@@ -20,7 +20,7 @@ const SCALAR_KIND: &str = "Scalar";
 
 /// Returns the kind of the values of a type, for messages, or `None` if values of any kind are accepted.
 pub(crate) fn kind_of_type(ty: &Type) -> Option<&'static str> {
-    Some(match &ty.required().kind {
+    Some(match &ty.without_optional().kind {
         TypeKind::Tensor => "Tensor",
         TypeKind::Scalar => SCALAR_KIND,
         TypeKind::Int | TypeKind::SymInt => "int",
@@ -34,7 +34,7 @@ pub(crate) fn kind_of_type(ty: &Type) -> Option<&'static str> {
         TypeKind::MemoryFormat => "MemoryFormat",
         TypeKind::Generator => "Generator",
         TypeKind::Storage => "Storage",
-        TypeKind::List(element, _) => match (&element.required().kind, element.accepts_none()) {
+        TypeKind::List(element, _) => match (&element.without_optional().kind, element.accepts_none()) {
             (TypeKind::Tensor, false) => "Tensor[]",
             (TypeKind::Tensor, true) => "Tensor?[]",
             (TypeKind::Int | TypeKind::SymInt, false) => "int[]",

@@ -65,7 +65,7 @@ impl Parser<'_> {
             }
             if !self.eat(',') {
                 // The text ends here. An error is needed only if no item reported one.
-                return Err(if self.errors.is_empty() { self.report_expected(what) } else { super::Reported });
+                return Err(if self.errors.is_empty() { self.report_expected(what) } else { super::ErrorReported });
             }
         }
     }

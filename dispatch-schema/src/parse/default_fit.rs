@@ -64,8 +64,8 @@ fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Mis
     }
 }
 
-/// Returns the default of an optional type. A number stays as it is written: `float? x=1` is `1` in canonical text, and `float x=1` is
-/// `1.`.
+/// Returns the default of an optional type, with a number in the form in which it is written: `float? x=1` is `1` in canonical text, and
+/// `float x=1` is `1.`.
 fn keep_number_form(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
     let LiteralKind::Number(text) = literal else {
         return value;

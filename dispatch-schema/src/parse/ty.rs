@@ -1,7 +1,7 @@
 //! Grammar rules of types.
 
 use super::union;
-use super::{Parsed, Parser, Reported};
+use super::{ErrorReported, Parsed, Parser};
 use crate::error::{AliasProblem, SyntaxErrorKind, TypeProblem};
 use crate::name::is_identifier;
 use crate::token::TokenKind;
@@ -205,11 +205,11 @@ impl Parser<'_> {
         Err(self.report_at(self.span_since(start), kind))
     }
 
-    fn report_bad_type(&mut self, problem: TypeProblem) -> Reported {
+    fn report_bad_type(&mut self, problem: TypeProblem) -> ErrorReported {
         self.report(SyntaxErrorKind::BadType { problem })
     }
 
-    pub(super) fn report_bad_alias(&mut self, problem: AliasProblem) -> Reported {
+    pub(super) fn report_bad_alias(&mut self, problem: AliasProblem) -> ErrorReported {
         self.report(SyntaxErrorKind::BadAlias { problem })
     }
 }

@@ -1,9 +1,9 @@
 //! Text of floats: 17 significant digits as C prints them, with a decimal point if the text would be an integer.
 
 /// Returns the canonical text of a float.
-pub(super) fn canonical(value: f64) -> String {
+pub(super) fn canonical_text(value: f64) -> String {
     if !value.is_finite() {
-        return shortest(value);
+        return shortest_text(value);
     }
     let mut text = format_17_digits(value);
     if !text.contains(['.', 'e']) {
@@ -13,7 +13,7 @@ pub(super) fn canonical(value: f64) -> String {
 }
 
 /// Returns the shortest text that parses as the same float.
-pub(super) fn shortest(value: f64) -> String {
+pub(super) fn shortest_text(value: f64) -> String {
     if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
 }
 
@@ -38,7 +38,7 @@ fn trim_zeros(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::canonical_text;
 
     #[test]
     fn floats_print_as_pytorch_prints_them() {
@@ -59,7 +59,7 @@ mod tests {
             (f64::NEG_INFINITY, "-inf"),
             (f64::NAN, "nan"),
         ] {
-            assert_eq!(canonical(value), text);
+            assert_eq!(canonical_text(value), text);
         }
     }
 }

@@ -51,7 +51,7 @@ pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
         if arguments.first().and_then(Value::as_tensor).is_some_and(|first| is_eligible(first, target.device)) {
             for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
-                if matches!(value, Value::None) && argument.ty.required().kind == TypeKind::ScalarType {
+                if matches!(value, Value::None) && argument.ty.without_optional().kind == TypeKind::ScalarType {
                     *value = Value::DType(DType::F32);
                 }
             }

@@ -185,7 +185,7 @@ impl Argument {
 
     /// Converts the argument to a value of the schema's type `ty`. Returns `None` if it does not have this type.
     pub(crate) fn to_value<T: FnMut(ValueId) -> Option<Tensor>>(&self, ty: &Type, tensor: &mut T) -> Option<Value> {
-        let ty = ty.required();
+        let ty = ty.without_optional();
         Some(match (self, &ty.kind) {
             (Self::None, _) => Value::None,
             (Self::Tensor(id), TypeKind::Tensor | TypeKind::Any) => tensor(*id)?.into(),
@@ -211,7 +211,7 @@ impl Argument {
             (Self::Tensors(ids), TypeKind::Tensor) => {
                 ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
             }
-            (Self::OptionalTensors(ids), _) if element.required().kind == TypeKind::Tensor => {
+            (Self::OptionalTensors(ids), _) if element.without_optional().kind == TypeKind::Tensor => {
                 let tensors = ids.iter().map(|id| id.map_or(Some(None), |id| tensor(id).map(Some)));
                 tensors.collect::<Option<Vec<_>>>()?.into()
             }

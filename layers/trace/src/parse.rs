@@ -299,7 +299,7 @@ fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
 }
 
 fn pattern_to_argument(pattern: Pattern, ty: &Type) -> Option<Argument> {
-    Some(match (pattern, &ty.required().kind) {
+    Some(match (pattern, &ty.without_optional().kind) {
         (Pattern::Nothing, _) => Argument::None,
         (Pattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
         (Pattern::List(ids), TypeKind::List(element, _)) if element.accepts_none() => Argument::OptionalTensors(ids),

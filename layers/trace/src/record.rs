@@ -291,10 +291,10 @@ fn alias_returned_arguments(operator: &Operator, arguments: &[Value], stack: &mu
 fn returns_tensors(operator: &Operator) -> bool {
     let is_tensor = |kind: &TypeKind| match kind {
         TypeKind::Tensor => true,
-        TypeKind::List(element, _) => element.required().kind == TypeKind::Tensor,
+        TypeKind::List(element, _) => element.without_optional().kind == TypeKind::Tensor,
         _ => false,
     };
-    operator.schema().returns.iter().all(|one| is_tensor(&one.ty.required().kind))
+    operator.schema().returns.iter().all(|one| is_tensor(&one.ty.without_optional().kind))
 }
 
 /// Returns whether a call is recorded as its parts: it is a composite of which autograd records the parts. The backward pass uses tensors

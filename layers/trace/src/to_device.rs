@@ -49,7 +49,8 @@ fn set_device(node: &mut Node, device: Device) {
     }
     // A factory, which has no tensor arguments, creates tensors on the CPU unless the call names a device.
     let schema = node.schema();
-    let device_argument = schema.arguments.iter().position(|argument| argument.ty.required().kind == TypeKind::Device);
+    let device_argument =
+        schema.arguments.iter().position(|argument| argument.ty.without_optional().kind == TypeKind::Device);
     let is_factory = node.used_values().next().is_none();
     let Some(at) = device_argument
         .filter(|&at| is_factory && node.inputs.iter().all(|input| input.name != schema.arguments[at].name))

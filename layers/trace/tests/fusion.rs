@@ -86,7 +86,7 @@ fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tens
 fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
     let mut tensors = tensors.iter();
     let argument = |argument: &dispatch_runtime::schema::Argument| {
-        Some(match &argument.ty.required().kind {
+        Some(match &argument.ty.without_optional().kind {
             TypeKind::Tensor => tensors.next()?.clone().into(),
             TypeKind::Scalar | TypeKind::Float => 0.75.into(),
             TypeKind::Int => 2.into(),

@@ -100,7 +100,7 @@ pub(crate) fn call_reduction(
 }
 
 fn takes_dim_list(operator: &Operator, argument: usize) -> bool {
-    matches!(operator.schema().arguments[argument].ty.required().kind, TypeKind::List(..))
+    matches!(operator.schema().arguments[argument].ty.without_optional().kind, TypeKind::List(..))
 }
 
 /// Flattens all dimensions of a slice to one, for an operator that reduces one dimension or all.

@@ -37,11 +37,11 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
             continue;
         }
         eprintln!("{workload}: instructions");
-        let Some(ours) = count(&programs.ours, workload) else { continue };
-        let pytorch = programs.pytorch_calls.as_ref().and_then(|program| count(program, workload));
+        let Some(ours) = count_instructions(&programs.ours, workload) else { continue };
+        let pytorch = programs.pytorch_calls.as_ref().and_then(|program| count_instructions(program, workload));
         let pytorch = pytorch.map_or(("PyTorch, published", Some(published)), |counted| ("PyTorch", Some(counted)));
         let [candle, burn, without_autograd] = [&programs.candle, &programs.burn, &programs.without_autograd]
-            .map(|program| (program.name.as_str(), count(program, workload)));
+            .map(|program| (program.name.as_str(), count_instructions(program, workload)));
         let min_ratio = without_autograd
             .1
             .map_or(1.0, |without_autograd| without_autograd / (without_autograd + MAX_AUTOGRAD_INSTRUCTIONS));
@@ -97,7 +97,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
 }
 
 /// Counts the instructions of one call. Returns `None` if the program does not know the workload, or must not be traced.
-fn count(program: &Program, workload: &str) -> Option<f64> {
+fn count_instructions(program: &Program, workload: &str) -> Option<f64> {
     let count =
         |workload: &str| single_step::instructions_per_call(program.command(1).args(["count", workload]), 10).ok();
     Some(count(workload)? - count(EMPTY_FUNCTION)?)

@@ -9,7 +9,7 @@ use measure::Result;
 use measure::build::{cargo, target};
 
 /// The environment variable with the path of a Python that has PyTorch.
-const PYTHON: &str = "PEERS_PYTHON";
+const PYTHON_VARIABLE: &str = "PEERS_PYTHON";
 
 /// A benchmark program, with the script that precedes its arguments if it is an interpreter.
 pub(crate) struct Program {
@@ -74,13 +74,13 @@ impl Programs {
     }
 
     fn find_pytorch(&mut self, target: &Path) {
-        let python = env::var_os(PYTHON).map_or_else(|| "python3".into(), PathBuf::from);
+        let python = env::var_os(PYTHON_VARIABLE).map_or_else(|| "python3".into(), PathBuf::from);
         let script = peers_folder().join("pytorch/peer.py");
         let output = Command::new(&python).arg(&script).arg("flags").output();
         let Some(output) = output.ok().filter(|output| output.status.success()) else {
             self.notes.push(format!(
                 "There is no PyTorch here, so its lines are left out, and its instructions are those published for 2.15. \
-                 Set {PYTHON} to a Python with the package `torch`."
+                 Set {PYTHON_VARIABLE} to a Python with the package `torch`."
             ));
             return;
         };

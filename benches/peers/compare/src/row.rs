@@ -69,8 +69,8 @@ impl Row {
             self.workload.clone(),
             self.measure.clone(),
             self.peer.clone(),
-            self.unit.show(self.ours),
-            self.unit.show(self.theirs),
+            self.unit.format_cost(self.ours),
+            self.unit.format_cost(self.theirs),
             format!("{:.2}", self.ratio()),
             format!("{:.2}", self.target),
             if self.misses_target() { "missed" } else { "pass" }.to_owned(),
@@ -79,7 +79,7 @@ impl Row {
 }
 
 impl Unit {
-    fn show(self, value: f64) -> String {
+    fn format_cost(self, value: f64) -> String {
         match self {
             Self::Instructions => format!("{value:.0}"),
             Self::Speedup => format!("{value:.2} x"),

@@ -3,7 +3,7 @@
 use opdispatch::prelude::*;
 use peer::{Job, job};
 
-use crate::train::random;
+use crate::train::random_tensor;
 
 const MILLION: i64 = 1_000_000;
 /// The sizes of the tables for gather and scatter.
@@ -25,27 +25,27 @@ fn prepare(name: &str) -> Result<Option<Job>> {
         "topk 100 of 1M" => call_on_random([1, MILLION], |x| x.topk(100, -1, true, true))?,
         "cumsum 16M" => call_on_random([1, 16 * MILLION], |x| x.cumsum(-1))?,
         "index_select 1M rows" => {
-            let (table, rows) = (random(&TABLE_SIZES, 1.0)?, random_rows()?);
+            let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_rows()?);
             job(move || table.index_select(0, &rows))
         }
         "gather 1M rows" => {
             let (table, rows) =
-                (random(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
+                (random_tensor(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
             job(move || table.gather(0, &rows))
         }
         "scatter_add 1M rows" => {
             let (table, rows) =
-                (random(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
-            let source = random(&[MILLION, TABLE_SIZES[1]], 1.0)?;
+                (random_tensor(&TABLE_SIZES, 1.0)?, random_rows()?.unsqueeze(1)?.expand(&[MILLION, TABLE_SIZES[1]])?);
+            let source = random_tensor(&[MILLION, TABLE_SIZES[1]], 1.0)?;
             job(move || table.scatter_add(0, &rows, &source))
         }
         "index_add 1M rows" => {
-            let (table, rows) = (random(&TABLE_SIZES, 1.0)?, random_rows()?);
-            let source = random(&[MILLION, TABLE_SIZES[1]], 1.0)?;
+            let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_rows()?);
+            let source = random_tensor(&[MILLION, TABLE_SIZES[1]], 1.0)?;
             job(move || table.index_add(0, &rows, &source))
         }
         "cat 16 x 1M" => {
-            let parts = (0..16).map(|_| random(&[MILLION], 1.0)).collect::<Result<Vec<_>>>()?;
+            let parts = (0..16).map(|_| random_tensor(&[MILLION], 1.0)).collect::<Result<Vec<_>>>()?;
             job(move || aten::cat(&parts, 0))
         }
         _ => return on_16_bit_floats(name),
@@ -60,7 +60,7 @@ fn on_16_bit_floats(name: &str) -> Result<Option<Job>> {
         "f16" => DType::F16,
         _ => return Ok(None),
     };
-    let [a, b] = [(); 2].map(|()| random(&[1024, 1024], 1.0).and_then(|x| x.to(dtype)));
+    let [a, b] = [(); 2].map(|()| random_tensor(&[1024, 1024], 1.0).and_then(|x| x.to(dtype)));
     let (a, b) = (a?, b?);
     Ok(match operator {
         "matmul 1024" => job(move || a.mm(&b)),
@@ -72,7 +72,7 @@ fn on_16_bit_floats(name: &str) -> Result<Option<Job>> {
 }
 
 fn call_on_random<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Option<Job>> {
-    let x = random(&sizes, 1.0)?;
+    let x = random_tensor(&sizes, 1.0)?;
     Ok(job(move || call(&x)))
 }
 

@@ -4,7 +4,7 @@ use opdispatch::autograd::Differentiation;
 use opdispatch::prelude::*;
 use peer::{Job, job};
 
-use crate::train::random;
+use crate::train::random_tensor;
 
 type Part = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
 
@@ -12,7 +12,7 @@ type Part = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
 pub(crate) fn job_for(name: &str) -> Option<Job> {
     let (name, is_backward) = name.strip_suffix(", backward").map_or((name, false), |name| (name, true));
     let (sizes, part) = prepare(name)?;
-    let inputs = sizes.iter().map(|sizes| random(sizes, 1.0)?.requires_grad_(is_backward));
+    let inputs = sizes.iter().map(|sizes| random_tensor(sizes, 1.0)?.requires_grad_(is_backward));
     let inputs: Vec<Tensor> = inputs.collect::<Result<_>>().expect("the CPU has memory for these tensors");
     if is_backward {
         let result = part(&inputs).expect("the forward call succeeds");

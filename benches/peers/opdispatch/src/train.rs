@@ -28,7 +28,7 @@ pub(crate) fn training_step(name: &str) -> Option<Job> {
         _ => return None,
     };
     let network = network.expect("the network is created");
-    let pictures = random(&sizes, 2.0).expect("the CPU has memory for these tensors");
+    let pictures = random_tensor(&sizes, 2.0).expect("the CPU has memory for these tensors");
     let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASSES).collect::<Vec<i64>>());
     let mut step = move || {
         aten::cross_entropy_loss!(&network(&pictures)?, &labels)?.backward()?;
@@ -45,17 +45,17 @@ struct Parameters(Vec<(Tensor, Tensor)>);
 
 impl Parameters {
     /// Adds a parameter with random values around zero, whose bound shrinks with the number of summands.
-    fn random(&mut self, sizes: &[i64]) -> Result<Tensor> {
+    fn add_random_parameter(&mut self, sizes: &[i64]) -> Result<Tensor> {
         #[expect(clippy::cast_precision_loss)]
         let summands = sizes[1..].iter().product::<i64>() as f64;
-        self.add(random(sizes, summands.sqrt().recip())?)
+        self.add_parameter(random_tensor(sizes, summands.sqrt().recip())?)
     }
 
-    fn constant(&mut self, size: i64, value: i64) -> Result<Tensor> {
-        self.add(Tensor::full(&[size], value, DType::F32)?)
+    fn add_filled_parameter(&mut self, size: i64, value: i64) -> Result<Tensor> {
+        self.add_parameter(Tensor::full(&[size], value, DType::F32)?)
     }
 
-    fn add(&mut self, parameter: Tensor) -> Result<Tensor> {
+    fn add_parameter(&mut self, parameter: Tensor) -> Result<Tensor> {
         let velocity = Tensor::zeros(parameter.sizes(), &parameter)?;
         let parameter = parameter.requires_grad_(true)?;
         self.0.push((parameter.clone(), velocity));
@@ -76,7 +76,7 @@ impl Parameters {
 }
 
 /// Returns random values in the range from `-bound` to `bound`.
-pub(crate) fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
+pub(crate) fn random_tensor(sizes: &[i64], bound: f64) -> Result<Tensor> {
     let mut numbers = Tensor::zeros(sizes, DType::F32)?;
     numbers.uniform_(-bound, bound)?;
     Ok(numbers)
@@ -125,17 +125,17 @@ fn sequential(layers: Vec<Layer>) -> Layer {
 }
 
 fn linear(parameters: &mut Parameters, from: i64, to: i64) -> Result<Layer> {
-    let (weight, bias) = (parameters.random(&[to, from])?, parameters.constant(to, 0)?);
+    let (weight, bias) = (parameters.add_random_parameter(&[to, from])?, parameters.add_filled_parameter(to, 0)?);
     Ok(Box::new(move |x| aten::linear(x, &weight, Some(&bias))))
 }
 
 fn convolution(parameters: &mut Parameters, from: i64, to: i64, width: i64, stride: i64) -> Result<Layer> {
-    let weight = parameters.random(&[to, from, width, width])?;
+    let weight = parameters.add_random_parameter(&[to, from, width, width])?;
     Ok(Box::new(move |x| aten::conv2d!(x, &weight, stride = [stride, stride], padding = [width / 2, width / 2])))
 }
 
 fn batch_norm(parameters: &mut Parameters, channels: i64) -> Result<Layer> {
-    let (weight, bias) = (parameters.constant(channels, 1)?, parameters.constant(channels, 0)?);
+    let (weight, bias) = (parameters.add_filled_parameter(channels, 1)?, parameters.add_filled_parameter(channels, 0)?);
     let (mean, var) = (Tensor::zeros(&[channels], DType::F32)?, Tensor::ones(&[channels], DType::F32)?);
     Ok(Box::new(move |x| {
         aten::batch_norm(x, Some(&weight), Some(&bias), Some(&mean), Some(&var), true, 0.1, 1e-5, false)

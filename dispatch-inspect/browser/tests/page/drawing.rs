@@ -1,4 +1,4 @@
-//! Tests of which rows and cells are drawn, and how fast.
+//! Tests that the page draws only visible rows and cells. They also print the drawing times.
 
 use std::path::Path;
 

@@ -7,11 +7,11 @@ use dispatch_runtime::Operator;
 use fantoccini::{Client, Locator, key::Key};
 use serde_json::Value as Json;
 
-use super::steps::{click, evaluate, search, shown, text};
+use super::steps::{click, evaluate, search, shown_operator_count, text};
 use super::{INVENTED_OPERATORS, TestResult};
 
 pub(super) async fn a_search_narrows_the_rows(client: &Client) -> TestResult {
-    let all = shown(client).await?;
+    let all = shown_operator_count(client).await?;
     assert_eq!(all, Operator::all().len());
     search(client, "ADD_ tensor").await?;
     let names =
@@ -20,17 +20,17 @@ pub(super) async fn a_search_narrows_the_rows(client: &Client) -> TestResult {
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
     assert!(names.contains(&"aten::add_.Tensor") && names.len() < 10, "{names:?}");
     assert!(names.iter().all(|name| name.to_lowercase().contains("add_") && name.to_lowercase().contains("tensor")));
-    assert_eq!(shown(client).await?, names.len());
+    assert_eq!(shown_operator_count(client).await?, names.len());
     search(client, "nothing is called this").await?;
     assert!(client.find(Locator::Id("none")).await?.is_displayed().await?);
     search(client, " ").await?;
-    assert_eq!(shown(client).await?, all);
+    assert_eq!(shown_operator_count(client).await?, all);
     Ok(())
 }
 
 pub(super) async fn filters_select_rows_and_columns(client: &Client) -> TestResult {
     client.find(Locator::Id("namespace")).await?.select_by_value("made_up::").await?;
-    assert_eq!(shown(client).await?, INVENTED_OPERATORS);
+    assert_eq!(shown_operator_count(client).await?, INVENTED_OPERATORS);
     client.find(Locator::Id("namespace")).await?.select_by_value("").await?;
 
     // Filters by one key: the operators without a kernel for CUDA.
@@ -40,8 +40,8 @@ pub(super) async fn filters_select_rows_and_columns(client: &Client) -> TestResu
     let expected = Operator::all()
         .into_iter()
         .filter(|operator| table(operator).iter().any(|cell| cell.key == "CUDA" && cell.served == KernelKind::Missing));
-    assert_eq!(shown(client).await?, expected.count());
-    assert!(shown(client).await? >= INVENTED_OPERATORS);
+    assert_eq!(shown_operator_count(client).await?, expected.count());
+    assert!(shown_operator_count(client).await? >= INVENTED_OPERATORS);
 
     let columns =
         async || -> Result<Json, Box<dyn Error>> { evaluate(client, "document.querySelectorAll('.key').length").await };
@@ -61,7 +61,7 @@ pub(super) async fn a_url_fragment_selects_its_cell(client: &Client) -> TestResu
         evaluate(client, &format!("(location.hash = '#{address}', dispatchEvent(new Event('hashchange')))")).await?;
         assert_eq!(text(client, "#panel h2").await?, heading);
     }
-    evaluate(client, "(location.hash = '#%', follow())").await?;
+    evaluate(client, "(location.hash = '#%', followAddress())").await?;
     assert_eq!(text(client, "#panel h2").await?, "aten::add.out");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Actions of a user on the page, and readings of it.
+//! Steps of the browser tests: clicks and key strokes on the page, and reads of its contents.
 
 use std::error::Error;
 
@@ -16,8 +16,8 @@ pub(super) async fn evaluate(client: &Client, script: &str) -> Result<Json, Box<
     Ok(client.execute(&format!("return {script}"), Vec::new()).await?)
 }
 
-/// Returns the number of shown operators, as the page says it.
-pub(super) async fn shown(client: &Client) -> Result<usize, Box<dyn Error>> {
+/// Reads the number of shown operators from the text of the page.
+pub(super) async fn shown_operator_count(client: &Client) -> Result<usize, Box<dyn Error>> {
     Ok(text(client, "#count").await?.split(' ').next().unwrap_or_default().replace(',', "").parse()?)
 }
 

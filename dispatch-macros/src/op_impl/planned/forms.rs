@@ -10,7 +10,7 @@ use crate::op_impl::when;
 use crate::syntax::keys::{key_name, static_keys};
 use crate::syntax::rust_type::RustType;
 
-/// One kernel that is registered.
+/// The kernel of one form of the operator, which the expansion registers.
 struct FormKernel {
     operator: TokenStream,
     name: &'static str,
@@ -65,7 +65,7 @@ impl PlannedKernel<'_> {
                 #(#functions)*
                 #condition
                 #keys
-                const __HERE: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
+                const __LOCATION: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
                 static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
                 __r::__submit! { __p::Record::Kernels(&__KERNELS) }
             };
@@ -80,7 +80,7 @@ impl PlannedKernel<'_> {
         let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
         let derived = (*name != "__functional").then(|| quote!(.derived()));
         let record = quote! {
-            __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __HERE)
+            __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __LOCATION)
                 #overriding #priority #derived
         };
         let Some(when) = &attribute.when else {

@@ -45,7 +45,7 @@ impl Parser<'_> {
     }
 
     fn parse_argument(&mut self, ty: &Type, written: bool) -> ParseResult<Argument> {
-        let ty = ty.required();
+        let ty = ty.without_optional();
         let span = self.current_span();
         let unfit = |text: &str| syntax_error(text, &span, format!("this is not a value of type `{ty}`"));
         let (token, _) = self.tokens[self.position].clone();

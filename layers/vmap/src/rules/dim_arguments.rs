@@ -27,7 +27,7 @@ fn call_with_shifted_dims(
     arguments: &[Value],
     kind: DimKind,
 ) -> Result<Option<Vec<Value>>> {
-    let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.required().kind.clone()));
+    let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.without_optional().kind.clone()));
     if let (DimKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
         && matches!(arguments[at], Value::None)
     {
@@ -117,7 +117,7 @@ fn shift_arguments(
             Value::Ints(_) if kind == DimKind::ReducedIfListed => continue,
             Value::None | Value::Ints(_)
                 if matches!(kind, DimKind::Reduced | DimKind::ReducedIfListed)
-                    && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
+                    && matches!(argument.ty.without_optional().kind, TypeKind::List(..)) =>
             {
                 (0..last)
                     .map(|dim| shift_dim(i64::try_from(dim).unwrap_or(i64::MAX), last))
