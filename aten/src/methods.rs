@@ -3724,7 +3724,7 @@ pub trait Methods {
     /// Computes `stride`. In PyTorch the strides may be symbolic.
     fn sym_stride(&self) -> Result<Vec<i64>>;
 
-    /// Computes `stride_int`. In PyTorch the stride may be symbolic.
+    /// Returns the stride of a dimension, in elements. In PyTorch it may be symbolic.
     fn sym_stride_int(&self, dim: i64) -> Result<i64>;
 
     /// Returns the transposed view of a matrix. A vector or a single element is unchanged.

@@ -26,7 +26,7 @@ const DATA_DEPENDENT: [&str; 12] = [
     "_histogramdd_bin_edges",
 ];
 
-/// Overloads that read split positions from a tensor's elements.
+/// Overloads that read a start index or split positions from a tensor's elements.
 const DATA_DEPENDENT_OVERLOADS: [(&str, &str); 2] =
     [("narrow", "Tensor"), ("tensor_split", "tensor_indices_or_sections")];
 

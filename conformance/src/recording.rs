@@ -40,7 +40,7 @@ pub struct Call {
     pub named: Map<String, Json>,
     /// The returned value.
     pub returned: Json,
-    /// The positional arguments after the call, if the operator writes any.
+    /// The values of the positional arguments after the call, if the operator writes to any of them.
     pub arguments_after: Option<Vec<Json>>,
     /// The named arguments after the call, if the operator writes any.
     pub named_after: Map<String, Json>,

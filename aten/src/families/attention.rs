@@ -31,9 +31,9 @@ pub struct AttentionPlan {
 
 impl AttentionPlan {
     /// The result of `_fused_sdp_choice` if attention is composed of other operators.
-    pub const COMPOSED: i64 = 0;
+    pub const CHOICE_COMPOSED: i64 = 0;
     /// The result of `_fused_sdp_choice` if a backend's blocked kernel runs.
-    pub const BLOCKED: i64 = 1;
+    pub const CHOICE_BLOCKED: i64 = 1;
 
     /// Whether blocked kernels support these arguments.
     #[must_use]
@@ -178,7 +178,7 @@ fn dense_spec(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Ite
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
-    Ok(AttentionPlan::COMPOSED)
+    Ok(AttentionPlan::CHOICE_COMPOSED)
 }
 
 /// Scaled dot-product attention: for each query, the average of the values, weighted by the softmax of the query's products with the keys.
@@ -191,7 +191,7 @@ pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     let choice = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
     let mask = attn_mask.map(|mask| additive_mask(mask, query.dtype())).transpose()?;
     let mask = mask.as_ref();
-    Ok(if choice == AttentionPlan::BLOCKED {
+    Ok(if choice == AttentionPlan::CHOICE_BLOCKED {
         _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)?.0
     } else {
         _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0

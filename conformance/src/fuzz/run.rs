@@ -69,7 +69,7 @@ impl Call {
         let results = match self.layers {
             Layers::Plain => operator.call(values),
             Layers::Gradients => call_with_gradients(operator, &values),
-            Layers::Mapped(batches) => match call_over_slices(operator, &values, batches) {
+            Layers::Mapped(batches) => match call_under_vmap(operator, &values, batches) {
                 Ok(results) => Ok(results),
                 Err(CallError::Failed(Failure::Refused(error))) => Err(error),
                 Err(CallError::NotImplemented(text)) => return Outcome::Refused(text),
@@ -103,7 +103,7 @@ fn call_with_gradients(operator: &'static Operator, values: &[Value]) -> Result<
     Ok(results)
 }
 
-fn call_over_slices(
+fn call_under_vmap(
     operator: &'static Operator,
     values: &[Value],
     batches: u64,

@@ -122,7 +122,7 @@ struct Point<'a> {
 /// Compares the gradient with differences of the results.
 fn first_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
     let direction = &point.random_direction(seed)[..point.count];
-    DirectionalDerivative::measure(&point.gradient()?, direction, |step| {
+    DirectionalDerivative::measure(&point.autograd_gradient()?, direction, |step| {
         point.moved_along(direction, step).weighted_sum_or_nan()
     })
 }
@@ -134,7 +134,7 @@ fn second_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, C
     let actual = point.second_gradient(mixture)?;
     DirectionalDerivative::measure(&actual, &direction, |step| {
         let moved = point.moved_along(&direction, step);
-        if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.gradient().map(mixed) }
+        if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
     })
 }
 
@@ -200,7 +200,7 @@ impl<'a> Point<'a> {
     }
 
     /// Returns the gradients with respect to all leaves, concatenated.
-    fn gradient(&self) -> Result<Vec<f64>, CallError> {
+    fn autograd_gradient(&self) -> Result<Vec<f64>, CallError> {
         let inputs = Inputs::from_arguments(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let gradients = inputs.gradients(&results, &self.seeds)?;

@@ -70,7 +70,7 @@ fn is_covered(name: &str) -> bool {
     LINE_FAMILIES.iter().chain(&OTHER_FAMILIES).any(|family| family.names.contains(&name))
 }
 
-/// Makes the large calls of an operator in every dtype, and in one dtype with the other layouts. A sampled target uses one dtype of each
+/// Runs the large calls of an operator in every dtype, and in one dtype with the other layouts, and checks their results. A sampled target uses one dtype of each
 /// category. A dtype may be refused only if no recorded call has it.
 pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Call]) -> Vec<Verdict> {
     let Target { device, without, is_sampled, .. } = target;

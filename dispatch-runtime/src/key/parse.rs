@@ -15,13 +15,13 @@ pub(crate) fn find_key(name: &str) -> Result<Key, UnknownKey> {
     let declared = index_assignment::user_keys();
     let all_keys = || all_keys(&declared);
     let canonical = current_name(name).unwrap_or(name);
-    all_keys().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
-        || {
+    all_keys()
+        .find(|key| key.to_string() == canonical || replaced_built_in_name(*key).as_deref() == Some(canonical))
+        .ok_or_else(|| {
             let names: Vec<String> = all_keys().map(|key| key.to_string()).collect();
             let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
             UnknownKey { name: name.to_owned(), suggestion }
-        },
-    )
+        })
 }
 
 /// Iterates over all keys: runtime keys from low to high, layers that need a backend, aliases, and users' keys, also those for which no
@@ -39,7 +39,7 @@ fn other_keys(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
 }
 
 /// Returns the built-in name of the layer or backend that a user's key took over. The built-in name still parses.
-fn built_in_name(key: Key) -> Option<String> {
+fn replaced_built_in_name(key: Key) -> Option<String> {
     match key.0 {
         Repr::User(user) if user.is_backend() => Some(built_in_name_at(DENSE, Some(user.index()?))),
         Repr::User(user) => Some(built_in_name_at(user.index()?, None)),

@@ -11,7 +11,7 @@ use crate::spec::{Promotion, PromotionState, ShapeWord, Spec};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-/// The value in the plan of an elementwise operator.
+/// The plan of an elementwise operator, besides the specs of its results: the dtype to compute in.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;

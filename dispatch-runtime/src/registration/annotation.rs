@@ -6,7 +6,7 @@
 use super::registry;
 use crate::operator::Operator;
 
-/// A layer's texts about operators, as [`annotate!`](crate::annotate) makes them.
+/// A layer's descriptions of its support for operators, which introspection shows, as [`annotate!`](crate::annotate) makes them.
 #[derive(Debug)]
 pub struct AnnotationRecord {
     title: &'static str,

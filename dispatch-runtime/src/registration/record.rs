@@ -35,7 +35,7 @@ pub enum Record {
     Fuser(&'static FuserRecord),
     /// A layer's rule for an operator.
     Rule(&'static RuleRecord),
-    /// A layer's texts about operators.
+    /// A layer's descriptions of its support for operators, which introspection shows.
     Annotation(&'static AnnotationRecord),
     /// The operators of a Cargo feature that is off.
     DisabledFeature(&'static DisabledFeatureRecord),

@@ -238,8 +238,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
 }
 
 impl<'a, const R: usize> Operands<'a, 1, R> {
-    /// Borrows a tensor for writing, and once more among the tensors for reading: `read` takes the written tensor and returns those to
-    /// read.
+    /// Borrows the operands of an in-place call. `read` returns the tensors to read, and the written tensor may be among them.
     ///
     /// ```
     /// use dispatch_runtime::{Operands, Tensor};

@@ -22,7 +22,7 @@ impl<T: OrderedFloat + Entry<Sum = T>> AttentionFloat for T {}
 #[op_impl(aten::_fused_sdp_choice, CPU)]
 fn fused_sdp_choice(_: ...) -> i64 {
     let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa);
-    if fits { AttentionPlan::BLOCKED } else { AttentionPlan::COMPOSED }
+    if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
 }
 
 /// The number of queries of a block.

@@ -22,7 +22,7 @@ struct DistinctRows {
 }
 
 impl DistinctRows {
-    /// Finds the runs in `count` rows of `width` elements.
+    /// Finds the runs of equal rows among `count` rows of `width` elements.
     fn find_runs<T: Ranked>(elements: &[T], count: usize, width: usize, options: UniqueOptions) -> Self {
         let mut runs = Self { inverse: vec![0; if options.inverse { count } else { 0 }], ..Self::default() };
         if options.sorted && width == 1 {

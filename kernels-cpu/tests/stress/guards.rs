@@ -1,4 +1,4 @@
-//! Guards that are held during a call of an operator.
+//! Borrows of tensors (read and write guards) that are held during a call of an operator.
 
 use dispatch_runtime::{Bool, DType, Element, Tensor, f16};
 

@@ -122,7 +122,7 @@ fn fused_sdp_choice(_: ...) -> i64 {
             let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared_memory());
             Launch::on(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
-    if fits { AttentionPlan::BLOCKED } else { AttentionPlan::COMPOSED }
+    if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
 }
 
 parameters! {

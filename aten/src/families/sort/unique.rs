@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, wrap_dim};
 
-/// Returns the distinct elements in order, the index of each element among them, and the count of each.
+/// Returns the distinct elements in ascending order, the index of each element among them, and the count of each.
 #[op_def(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     data_dependent,
@@ -23,7 +23,7 @@ fn unique2_plan(this: &Tensor) -> Result<Plan<UniquePlan, 0>, BadArgument> {
     unique_plan(this, None)
 }
 
-/// Returns the distinct elements in order, and the index of each element among them.
+/// Returns the distinct elements in ascending order, and the index of each element among them.
 #[op_def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", out = "out")]
 pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Tensor, Tensor)> {
     let (values, inverse, _) = _unique2(this, sorted, return_inverse, false)?;

@@ -58,7 +58,7 @@ pub fn sym_numel(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().count())
 }
 
-/// Computes [`stride_int`]. In PyTorch the stride may be symbolic.
+/// Returns the stride of a dimension, in elements. In PyTorch it may be symbolic.
 #[op_def("sym_stride.int(Tensor self, int dim) -> SymInt")]
 pub fn sym_stride_int(this: &Tensor, dim: i64) -> Result<i64> {
     entry_of_dim(this, this.strides(), dim)

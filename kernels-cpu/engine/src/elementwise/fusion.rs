@@ -177,7 +177,7 @@ impl FusedPass {
     }
 }
 
-/// The first elements of inputs and results. The threads of one run share it, and each writes its own part.
+/// Pointers to the first element of each input and result. The threads of one run share it, and each writes its own part.
 struct OperandPointers {
     inputs: Vec<*mut u8>,
     results: Vec<*mut u8>,

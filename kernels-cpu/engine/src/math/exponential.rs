@@ -14,7 +14,7 @@ pub(super) trait Exponential: Float {
     const OVERFLOW_LIMIT: Self;
     /// The argument below which `e^x` may be denormal.
     const DENORMAL_LIMIT: Self;
-    /// A power of two that makes every denormal normal.
+    /// The exponent of a power of two by which every denormal becomes normal.
     const DENORMAL_SHIFT: Self;
 
     /// Returns `(e^r - 1 - r) / r^2` for a reduced argument.

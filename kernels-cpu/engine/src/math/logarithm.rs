@@ -3,7 +3,7 @@
 use super::float::{Float, poly};
 
 pub(super) trait Logarithm: Float {
-    /// A power of two that makes every denormal normal.
+    /// The exponent of a power of two by which every denormal becomes normal.
     const DENORMAL_SHIFT: f64;
     /// `log10(2)` with enough zeros at its end for `e LOG10_2_HIGH` to be exact.
     const LOG10_2_HIGH: f64;

@@ -15,7 +15,7 @@ use engine::compute::Compute;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
 use engine::thread_pool::DisjointLines;
 
-/// An element of an image, its weight, and the derivatives of the weight by each coordinate. Outside of the image, `at` is `usize::MAX`.
+/// An element of an image, its weight, and the derivatives of the weight by each coordinate. Outside of the image, `index` is `usize::MAX`.
 #[derive(Clone, Copy)]
 struct Tap<T> {
     index: usize,

@@ -18,7 +18,7 @@ use engine::thread_pool::DisjointLines;
 /// positions to the gradient of an image, then the second of each. In three dimensions it adds position by position.
 const PYTORCH_VECTOR_LENGTH: usize = 16;
 
-/// An element of an image, its weight within its row, and the weight of the row. Outside of the image, `at` is `usize::MAX`.
+/// An element of an image, its weight within its row, and the weight of the row. Outside of the image, `index` is `usize::MAX`.
 #[derive(Clone, Copy)]
 struct Tap<T> {
     index: usize,

@@ -76,7 +76,7 @@ fn argument_values(step: &FusionStep) -> impl Iterator<Item = usize> {
 /// The most inputs of one operation.
 const MAX_OPERATION_INPUTS: usize = 4;
 
-/// Returns whether runs in registers compute with a dtype.
+/// Returns whether a sequence of fused operations on this dtype may keep its intermediate results in registers.
 fn has_register_runs(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::BF16 | DType::F16)
 }
