@@ -55,7 +55,7 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
     let copy = || -> dispatch_runtime::Result<Storage> {
         let memory = device.memory_backend()?;
         let storage = memory.allocate(device, host.storage().size())?;
-        memory.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+        memory.copy_in(&bytes_tensor(host.storage())?.read::<u8>()?, &storage)?;
         Ok(storage)
     };
     let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
