@@ -19,9 +19,9 @@ struct ConvGeometry {
     u8 *out, *parts;
 };
 
-struct Tap {
+struct TapOffset {
     i32 offset[3];
-    __device__ __forceinline__ Tap(const ConvGeometry &m, u32 number) {
+    __device__ __forceinline__ TapOffset(const ConvGeometry &m, u32 number) {
         u32 plane = m.plane_taps.divide(number);
         number -= plane * m.plane_taps.value;
         u32 row = m.row_taps.divide(number);
@@ -50,7 +50,7 @@ struct LargeElements {
         for (int dim = 0; dim < 3; dim++) first[dim] = i32(index.spatial[dim] * m.stride[dim].value) - m.padding[dim];
         image = m.large.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const Tap &tap, u32 channel) const {
+    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
         i32 at[3];
         bool inside = true;
 #pragma unroll
@@ -72,7 +72,7 @@ struct SmallElements {
         for (int dim = 0; dim < 3; dim++) at[dim] = i32(index.spatial[dim]) + m.padding[dim];
         image = m.small.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const Tap &tap, u32 filter) const {
+    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
         i32 position[3];
         bool inside = true;
 #pragma unroll
@@ -144,7 +144,7 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
             u32 step = u32(at) + share.step + i * share.steps, channel = m.taps.divide(step);
-            elements[i] = step < end ? line.template element<S>(m, from, Tap(m, step - channel * m.taps.value), channel) : S(0);
+            elements[i] = step < end ? line.template element<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -189,7 +189,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
     u64 steps = u64(Sum::inner_channels(m).value) * m.taps.value, across = (Sum::columns(m) + EDGE - 1) / EDGE;
     u32 row = u32(blockIdx.x / across) * EDGE;
     u64 column = blockIdx.x % across * EDGE;
-    Portion portion(steps, blockIdx.y, m.portions);
+    StepRange portion(steps, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         WeightLoader<T, EDGE, Sum> left(m, group, row, portion.to);
         ImageLoader<T, EDGE, Sum> right(m, source, group, column, portion.to);
@@ -222,7 +222,7 @@ template <class T, class Sum> __device__ __forceinline__ void convolve_direct(co
         const T *taps = weight + Sum::weight(m, row, channel) * m.taps.value;
 #pragma unroll 4
         for (u32 tap = 0; tap < m.taps.value; tap++)
-            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, Tap(m, tap), channel);
+            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
     }
     write_result<T, Sum>(m, group, row, at % columns, sum);
 }
@@ -276,7 +276,7 @@ template <class T, int EDGE> struct ChannelLoader {
         for (u32 i = 0; i < N; i++) {
             u32 line = first + share.line + i * share.lines, channel = m.taps.divide(line);
             bool inside = there && channel < m.channels.value;
-            elements[i] = inside ? elements_of_window.element<S>(m, large, Tap(m, line - channel * m.taps.value), channel) : S(0);
+            elements[i] = inside ? elements_of_window.element<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -300,7 +300,7 @@ template <class T> struct WeightGradientWriter {
 // Computes the weight's gradient from both sides.
 template <class T, int EDGE> __device__ __forceinline__ void correlate_tile(const ConvGeometry &m, const T *large, const T *small) {
     u32 across = (m.channels.value * m.taps.value + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
-    Portion portion(m.window_positions, blockIdx.y, m.portions);
+    StepRange portion(m.window_positions, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         FilterLoader<T, EDGE> left(m, small, group, row, portion.to);
         ChannelLoader<T, EDGE> right(m, large, group, column, portion.to);
@@ -323,7 +323,7 @@ template <class T> __global__ void __launch_bounds__(256) weight_gradient_direct
     __shared__ product_sum_t<T> scratch[32];
     u32 line = m.taps.divide(blockIdx.x), filter = m.channels.divide(line), channel = line - filter * m.channels.value;
     u32 group = m.filters.divide(filter);
-    Tap tap(m, blockIdx.x - line * m.taps.value);
+    TapOffset tap(m, blockIdx.x - line * m.taps.value);
     product_sum_t<T> sum = 0;
     for (u64 place = threadIdx.x; place < m.window_positions; place += blockDim.x) {
         ImageIndex index = index_in_first_channel(m.small, place);

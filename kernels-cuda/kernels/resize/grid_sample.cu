@@ -69,7 +69,7 @@ template <class C> __device__ __forceinline__ void compute_taps(const Sampling &
         taps.count = 4;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            CubicWeight<C> cubic = CubicWeight<C>::tap(i, right);
+            CubicWeight<C> cubic = CubicWeight<C>::of_tap(i, right);
             taps.index[i] = index_or_outside(pad_position(sampling, first + C(i - 1), size, sign), size);
             taps.weight[i] = cubic.weight, taps.derivative[i] = cubic.derivative;
         }

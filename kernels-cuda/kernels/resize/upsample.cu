@@ -48,7 +48,7 @@ template <class P, int MODE> struct Taps {
         } else if (MODE == CUBIC) {
             P first = floor(middle), right = middle - first;
 #pragma unroll
-            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::tap(i, right).weight);
+            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::of_tap(i, right).weight);
         } else {
             bool cubic = mode == ANTIALIASED_CUBIC;
             P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);

@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::device::driver::{Address, EventHandle, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Address, EventHandle, StreamHandle};
 use crate::device::stream;
 use crate::error::CudaError;
 use crate::graph;
@@ -93,20 +93,20 @@ impl CachingAllocator {
     pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
         let cached = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class));
         let address = cached.map_or_else(|| self.allocate_uncached(gpu, bytes), Ok)?;
-        gpu.machine.note_allocated(address, bytes, self.stream);
+        gpu.driver.note_allocated(address, bytes, self.stream);
         Ok(address)
     }
 
     #[cold]
     fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        self.free_finished(gpu, |event| gpu.machine.is_complete(event));
+        self.free_finished(gpu, |event| gpu.driver.is_complete(event));
         if let Some(address) = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class)) {
             return Ok(address);
         }
-        match gpu.machine.allocate(capacity(bytes), self.stream) {
+        match gpu.driver.allocate(capacity(bytes), self.stream) {
             Err(CudaError::OutOfMemory { .. }) => {
                 release_cached(gpu)?;
-                gpu.machine.allocate(capacity(bytes), self.stream)
+                gpu.driver.allocate(capacity(bytes), self.stream)
             }
             done => done,
         }
@@ -115,14 +115,14 @@ impl CachingAllocator {
     /// Frees a block that only earlier work of this stream uses.
     #[inline]
     pub(crate) fn free(&self, gpu: &Gpu, address: Address, bytes: usize) {
-        gpu.machine.note_freed(address, self.stream);
+        gpu.driver.note_freed(address, self.stream);
         match SizeClass::of(bytes) {
             Some(class) => {
                 // The free blocks of a stream take at most an eighth of the device's memory.
-                let most = gpu.machine.properties().memory / 8;
-                self.free_lists().add(class, address, most, |address| gpu.machine.free(address, self.stream));
+                let most = gpu.driver.properties().memory / 8;
+                self.free_lists().add(class, address, most, |address| gpu.driver.free(address, self.stream));
             }
-            None => gpu.machine.free(address, self.stream),
+            None => gpu.driver.free(address, self.stream),
         }
     }
 
@@ -130,7 +130,7 @@ impl CachingAllocator {
     #[cold]
     pub(crate) fn free_deferred(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[StreamHandle]) {
         // If recording events fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
-        if let Ok(events) = gpu.machine.record_events(others) {
+        if let Ok(events) = gpu.driver.record_events(others) {
             self.free_lists().deferred.push_back(DeferredFree { address, bytes, events });
         }
     }
@@ -141,7 +141,7 @@ impl CachingAllocator {
             let deferred =
                 self.free_lists().deferred.pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
             let Some(deferred) = deferred else { break };
-            deferred.events.into_iter().for_each(|event| gpu.machine.destroy_event(event));
+            deferred.events.into_iter().for_each(|event| gpu.driver.destroy_event(event));
             self.free(gpu, deferred.address, deferred.bytes);
         }
     }
@@ -149,7 +149,7 @@ impl CachingAllocator {
     /// Returns all free blocks to the driver, after waiting for the deferred ones.
     pub(crate) fn release_all(&self, gpu: &Gpu) {
         self.free_finished(gpu, |event| {
-            gpu.machine.wait_for_event(event);
+            gpu.driver.wait_for_event(event);
             true
         });
         let mut free_lists = self.free_lists();
@@ -158,7 +158,7 @@ impl CachingAllocator {
             .lists
             .iter_mut()
             .flat_map(|list| list.drain(..))
-            .for_each(|idle| gpu.machine.free(idle.address, self.stream));
+            .for_each(|idle| gpu.driver.free(idle.address, self.stream));
     }
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn release_cached(gpu: &Gpu) -> Result<(), CudaError> {
     }
     // The driver reuses a block in another stream only after the stream that freed it is done.
     stream::wait_for_all(gpu)?;
-    gpu.machine.trim()
+    gpu.driver.trim()
 }
 
 /// Returns the free cached memory of all devices to the system, for other programs. A program need not call it for its own allocations: an

@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::device::machine::StreamHandle;
+use crate::device::driver::StreamHandle;
 use crate::error::CudaError;
 use crate::lock::locked;
 
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     /// Returns the streams that a stream waits for when it enters.
-    fn waits(uses: &StreamUses, stream: StreamHandle, access: Access) -> Vec<StreamHandle> {
+    fn streams_waited_for(uses: &StreamUses, stream: StreamHandle, access: Access) -> Vec<StreamHandle> {
         let mut waited = Vec::new();
         if !uses.is_sole_stream(stream) {
             let follow = |streams: &[StreamHandle]| {
@@ -123,41 +123,41 @@ mod tests {
     fn a_sole_stream_never_waits() {
         let uses = StreamUses::new(1);
         for access in [Read, Write, Read] {
-            assert_eq!(waits(&uses, 1, access), []);
+            assert_eq!(streams_waited_for(&uses, 1, access), []);
         }
     }
 
     #[test]
     fn readers_wait_for_the_last_write_once_and_not_for_each_other() {
         let uses = StreamUses::new(1);
-        assert_eq!(waits(&uses, 2, Read), [1]);
-        assert_eq!(waits(&uses, 3, Read), [1]);
+        assert_eq!(streams_waited_for(&uses, 2, Read), [1]);
+        assert_eq!(streams_waited_for(&uses, 3, Read), [1]);
         for stream in [1, 2, 3, 2, 1] {
-            assert_eq!(waits(&uses, stream, Read), []);
+            assert_eq!(streams_waited_for(&uses, stream, Read), []);
         }
     }
 
     #[test]
     fn a_write_waits_for_all_readers_and_later_accesses_wait_for_it() {
         let uses = StreamUses::new(1);
-        waits(&uses, 2, Read);
-        waits(&uses, 3, Read);
-        assert_eq!(waits(&uses, 2, Write), [1, 3]);
-        assert_eq!(waits(&uses, 2, Read), []);
-        assert_eq!(waits(&uses, 1, Read), [2]);
-        assert_eq!(waits(&uses, 3, Write), [2, 1]);
+        streams_waited_for(&uses, 2, Read);
+        streams_waited_for(&uses, 3, Read);
+        assert_eq!(streams_waited_for(&uses, 2, Write), [1, 3]);
+        assert_eq!(streams_waited_for(&uses, 2, Read), []);
+        assert_eq!(streams_waited_for(&uses, 1, Read), [2]);
+        assert_eq!(streams_waited_for(&uses, 3, Write), [2, 1]);
         assert_eq!(uses.take_other_streams(1), [2, 3]);
     }
 
     #[test]
-    fn a_stream_that_enters_during_a_launch_waits_at_its_next_access() {
+    fn a_writer_waits_for_a_stream_that_used_the_block_during_its_launch() {
         let uses = StreamUses::new(1);
         // Stream 2 enters between the first `order_access` of stream 1 and its launch.
-        assert_eq!(waits(&uses, 1, Write), []);
-        assert_eq!(waits(&uses, 2, Read), [1]);
+        assert_eq!(streams_waited_for(&uses, 1, Write), []);
+        assert_eq!(streams_waited_for(&uses, 2, Read), [1]);
         // Now stream 1 has launched its write, and enters again.
-        assert_eq!(waits(&uses, 1, Write), [2]);
-        assert_eq!(waits(&uses, 2, Read), [1]);
-        assert_eq!(waits(&uses, 2, Read), []);
+        assert_eq!(streams_waited_for(&uses, 1, Write), [2]);
+        assert_eq!(streams_waited_for(&uses, 2, Read), [1]);
+        assert_eq!(streams_waited_for(&uses, 2, Read), []);
     }
 }

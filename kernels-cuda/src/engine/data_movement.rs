@@ -50,7 +50,7 @@ pub(crate) fn copy_strided(
     let word = word_of_size(steps.merge_into_words(dtype.size(), to.address.address() | from.address.address()));
     for (walk, count, offsets) in steps.split_for_32_bits() {
         let arguments = (count, to.address.offset(offsets[0]), from.address.offset(offsets[1]), walk);
-        launch.cover(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
+        launch.run_per_element(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, MemoryFormat};
 
 use crate::attention::assert_attention;
-use crate::error_bound::Nudged::All;
+use crate::error_bound::NudgedArguments::All;
 use crate::error_bound::{assert_close, elements};
 use crate::{free_device, to};
 

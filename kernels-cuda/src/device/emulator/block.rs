@@ -3,16 +3,16 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 
-use crate::device::machine::Address;
+use crate::device::driver::Address;
 
 /// A block of memory between two guard lines that no kernel may touch. The first line holds the block's size and the size of the current
 /// allocation.
-pub(super) struct Block;
+pub(super) struct GuardedBlock;
 
 pub(super) const GUARD_BYTES: usize = 256;
 const GUARD_PATTERN: u8 = 0xa5;
 
-impl Block {
+impl GuardedBlock {
     pub(super) fn layout(bytes: usize) -> Option<(Layout, usize)> {
         Some((Layout::from_size_align(bytes.checked_add(2 * GUARD_BYTES)?, GUARD_BYTES).ok()?, bytes))
     }

@@ -27,7 +27,7 @@ parameters! {
         starts: DevicePointer,
         reduce: i32,
         partial: bool,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -73,7 +73,7 @@ impl Boundaries {
             starts: launch.pointer_or_null(self.starts.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
-            site: Site::of("aten::segment_reduce", if self.starts.is_some() { "lengths" } else { "offsets" }),
+            site: FaultSite::of("aten::segment_reduce", if self.starts.is_some() { "lengths" } else { "offsets" }),
             fault: launch.fault_record(),
         })
     }

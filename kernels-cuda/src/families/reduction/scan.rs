@@ -174,7 +174,7 @@ fn launch_scan(
 ) -> Result<()> {
     let dtypes = [out.dtype()];
     if shape.inner > 1 {
-        return launch.cover(&scan.kernel, "scan_columns", &dtypes, shape.lines, (this, out, indices, shape));
+        return launch.run_per_element(&scan.kernel, "scan_columns", &dtypes, shape.lines, (this, out, indices, shape));
     }
     if shape.chunks == 1 {
         let arguments = (this, out, indices, DevicePointer::NULL, shape);
@@ -192,7 +192,7 @@ fn launch_scan(
     Ok(launch.run(&scan.kernel, "scan_lines", &dtypes, shape.grid(), (this, out, indices, &partials, shape))?)
 }
 
-macro_rules! kernels {
+macro_rules! scan_kernels {
     ([$($name:ident $scan:ident;)*] [$($with_indices:ident $indexed_scan:ident;)*]) => {
         $(#[op_impl(aten::$name, CUDA)]
         fn $name(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -206,7 +206,7 @@ macro_rules! kernels {
     };
 }
 
-kernels! {
+scan_kernels! {
     [cumsum SUMS; cumprod PRODUCTS; logcumsumexp EXPONENTIALS;]
     [cummax LARGEST; cummin SMALLEST;]
 }

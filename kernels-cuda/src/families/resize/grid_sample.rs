@@ -87,7 +87,7 @@ fn gradients(
     if output_mask[1] {
         let arguments =
             (positions, of_grid, grad_output, input, grid, output, Images::of(input, rank), sampling_values);
-        launch.cover(&GRID_SAMPLE, "grid_gradient", &[dtype], positions, arguments)?;
+        launch.run_per_element(&GRID_SAMPLE, "grid_gradient", &[dtype], positions, arguments)?;
     }
     if output_mask[0] {
         // Half-precision gradients are accumulated in `f32`.

@@ -119,11 +119,11 @@ pub struct Properties {
     pub shared_memory: u32,
 }
 
-pub(crate) trait Machine: Send + Sync {
+pub(crate) trait DeviceDriver: Send + Sync {
     fn properties(&self) -> &Properties;
 
     /// Whether the vendor's libraries (cuBLASLt) work with this device.
-    fn has_libraries(&self) -> bool;
+    fn supports_vendor_libraries(&self) -> bool;
 
     /// Makes the device current on this thread, for libraries whose calls take no device.
     fn make_current(&self) -> Result<(), CudaError>;
