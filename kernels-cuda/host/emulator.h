@@ -449,7 +449,7 @@ inline double normcdfinv(double p) {
     return 0.5 * (low + high);
 }
 template <class T> T erfcx(T x) {
-    // For large arguments, where the product would overflow, uses a continued fraction.
+    // For large arguments the product would overflow, so a continued fraction is used.
     if (x < 25) return T(std::exp(double(x) * double(x)) * std::erfc(double(x)));
     double y = double(x), tail = y;
     for (int k = 20; k > 0; k--) tail = y + 0.5 * k / tail;

@@ -50,7 +50,7 @@ pub struct Graph<T> {
     result: T,
 }
 
-/// Memory that was allocated before the recording.
+/// A storage that was allocated before the recording, and that the recorded work uses.
 #[derive(Debug)]
 struct UsedStorage {
     storage: Storage,

@@ -87,7 +87,7 @@ const DTYPE_BITS: u32 = dtype_bits(&DType::ALL);
 const MAX_DTYPES: usize = ((u64::BITS - 1) / DTYPE_BITS) as usize;
 
 impl InstanceKey {
-    /// Returns `None` if there are more dtypes than fit into a key.
+    /// Creates the key of an instance, or returns `None` if there are more dtypes than fit into a key.
     #[inline]
     fn new(template: &'static str, dtypes: &[DType], device: u8) -> Option<Self> {
         if dtypes.len() > MAX_DTYPES {

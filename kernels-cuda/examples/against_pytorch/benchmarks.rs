@@ -1,4 +1,4 @@
-//! The measured lines. `pytorch.py` has the same lines with the same names.
+//! The measured benchmarks, each of which prints one line. `pytorch.py` has the same benchmarks with the same names.
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use kernels_cuda::{Graph, allow_tf32};
 
 use crate::network::Network;
 
-/// The unit of a line's amount.
+/// The unit of a benchmark's amount of work, or the time that is shown if there is no amount.
 pub(crate) enum AmountKind {
     /// Bytes of the copy that other lines are compared with.
     CopyBytes,
@@ -25,7 +25,7 @@ pub(crate) struct Benchmark {
     pub(crate) name: String,
     pub(crate) kind: AmountKind,
     pub(crate) amount: f64,
-    /// The number of calls that the measured work makes.
+    /// The number of operator calls in the measured work, by which its time is divided.
     pub(crate) calls: f64,
     pub(crate) work: Box<dyn Fn() -> Result<()>>,
 }
@@ -44,14 +44,14 @@ fn drop_result<T>(result: Result<T>) -> Result<()> {
     result.map(drop)
 }
 
-/// Creates the inputs of the lines and measures them.
+/// Creates the inputs of all benchmarks and measures them.
 pub(crate) struct Benchmarks {
     pub(crate) device: Device,
     /// Whether inputs are small, to try the program.
     pub(crate) small: bool,
 }
 
-/// A function that measures a line, called while the line's tensors exist.
+/// A function that measures a benchmark, called while the benchmark's tensors exist.
 pub(crate) type Measure<'a> = &'a mut dyn FnMut(&Benchmark) -> Result<()>;
 
 const DTYPES: [(DType, &str); 2] = [(DType::F32, "f32"), (DType::BF16, "bf16")];
@@ -328,7 +328,7 @@ impl Benchmarks {
         let graph = Graph::record(self.device, || network.forward())?;
         drop(no_grad);
         measure(&benchmark("replayed forward of 784-1024-1024-10", AmountKind::DeviceTime, 0.0, move || {
-            // The inputs of a recording must exist before it.
+            // The graph reads the network's tensors, so the network must live as long as the graph.
             let _kept = &network;
             graph.replay()
         }))

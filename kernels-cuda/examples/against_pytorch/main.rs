@@ -79,7 +79,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// Returns the time of a line's work in seconds: the median of several rounds.
+/// Returns the time of a benchmark's work in seconds: the median of several rounds.
 fn measure_seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
     let stream = Stream::current(device)?;
     let round = |times: u32| -> Result<f64> {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const PYTORCH_SCRIPT: &str = include_str!("pytorch.py");
 
-/// PyTorch's version, and its time for each line.
+/// PyTorch's version, and its time for each benchmark.
 pub(crate) struct PytorchTimes {
     version: String,
     seconds: HashMap<String, f64>,

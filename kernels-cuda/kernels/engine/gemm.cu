@@ -36,7 +36,7 @@ template <class T> __device__ __forceinline__ void write_sum(const Product &p, u
     }
 }
 
-// One side of a tile: its lines and steps, and their strides.
+// Loads one operand's elements of a tile, by the strides of the operand's lines and steps.
 template <class T, int EDGE> struct TileLoader {
     ThreadElements share;
     const T *first;

@@ -10,7 +10,7 @@ template <class C> struct AddLosses {
     __device__ __forceinline__ LossSum<C> operator()(LossSum<C> a, LossSum<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
 };
 
-// Lines of `classes` elements, with a stride, of which the target selects one each.
+// The classes that a target selects: one element of each line of `classes` elements, which are `stride` elements apart.
 struct ClassTargets {
     i64 count, classes, stride, ignored;
     i32 dtype;
@@ -101,7 +101,7 @@ template <class T> struct MarginLine {
             if (of < 0 || of == at) return of >= 0;
         }
     }
-    // Returns by how much another class is within the margin of a true class.
+    // Returns the amount by which another class's score violates the margin of a true class, or zero.
     __device__ __forceinline__ C margin_violation(i64 of, u32 at) const {
         C violation = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
         return violation > C(0) ? violation : C(0);

@@ -134,7 +134,7 @@ template <class T, class C> struct SampleTaps {
         i32 row = taps[1].index[j], column = taps[2].index[k];
         return row >= 0 && column >= 0 ? as<C>(image[images.offset_in_image(0, row, column)]) : C(0);
     }
-    // Returns an element of the result.
+    // Returns the sampled value, an element of the result.
     __device__ __forceinline__ C sample(const Images &images, const T *image) const {
         C sum = C(0);
         if constexpr (IS_ROUNDED<C>) {
@@ -152,7 +152,8 @@ template <class T, class C> struct SampleTaps {
         for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight(i, j, k) * as<C>(image[at]); });
         return sum;
     }
-    // Adds the derivatives of an element of the result by the coordinates of its position; or by the position, if each operation rounds.
+    // Adds the gradient of one grid position to `sums`: by its coordinates, or by its position in elements in types that round after each
+    // operation.
     __device__ __forceinline__ void add_grid_gradient(const Images &images, const T *image, C grad_value, u32 rank, C (&sums)[3]) const {
         if constexpr (IS_ROUNDED<C>) {
             if (interpolation == NEAREST) return;

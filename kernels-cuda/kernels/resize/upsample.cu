@@ -24,7 +24,7 @@ template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
     return P(0);
 }
 
-// The taps of one element of the result in one dimension, each visited with its weight.
+// The elements of an image that contribute to one element of the result in one dimension (taps), each visited with its weight.
 template <class P, int MODE> struct Taps {
     static __device__ __forceinline__ i32 clamp(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
     template <class Visit> static __device__ __forceinline__ void for_each(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
@@ -143,7 +143,7 @@ struct ResultRange {
         first = 0, last = scale.to - 1;
         if (step > 0) {
             float low = (float(at) - reach) / step - 2.0f, high = (float(at) + reach + 1.0f) / step + 2.0f;
-            // Elements outside of the image are the outermost ones.
+            // The border elements of the image also stand for those outside, so their range ends at the border of the result.
             if (at > 0 && low > 0) first = low < float(last) ? i32(low) : last;
             if (i32(at) < scale.from - 1 && high < float(last)) last = i32(high);
         }

@@ -59,14 +59,14 @@ struct FreeLists {
     lists: [VecDeque<FreeBlock>; SizeClass::COUNT],
     free_bytes: usize,
     /// The number of blocks that were ever added.
-    added: u64,
+    blocks_added: u64,
     deferred: VecDeque<DeferredFree>,
 }
 
 struct FreeBlock {
     address: Address,
-    /// The value of `FreeLists::added` when the block was added. A smaller one was idle longer.
-    number: u64,
+    /// The value of `FreeLists::blocks_added` when the block was added. A smaller one was idle longer.
+    sequence_number: u64,
 }
 
 /// A freed block that other streams still use, until these events are complete.
@@ -80,7 +80,7 @@ impl CachingAllocator {
     /// Creates the allocator of a new stream.
     pub(crate) fn of(stream: StreamHandle) -> &'static Self {
         let lists = [const { VecDeque::new() }; SizeClass::COUNT];
-        let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, added: 0, deferred: VecDeque::new() });
+        let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, blocks_added: 0, deferred: VecDeque::new() });
         Box::leak(Box::new(Self { stream, free_lists }))
     }
 
@@ -135,7 +135,7 @@ impl CachingAllocator {
         }
     }
 
-    /// Frees the blocks of deferred frees that are no longer used, from the front up to the first one that is.
+    /// Frees deferred blocks in the order of their frees, up to the first one that a stream still uses.
     fn free_finished(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
         loop {
             let deferred =
@@ -173,9 +173,9 @@ impl FreeLists {
     /// Adds a free block. Frees the blocks that were idle longest while the total exceeds `most` bytes.
     #[inline]
     fn add(&mut self, class: SizeClass, address: Address, most: usize, free: impl Fn(Address)) {
-        self.added += 1;
+        self.blocks_added += 1;
         self.free_bytes += class.capacity();
-        self.lists[usize::from(class.0)].push_back(FreeBlock { address, number: self.added });
+        self.lists[usize::from(class.0)].push_back(FreeBlock { address, sequence_number: self.blocks_added });
         while self.free_bytes > most
             && let Some((oldest, address)) = self.pop_oldest()
         {
@@ -187,7 +187,7 @@ impl FreeLists {
     #[cold]
     fn pop_oldest(&mut self) -> Option<(SizeClass, Address)> {
         let lists = (0_u8..).zip(&mut self.lists).filter(|(_, list)| !list.is_empty());
-        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.number))?;
+        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.sequence_number))?;
         Some((SizeClass(class), list.pop_front()?.address))
     }
 }

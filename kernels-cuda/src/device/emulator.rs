@@ -1,9 +1,9 @@
 //! An emulated device: the CPU runs kernels that the system's C++ compiler compiled.
 //!
-//! It is for tests on machines without a GPU. Everything above the `DeviceDriver` trait is the same: operators, launches, parameters, streams.
-//! Work is deferred until the program waits for its stream, and then only the work before that point runs. So results are wrong if a stream
-//! should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the parallel
-//! execution of threads, nor speed.
+//! It is for tests on machines without a GPU. Everything above the `DeviceDriver` trait is the same: operators, launches, parameters,
+//! streams. Work is deferred until the program waits for its stream, and then only the work before that point runs. So results are wrong if
+//! a stream should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the
+//! parallel execution of threads, nor speed.
 #![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
 
 mod block;

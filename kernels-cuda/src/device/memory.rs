@@ -10,7 +10,7 @@ use crate::device::driver::{Address, StreamHandle};
 use crate::device::gpu::{self, Gpu};
 use crate::device::pinned_memory;
 use crate::device::stream;
-use crate::device::stream_uses::{Access, SHARED, StreamUses};
+use crate::device::stream_uses::{Access, NO_SOLE_STREAM, StreamUses};
 use crate::error::CudaError;
 use crate::graph;
 
@@ -21,8 +21,8 @@ pub(crate) struct CudaBuffer {
     address: Address,
     size: usize,
     uses: StreamUses,
-    /// Set if the block was allocated in a recording. Then the block belongs to the recording and not to the allocator, and
-    /// `RecordedBlock::uses` replaces `uses`.
+    /// The block's state in its recording, if it was allocated in one. Then the block belongs to the recording and not to the allocator,
+    /// and `RecordedBlock::uses` replaces `uses`.
     recorded: Option<Arc<RecordedBlock>>,
 }
 
@@ -71,12 +71,12 @@ impl CudaBuffer {
             (allocator.allocate(gpu, size)?, None)
         };
         gpu.usage.note_allocated(size);
-        let uses = StreamUses::new(if recorded.is_some() { SHARED } else { allocator.stream });
+        let uses = StreamUses::new(if recorded.is_some() { NO_SOLE_STREAM } else { allocator.stream });
         Ok(Self { gpu, allocator, address, size, uses, recorded })
     }
 
-    /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage of
-    /// this buffer.
+    /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage
+    /// of this buffer.
     #[inline]
     pub(crate) fn order_access(
         &self,

@@ -123,8 +123,9 @@ impl Nvidia {
         }
         let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared_memory };
-        let (pool, shared, recorded) = (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
-        Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
+        let (pool, shared_memory_limits, recorded_streams) =
+            (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
+        Ok(Self { properties, device, context: context.addr(), pool, shared_memory_limits, recorded_streams })
     }
 
     /// Makes the device's context current on this thread. Other libraries also change the current context, so it is queried each

@@ -18,7 +18,7 @@ use crate::error::CudaError;
 use crate::launch::{DevicePointer, Launch};
 use crate::lock::locked;
 
-static TF32: AtomicBool = AtomicBool::new(false);
+static ALLOW_TF32: AtomicBool = AtomicBool::new(false);
 
 /// Sets whether matrix products of single precision may round their operands to ten bits of fraction (TF32), which is several times as
 /// fast. The default is false, as in PyTorch.
@@ -28,7 +28,7 @@ static TF32: AtomicBool = AtomicBool::new(false);
 /// # kernels_cuda::allow_tf32(false);
 /// ```
 pub fn allow_tf32(allow: bool) {
-    TF32.store(allow, Ordering::Relaxed);
+    ALLOW_TF32.store(allow, Ordering::Relaxed);
 }
 
 /// A matrix layout of the library: whether the matrix is transposed, and the strides between its rows and between items of a batch.
@@ -109,7 +109,7 @@ impl ProductProblem {
                 if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
                     AddedOperand::Row
                 } else {
-                    // An operand that is no such matrix is first copied into the result.
+                    // An operand whose rows are not adjacent in memory is first copied into the result.
                     AddedOperand::Matrix(
                         MatrixLayout::row_major(&added.view).or_else(|| MatrixLayout::row_major(&task.out.view))?,
                     )
@@ -203,7 +203,7 @@ pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
 }
 
 fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
-    let Some(mut problem) = ProductProblem::of(task, TF32.load(Ordering::Relaxed)) else { return Ok(false) };
+    let Some(mut problem) = ProductProblem::of(task, ALLOW_TF32.load(Ordering::Relaxed)) else { return Ok(false) };
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
     let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.pointer(added.tensor))?;
@@ -216,7 +216,7 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
         added = out;
     }
     problem.device = launch.gpu.index;
-    // A row is not read as a matrix, but by the epilogue that writes the result.
+    // An added row is the bias of the library's epilogue, which is read when the result is written.
     let (read, written) = if problem.added == AddedOperand::Row {
         (out, alignment(out).min(alignment(added)))
     } else {

@@ -23,7 +23,7 @@ use crate::launch::{DevicePointer, Launch, Parameter, WriteGuard};
 /// The kernel of an elementwise operator, and its properties.
 pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, among the results of [`Loops::compute_dtype`].
+    /// The types that the kernel computes in, among the results of [`Loops::compute_dtype`].
     pub(crate) compute_dtypes: &'static [DType],
     pub(crate) marks: &'static [OperandMark],
 }
@@ -72,11 +72,11 @@ pub(crate) struct BoundLoops {
 }
 
 /// Computes an operator's result into a fresh tensor.
-pub(crate) fn compute_fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
+pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
     CalledOperator::of::<O>().compute_fresh(bound, inputs)
 }
 
-/// Computes loops into a fresh tensor, with a given type promotion instead of the operator's.
+/// Runs elementwise loops into a fresh tensor, with a given type promotion instead of the operator's.
 pub(crate) fn compute_with_promotion<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
@@ -87,7 +87,7 @@ pub(crate) fn compute_with_promotion<O: Operation, const N: usize>(
         .compute_fresh(&loops.bind_scalars(scalars), inputs)
 }
 
-/// Computes loops into `out`, with a given type promotion instead of the operator's.
+/// Runs elementwise loops into `out`, with a given type promotion instead of the operator's.
 pub(crate) fn compute_into_with_promotion<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
@@ -104,7 +104,7 @@ pub(crate) fn compute_into_with_promotion<O: Operation, const N: usize>(
 }
 
 /// Computes an operator's result into the caller's tensor.
-pub(crate) fn compute_into<O: Operation, const N: usize>(
+pub(crate) fn into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
     bound: &BoundLoops,
@@ -113,7 +113,7 @@ pub(crate) fn compute_into<O: Operation, const N: usize>(
 }
 
 /// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
-pub(crate) fn compute_in_place<O: Operation, F: Operation, const N: usize>(
+pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
     bound: &BoundLoops,
@@ -126,12 +126,13 @@ pub(crate) fn compute_in_place<O: Operation, F: Operation, const N: usize>(
     rule.checked_run(bound, "self", this, inputs, computed)
 }
 
+/// The type promotion, the operand names and the form of an elementwise operator that is called.
 #[derive(Clone, Copy)]
 struct CalledOperator {
     dtype: Promotion,
     /// The names of the operands, for errors.
     names: &'static [&'static str],
-    /// The form of the operator that was called, for errors.
+    /// The called operator (functional, in-place or out form), which errors name.
     form: &'static Operator,
 }
 
@@ -401,7 +402,7 @@ pub(crate) fn has_strided_loop(dtype: DType) -> bool {
     dtype.is_floating() || dtype.size() >= 4
 }
 
-/// The real dtypes, for which there are loops.
+/// The real dtypes (boolean, integers and floating), for which there are elementwise loops.
 pub(crate) const REAL_DTYPES: [DType; 10] = [
     DType::F32,
     DType::F64,

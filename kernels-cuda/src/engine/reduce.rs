@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// The kernel of a reduction, and its properties.
 pub(crate) struct Fold {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, among F32, F64 and I64.
+    /// The types that the reduction computes in, among F32, F64 and I64.
     pub(crate) compute_dtypes: &'static [DType],
     /// Whether the fold uses the elements' indices, as `argmax` does.
     pub(crate) uses_indices: bool,
@@ -92,8 +92,8 @@ pub(crate) fn compute_dtype(dtype: DType) -> Option<DType> {
     }
 }
 
-/// Reduces the dimensions that `reduced_dims` marks into one or two fresh tensors, whose elements are those of the kept dimensions. It computes in
-/// the compute dtype of `computed`. `scalars` are values that the fold's expressions use.
+/// Reduces the dimensions that `reduced_dims` marks into one or two fresh tensors, whose elements are those of the kept dimensions. It
+/// computes in the compute dtype of `computed`. `scalars` are values that the fold's expressions use.
 pub(crate) fn reduce<O: Operation>(
     fold: &'static Fold,
     this: &Tensor,

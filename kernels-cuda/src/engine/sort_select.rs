@@ -9,8 +9,8 @@ use crate::engine::prefix_sum::exclusive_sum;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: elements are packed, `SortInputParameter` has their count, and results have room for `most` of each line. Writes are checked against that
-    // room, even if elements change meanwhile.
+    // SAFETY: elements are packed, `SortInputParameter` has their count, and results have room for `most` of each line. Writes are checked
+    // against that room, even if elements change meanwhile.
     static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
         instances.add_all(&["sort_short_lines", "select_first", "select_nth", "make_keys", "count_digits", "scatter_by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.add("write_first", &[]);

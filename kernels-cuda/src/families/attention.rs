@@ -27,7 +27,7 @@ kernel! {
     }) };
 }
 
-/// The names of the kernels for rows of up to `columns` elements.
+/// The names of the attention kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
 struct WidthKernels {
     columns: i64,
@@ -74,7 +74,7 @@ impl WidthKernels {
     }
 }
 
-/// The shared memory of a block: tiles of `rows` rows, `sides` of them for operands and `products` of them for scores.
+/// The shared memory of a block: tiles of `rows` rows, `operand_tiles` of them for operands and `score_tiles` of them for scores.
 #[derive(Clone, Copy)]
 struct BlockTiles {
     rows: u32,
@@ -93,7 +93,7 @@ impl BlockTiles {
         Self { rows, bytes, operand_tiles, score_tiles }
     }
 
-    /// Returns the number of threads in a row of a block, which has as many rows of threads.
+    /// Returns the number of threads along each side of a block, which is a square of threads.
     fn threads_per_row(self) -> u32 {
         self.rows / 4
     }
@@ -205,8 +205,8 @@ impl AttentionTask {
         })
     }
 
-    fn grid(&self, tiles: BlockTiles, operand_tiles: [u32; 2]) -> Grid {
-        self.row_tile_grid(operand_tiles, tiles.rows, tiles.threads_per_row() * tiles.threads_per_row())
+    fn grid(&self, tiles: BlockTiles, sizes: [u32; 2]) -> Grid {
+        self.row_tile_grid(sizes, tiles.rows, tiles.threads_per_row() * tiles.threads_per_row())
             .with_shared_memory(tiles.shared_memory(self.width))
     }
 
@@ -256,7 +256,7 @@ fn attention_backward(
     if let Some(flash) = FlashKernels::of(query) {
         return Ok(flash.backward(launch, &task)?);
     }
-    let tiles = |score_tiles: u32| BlockTiles::new(dtype, width.has_small_tiles(), 3, products);
+    let tiles = |score_tiles: u32| BlockTiles::new(dtype, width.has_small_tiles(), 3, score_tiles);
     let grid = task.grid(tiles(1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.query_gradients, &[compute_dtype(dtype)], grid, (task,))?;
     let grid = task.grid(tiles(2), [task.keys, task.groups]);

@@ -28,7 +28,7 @@ parameters! {
     }
 }
 
-/// The kind of windows. The discriminant is the kernels' number of it.
+/// The way in which the windows of pooling are placed. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum WindowKind {
     Regular,

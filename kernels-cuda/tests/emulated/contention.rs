@@ -9,7 +9,7 @@ use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{device, to};
 
-/// Returns the number of rounds: a GPU does more than an emulated device in the same time.
+/// Returns the number of repetitions of a test: a GPU does more than an emulated device in the same time.
 fn rounds(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }

@@ -22,7 +22,7 @@ const DRAWS: u64 = 4;
 pub(crate) enum NudgedArguments<'a> {
     /// Nudges every argument.
     All,
-    /// Gives, for each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
+    /// Nudges one argument for each result: the one with the given index, or all arguments for `None`.
     ForEachResult(&'a [Option<usize>]),
 }
 

@@ -10,7 +10,7 @@ kernel! {
     // SAFETY: the tests below launch it, with tensors that have as many elements as their threads access.
     static TENSOR_CORE_KERNEL = unsafe { Kernel::new("fragments", r#"
     #include "tensor_cores.cuh"
-    // The words of each lane as they are given: four of the left side, two of the right, four sums.
+    // Multiplies fragments. Each lane has four words of the left operand, two words of the right one, and four sums.
     template <class T> __global__ void multiply(float *sums, const u32 *left, const u32 *right) {
         u32 lane = threadIdx.x, mine[4];
         for (int i = 0; i < 4; i++) mine[i] = left[lane * 4 + i];
@@ -19,7 +19,7 @@ kernel! {
         mma16816<T>(own, mine, right[lane * 2], right[lane * 2 + 1]);
         for (int i = 0; i < 4; i++) sums[lane * 4 + i] = own[i];
     }
-    // Four matrices of 64 halves each, whose rows lie apart.
+    // Loads four matrices of 64 halves each, with gaps between their rows in shared memory.
     template <class T> __global__ void load_matrices(T *straight, T *turned, const T *from) {
         DYNAMIC_SHARED_MEMORY(bytes);
         T *rows = (T *)bytes;
@@ -31,7 +31,7 @@ kernel! {
         ldmatrix_x4_trans(words, rows + lane * 24);
         for (int i = 0; i < 4; i++) ((u32 *)turned)[threadIdx.x * 4 + i] = words[i];
     }
-    // Every second eight is left out.
+    // Copies groups of eight elements; for every second group, zeros are written instead.
     template <class T> __global__ void copy(T *to, const T *from) {
         DYNAMIC_SHARED_MEMORY(bytes);
         T *eights = (T *)bytes;
@@ -111,7 +111,7 @@ fn ldmatrix_loads_and_transposes_four_matrices() {
         let element =
             |matrix: usize, row: usize, column: usize| f32::from(u8::try_from(matrix * 64 + row * 8 + column).unwrap());
         let from = half_tensor((0..256).map(|i| element(i / 64, i / 8 % 8, i % 8)), dtype, cuda);
-        // Two warps, each with its own registers.
+        // The results of two warps, each with its own registers.
         let (straight, turned) =
             (half_tensor((0..512).map(|_| 0.0), dtype, cuda), half_tensor((0..512).map(|_| 0.0), dtype, cuda));
         let launch = Launch::on(&from).unwrap();

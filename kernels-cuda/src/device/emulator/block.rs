@@ -33,7 +33,7 @@ impl GuardedBlock {
         }
     }
 
-    /// Returns the address of the sizes in the block's first line.
+    /// Returns the address of the block's capacity and allocated size, which are stored in the line before the block.
     fn sizes(block: Address) -> *mut [usize; 2] {
         pointer(block).wrapping_sub(GUARD_BYTES).cast()
     }

@@ -6,8 +6,8 @@ use crate::families::attention::AttentionTask;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: attention.rs gives each side the strides of its own tensor. A thread stays inside of the sizes in `AttentionTask`, and a block's
-    // shared memory has the bytes of its tiles.
+    // SAFETY: attention.rs gives each side the strides of its own tensor. A thread stays inside of the sizes in `AttentionTask`, and a
+    // block's shared memory has the bytes of its tiles.
     static FLASH = unsafe { Kernel::new("flash", include_str!("../../../kernels/attention/flash.cu"), |instances| {
         for width in KERNELS_BY_WIDTH {
             for name in [width.forward, width.query_gradients, width.key_value_gradients] {
@@ -19,7 +19,7 @@ kernel! {
 
 const HALF_DTYPES: [DType; 2] = [DType::F16, DType::BF16];
 
-/// The names of the kernels for rows of up to `columns` elements.
+/// The names of the flash kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
 struct WidthKernels {
     columns: u32,

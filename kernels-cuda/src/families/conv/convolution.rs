@@ -12,7 +12,7 @@ use crate::engine::images::Images;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
-/// The dtypes that are computed in. Narrower integers are converted.
+/// The dtypes that convolutions are computed in. Narrower integers are converted.
 const COMPUTE_DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
@@ -31,7 +31,7 @@ kernel! {
     }) };
 }
 
-/// The names of the kernels of one of the three sums.
+/// The names of the kernels that compute one of the small images, the large images or the weight's gradient.
 #[derive(Clone, Copy)]
 struct KernelNames {
     large_tiles: &'static str,
@@ -169,7 +169,7 @@ impl Convolution<'_> {
         geometry
     }
 
-    /// Computes one side from the other. The weight is contiguous.
+    /// Computes the small images from the large ones, or the reverse if `scatter`. The weight is contiguous.
     fn compute_side(
         &self,
         out: &Tensor,
@@ -198,7 +198,7 @@ impl Convolution<'_> {
         })
     }
 
-    /// Computes the gradient of the weight, which is contiguous, from both sides.
+    /// Computes the gradient of the weight, which is contiguous, from the large and the small images.
     fn weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());

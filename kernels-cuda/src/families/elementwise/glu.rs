@@ -4,7 +4,7 @@
 use aten::{GluHalves, GluJvpPlan};
 use dispatch_runtime::Promotion;
 
-use crate::engine::elementwise::{compute_into, compute_into_with_promotion};
+use crate::engine::elementwise::{compute_into_with_promotion, into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -16,7 +16,7 @@ loops!(unsafe {
 
 #[op_impl(aten::glu, CUDA)]
 fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
-    compute_into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.bind_scalars(&[]))
+    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.bind_scalars(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
@@ -24,12 +24,8 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
     let GluHalves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
-    compute_into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.bind_scalars(&[]))?;
-    compute_into::<aten::addcmul, _>(
-        ("out", &mut of_gate),
-        [grad_output, gated, gate],
-        &GATE_GRADIENT.bind_scalars(&[]),
-    )
+    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.bind_scalars(&[]))?;
+    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_GRADIENT.bind_scalars(&[]))
 }
 
 #[op_impl(aten::glu_jvp, CUDA)]

@@ -3,7 +3,7 @@
 
 use dispatch_runtime::PointwisePlan;
 
-use crate::engine::elementwise::compute_into;
+use crate::engine::elementwise::into;
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -33,15 +33,11 @@ fn clamp(
 ) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => {
-            compute_into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.bind_scalars(&[]))
+            into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.bind_scalars(&[]))
         }
-        (Some(min), None) => {
-            compute_into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.bind_scalars(&[]))
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.bind_scalars(&[])),
+        (None, max) => {
+            into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.bind_scalars(&[]))
         }
-        (None, max) => compute_into::<aten::clamp_max_tensor, _>(
-            ("out", out),
-            [this, max.unwrap_or(this)],
-            &HIGH.bind_scalars(&[]),
-        ),
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::gather::{self, IndexList, IndexLists, ScatterSource};
 use crate::engine::number::is_cpu_scalar;
 use crate::prelude::*;
 
-/// Describes a tensor through `rank` dimensions, with stride 0 along the dimension `except`.
+/// Returns a tensor's address and its strides in `rank` dimensions, with stride 0 in the indexed dimension `except`.
 pub(crate) fn pointer_without_dim(
     launch: Launch,
     tensor: &Tensor,
@@ -61,8 +61,7 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
 }
 
-/// Returns `tensor`, which has the sizes of the indexed tensor, with strides through the sizes of the result, and the lists of the indices
-/// into it.
+/// Returns the strides by which the result's dimensions move through the indexed `tensor`, and the lists of indices into that tensor.
 pub(crate) fn indexed_operand(
     indexed: &IndexPlan,
     launch: Launch,

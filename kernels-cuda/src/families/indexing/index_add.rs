@@ -54,7 +54,7 @@ pub(crate) struct SortedRows {
     pub(crate) skipped: i64,
 }
 
-/// The rows of one side: the first row's address, the stride between rows, and the strides within a row.
+/// The layout of the source or target rows: the first row's address, the stride between rows, and the strides within a row.
 pub(crate) struct RowLayout {
     pub(crate) address: DevicePointer,
     pub(crate) row_stride: i64,
@@ -77,8 +77,8 @@ impl SortedRows {
         Ok(Self { keys, positions, limit, skipped })
     }
 
-    /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of each
-    /// key, and the number of source rows.
+    /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of
+    /// each key, and the number of source rows.
     pub(crate) fn add(
         &self,
         dtype: DType,
@@ -151,7 +151,7 @@ impl SortedRows {
     }
 }
 
-/// Returns a function that finds the indexed rows in a tensor of rank `rank`.
+/// Returns a function that describes the rows of a tensor of rank `rank` that a one-dimensional index selects along dimension `at`.
 fn find_rows_along(
     index: &Tensor,
     rank: usize,

@@ -8,7 +8,7 @@ use crate::engine::gather::{IndexList, IndexLists, ScatterSource};
 use crate::families::indexing::index::{dim_size_and_stride, pointer_without_dim};
 use crate::prelude::*;
 
-/// Returns a function that finds the indexed positions in a tensor, along one dimension.
+/// Returns a function that describes the positions of a tensor that an index selects along dimension `at`.
 fn find_positions_along(
     index: &Tensor,
     at: usize,

@@ -23,7 +23,7 @@ fn operation_and_neutral(how: ReductionType, computed: DType) -> (CombineOperati
     }
 }
 
-/// A function that returns a tensor as the target side of a scatter, and the lists of indices into it.
+/// A function that returns a tensor's address and strides as the target of a scatter, and the lists of indices into it.
 type FindTarget<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
 
 /// The target of a scatter, for a tensor of any layout.

@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl DistanceShape {
-    /// Returns the sizes for two batches of matrices, whose distances have the sizes `result`.
+    /// Returns the sizes of two batches of matrices for `cdist`, whose result has the sizes `result`.
     fn of(x: &Tensor, result: &[i64]) -> Self {
         let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| result[dim]);
         Self { height, breadth, width: x.sizes().last().copied().unwrap_or(0) }

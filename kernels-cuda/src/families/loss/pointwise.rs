@@ -5,7 +5,7 @@ use aten::Reduction;
 use dispatch_runtime::Promotion;
 
 use super::reduce_losses;
-use crate::engine::elementwise::{Loops, compute_fresh, compute_into_with_promotion, compute_with_promotion};
+use crate::engine::elementwise::{Loops, compute_into_with_promotion, compute_with_promotion, fresh};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -59,7 +59,7 @@ macro_rules! losses {
         ) -> Result<Tensor> {
             let scale = $factor * Reduction::parse(reduction)?.gradient_scale(this);
             let numbers = [scale.into() $(, $number.into())?];
-            compute_fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
+            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
         }
     )*};
 }
@@ -73,7 +73,7 @@ losses! {
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::parse(reduction)?.gradient_scale(this);
-    compute_fresh::<aten::soft_margin_loss_backward, _>(
+    fresh::<aten::soft_margin_loss_backward, _>(
         [grad_output, this, target],
         &MARGIN_GRADIENT.bind_scalars(&[scale.into()]),
     )

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// The kernel of a scan, and its dtypes.
 struct Scan {
     kernel: Kernel,
-    /// The dtypes that it computes in.
+    /// The dtypes that the scan computes in.
     dtypes: &'static [DType],
 }
 
@@ -26,8 +26,8 @@ const ALL_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, 
 macro_rules! scan {
     (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: Scan = Scan {
-            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest of the
-            // text are the expressions, for which the macro's caller vouches with `unsafe`.
+            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest of
+            // the text are the expressions, for which the macro's caller vouches with `unsafe`.
             kernel: unsafe {
                 Kernel::new(
                     $kernel,
