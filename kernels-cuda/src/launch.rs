@@ -343,11 +343,11 @@ macro_rules! arguments {
 }
 
 /// Implements `Arguments` for tuples of these types, and for tuples of each shorter suffix of the list.
-macro_rules! tuples {
+macro_rules! argument_tuples {
     () => {};
     ($first:ident $($others:ident)*) => {
         arguments! { $first $($others)* }
-        tuples! { $($others)* }
+        argument_tuples! { $($others)* }
     };
 }
-tuples! { A B C D E F G H I J K L M N O P }
+argument_tuples! { A B C D E F G H I J K L M N O P }

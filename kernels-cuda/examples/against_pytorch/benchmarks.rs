@@ -9,15 +9,15 @@ use crate::network::Network;
 
 /// The unit of a benchmark's amount of work, or the time that is shown if there is no amount.
 pub(crate) enum AmountKind {
-    /// Bytes of the copy that other lines are compared with.
+    /// The amount is the bytes of a plain copy, with whose bandwidth other benchmarks are compared.
     CopyBytes,
-    /// Bytes that are read and written.
+    /// The amount is the bytes that are read and written.
     Bytes,
-    /// Arithmetic operations.
+    /// The amount is the number of arithmetic operations.
     Operations,
-    /// No amount: only the time on the device is shown.
+    /// There is no amount: only the time on the device is shown.
     DeviceTime,
-    /// No amount: only the time of the calls on the host is shown.
+    /// There is no amount: only the time of the calls on the host is shown.
     HostTime,
 }
 

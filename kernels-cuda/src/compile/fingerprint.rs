@@ -18,18 +18,18 @@ impl Fingerprint {
         Self(FNV_BASIS)
     }
 
-    /// Adds bytes. Two calls have the same result as one call with both byte strings joined: use [`add_text`](Self::add_text) if the
-    /// boundary matters.
+    /// Adds bytes to the fingerprint. Two calls have the same result as one call with both byte strings joined: use
+    /// [`add_text`](Self::add_text) if the boundary matters.
     pub(crate) fn add_bytes(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME)))
     }
 
-    /// Adds a text and its length, so that the boundary to the next text matters.
+    /// Adds a text and its length to the fingerprint, so that the boundary to the next text matters.
     pub(crate) fn add_text(self, text: &str) -> Self {
         self.add_bytes(&(text.len() as u64).to_le_bytes()).add_bytes(text.as_bytes())
     }
 
-    /// Adds a list of texts and its length.
+    /// Adds a list of texts and the list's length to the fingerprint.
     pub(crate) fn add_texts<S: AsRef<str>>(self, texts: &[S]) -> Self {
         let counted = self.add_bytes(&(texts.len() as u64).to_le_bytes());
         texts.iter().fold(counted, |hash, text| hash.add_text(text.as_ref()))

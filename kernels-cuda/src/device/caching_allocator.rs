@@ -22,16 +22,16 @@ struct SizeClass(u8);
 
 impl SizeClass {
     const COUNT: usize = 104;
-    const SMALLEST: usize = 512;
-    const LARGEST: usize = 16 << 20;
+    const SMALLEST_BYTES: usize = 512;
+    const LARGEST_BYTES: usize = 16 << 20;
 
-    /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST`.
+    /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST_BYTES`.
     #[inline]
     fn of(bytes: usize) -> Option<Self> {
-        if bytes > Self::LARGEST {
+        if bytes > Self::LARGEST_BYTES {
             return None;
         }
-        let last = bytes.saturating_sub(1) / Self::SMALLEST;
+        let last = bytes.saturating_sub(1) / Self::SMALLEST_BYTES;
         let double = last.checked_ilog2().unwrap_or(0).saturating_sub(3) as usize;
         u8::try_from(double * 8 + (last >> double)).ok().map(Self)
     }
@@ -39,7 +39,7 @@ impl SizeClass {
     fn capacity(self) -> usize {
         let index = usize::from(self.0);
         let double = (index / 8).saturating_sub(1);
-        ((index - double * 8 + 1) * Self::SMALLEST) << double
+        ((index - double * 8 + 1) * Self::SMALLEST_BYTES) << double
     }
 }
 
@@ -230,11 +230,15 @@ mod tests {
 
     #[test]
     fn a_size_class_wastes_at_most_an_eighth() {
-        for bytes in (1..5000).chain((5000..=SizeClass::LARGEST).step_by(997)) {
+        for bytes in (1..5000).chain((5000..=SizeClass::LARGEST_BYTES).step_by(997)) {
             let class = SizeClass::of(bytes).unwrap();
             assert!(usize::from(class.0) < SizeClass::COUNT);
             assert!(class.capacity() >= bytes);
-            assert!(class.capacity() - bytes < SizeClass::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
+            assert!(
+                class.capacity() - bytes < SizeClass::SMALLEST_BYTES.max(bytes / 8 + 1),
+                "{bytes} {}",
+                class.capacity()
+            );
             assert_eq!(SizeClass::of(class.capacity()), Some(class));
             assert!(SizeClass::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
         }
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn powers_of_two_waste_nothing_and_large_blocks_have_no_class() {
         (9..=24).for_each(|double| assert_eq!(capacity(1 << double), 1 << double));
-        assert_eq!(SizeClass::of(SizeClass::LARGEST), Some(SizeClass(103)));
+        assert_eq!(SizeClass::of(SizeClass::LARGEST_BYTES), Some(SizeClass(103)));
         assert_eq!(capacity((16 << 20) + 1), (16 << 20) + 1);
     }
 

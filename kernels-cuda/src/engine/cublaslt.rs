@@ -31,7 +31,8 @@ pub fn allow_tf32(allow: bool) {
     ALLOW_TF32.store(allow, Ordering::Relaxed);
 }
 
-/// A matrix layout of the library: whether the matrix is transposed, and the strides between its rows and between items of a batch.
+/// A matrix layout as cuBLASLt describes it: whether the matrix is transposed, and the strides between its rows and between items of a
+/// batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct MatrixLayout {
     is_transposed: bool,
@@ -71,7 +72,7 @@ impl MatrixLayout {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum AddedOperand {
     Nothing,
-    /// One row, which is added to each row of the product.
+    /// The operand is one row, which is added to each row of the product (a bias).
     Row,
     Matrix(MatrixLayout),
 }
@@ -145,11 +146,11 @@ impl ProductProblem {
     }
 }
 
-/// The algorithm of a problem, and the library's descriptions, which are never destroyed.
+/// The algorithm for a matrix product, and cuBLASLt's descriptions of the product, which are never destroyed.
 #[derive(Clone, Copy)]
 struct PreparedProduct {
     product: usize,
-    /// The layouts of right, left, added and out: the library's order.
+    /// The layouts of the operands in cuBLASLt's order: right, left, added and out.
     layouts: [usize; 4],
     algorithm: sys::cublasLtMatmulAlgo_t,
     /// The size of the algorithm's workspace in bytes.
@@ -162,7 +163,7 @@ const MAX_WORKSPACE_BYTES: usize = 32 << 20;
 #[derive(Default)]
 struct Library {
     handles: HashMap<u8, usize>,
-    /// The prepared problems. `None` if the library has no algorithm for a problem.
+    /// The products that were prepared so far. `None` if cuBLASLt has no algorithm for a product.
     prepared: HashMap<ProductProblem, Option<PreparedProduct>>,
 }
 
@@ -171,7 +172,7 @@ static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
     unsafe { sys::is_culib_present() }.then(Mutex::default)
 });
 
-/// Calls a function of the library. An error has the function's name.
+/// Calls a function of cuBLASLt. An error has the function's name.
 macro_rules! call_library {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
@@ -183,7 +184,7 @@ macro_rules! call_library {
     }};
 }
 
-/// Sets an attribute of a library's description.
+/// Sets an attribute of one of cuBLASLt's descriptions.
 macro_rules! set_attribute {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
@@ -191,18 +192,19 @@ macro_rules! set_attribute {
     }};
 }
 
-/// Multiplies with the library. Returns false, and computes nothing, if there is no library or if it cannot compute the product.
+/// Computes a matrix product with cuBLASLt. Returns false, and computes nothing, if there is no library or if it cannot compute the
+/// product.
 pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
     let Some(library) = (if launch.gpu.driver.supports_vendor_libraries() { LIBRARY.as_ref() } else { None }) else {
         return Ok(false);
     };
     if task.out.view.strides[2] != 1 && task.out.view.strides[1] == 1 {
-        return multiply_with(launch, library, &task.transposed());
+        return multiply_with_library(launch, library, &task.transposed());
     }
-    multiply_with(launch, library, task)
+    multiply_with_library(launch, library, task)
 }
 
-fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
+fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
     let Some(mut problem) = ProductProblem::of(task, ALLOW_TF32.load(Ordering::Relaxed)) else { return Ok(false) };
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
@@ -265,7 +267,7 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
         launch.stream as sys::cudaStream_t,
     ));
     match multiplied {
-        // The library may refuse the algorithm that it found for a problem.
+        // cuBLASLt may refuse the algorithm that it selected for a product.
         Err(CudaError::Driver { message, .. }) if REFUSED_STATUSES.contains(&message.as_str()) => {
             library.prepared.insert(problem, None);
             Ok(false)
@@ -274,7 +276,7 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
     }
 }
 
-/// The library's errors for a product that it cannot compute, and has not begun.
+/// The errors of cuBLASLt for a product that it cannot compute, and has not begun.
 const REFUSED_STATUSES: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
 /// Returns the alignment of an address in bytes, at most 256.
@@ -321,16 +323,16 @@ impl Library {
         Ok(handle.addr())
     }
 
-    /// Prepares a new problem and remembers the result.
+    /// Selects an algorithm for a product that was not prepared yet, and caches it.
     fn prepare(&mut self, handle: usize, problem: ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
-        let made = prepare(handle, &problem)?;
+        let made = select_algorithm(handle, &problem)?;
         self.prepared.insert(problem, made);
         Ok(made)
     }
 }
 
-/// Describes a problem to the library and selects an algorithm. Returns `None` if there is none.
-fn prepare(handle: usize, problem: &ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
+/// Describes a product to cuBLASLt and selects an algorithm. Returns `None` if there is none.
+fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
     let (data, scale, compute) = problem.library_types();
@@ -400,7 +402,7 @@ fn prepare(handle: usize, problem: &ProductProblem) -> Result<Option<PreparedPro
     Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
 }
 
-/// Creates the library's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
+/// Creates cuBLASLt's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
 /// rows and columns exchanged unless it is transposed.
 fn create_layout(
     data: sys::cudaDataType,

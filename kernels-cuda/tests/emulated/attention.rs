@@ -146,7 +146,7 @@ fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
     for nothing in masked(f32::NEG_INFINITY) {
         assert!(elements(&nothing).iter().all(|&x| x == 0.0));
     }
-    // Such masks absorb the scores, so every key has the same weight.
+    // A mask of the most negative number absorbs the scores that it is added to, so every key has the same weight.
     let least = masked(f32::MIN);
     let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
     let spread = max_distance(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));
