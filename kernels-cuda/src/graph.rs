@@ -206,7 +206,7 @@ impl<T> Graph<T> {
         let mut guard = RecordingGuard::begin(gpu, handle)?;
         let result = work()?;
         let (mut state, recording) = guard.end().ok_or("the recorded work ended the recording")?;
-        // Work in the other stream may have ended the recording.
+        // If the closure entered another stream, that stream's work may have ended the recording.
         let recording = recording
             .map_err(|error| if state.entered_other_stream { ENTERED_STREAM.into() } else { Error::from(error) })?;
         // Blocks without another owner were freed within the recording.

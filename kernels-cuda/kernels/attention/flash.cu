@@ -368,7 +368,7 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
                 }
         Rows::add_weighted_rows(totals, score_gradients, now);
     }
-    // If the other side is empty, the loads of these rows were not waited for, and results are written to the same memory.
+    // If there are no tiles of other rows, the loads of these rows were not waited for, and results are written to the same memory.
     wait_for_copies();
     __syncthreads();
     float times[M][2], once[M][2];

@@ -180,7 +180,7 @@ mod tests {
         let folder = TemporaryFolder::new("many");
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
-            // Each writer has code of its own, and one that all of them write.
+            // Each writer writes one code that all writers write, and codes that no other writer writes.
             ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
         };
         std::thread::scope(|scope| {

@@ -32,7 +32,7 @@ pub(crate) struct Nvidia {
     device: sys::CUdevice,
     context: usize,
     pool: usize,
-    /// The dynamic shared memory that was permitted to a function, if above the default limit.
+    /// The dynamic shared memory in bytes that was permitted to each kernel, if above the default limit.
     shared_memory_limits: Mutex<HashMap<Function, u32>>,
     recorded_streams: Mutex<Vec<StreamHandle>>,
 }

@@ -77,7 +77,7 @@ pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &
 }
 
 /// Runs elementwise loops into a fresh tensor, with a given type promotion instead of the operator's.
-pub(crate) fn compute_with_promotion<O: Operation, const N: usize>(
+pub(crate) fn intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     inputs: [&Tensor; N],
@@ -88,7 +88,7 @@ pub(crate) fn compute_with_promotion<O: Operation, const N: usize>(
 }
 
 /// Runs elementwise loops into `out`, with a given type promotion instead of the operator's.
-pub(crate) fn compute_into_with_promotion<O: Operation, const N: usize>(
+pub(crate) fn intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     out: &mut Tensor,

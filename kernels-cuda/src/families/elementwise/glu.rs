@@ -4,7 +4,7 @@
 use aten::{GluHalves, GluJvpPlan};
 use dispatch_runtime::Promotion;
 
-use crate::engine::elementwise::{compute_into_with_promotion, into};
+use crate::engine::elementwise::{intermediate_into, into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -31,7 +31,7 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
 #[op_impl(aten::glu_jvp, CUDA)]
 fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
     let GluJvpPlan { gate, tangent } = plan;
-    compute_into_with_promotion::<aten::glu_jvp, _>(
+    intermediate_into::<aten::glu_jvp, _>(
         Promotion::Common,
         &GATE_JVP,
         out,

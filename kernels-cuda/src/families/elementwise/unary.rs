@@ -3,7 +3,7 @@
 
 use dispatch_runtime::{Promotion, bf16, f16};
 
-use crate::engine::elementwise::{BoundLoops, compute_with_promotion};
+use crate::engine::elementwise::{BoundLoops, intermediate};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -80,8 +80,8 @@ fn round_loops(decimals: i64) -> BoundLoops {
 
 #[op_impl(aten::frexp, CUDA)]
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    copy_into(mantissa, &compute_with_promotion::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?)?;
-    copy_into(exponent, &compute_with_promotion::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
+    copy_into(mantissa, &intermediate::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?)?;
+    copy_into(exponent, &intermediate::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
 }
 
 /// Returns the replacements of `nan_to_num` for NaN, infinity and minus infinity.

@@ -5,7 +5,7 @@ use aten::Reduction;
 use dispatch_runtime::Promotion;
 
 use super::reduce_losses;
-use crate::engine::elementwise::{Loops, compute_into_with_promotion, compute_with_promotion, fresh};
+use crate::engine::elementwise::{Loops, fresh, intermediate, intermediate_into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -36,9 +36,9 @@ fn compute_loss<O: Operation, const N: usize>(
     numbers: &[Scalar],
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return compute_into_with_promotion::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+        return intermediate_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
     }
-    reduce_losses(out, &compute_with_promotion::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
+    reduce_losses(out, &intermediate::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
 /// Declares losses and their gradients: the loops of each, a scalar argument that both have, and the constant factor of a gradient's scale.
@@ -119,7 +119,7 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, weight) = (weights_or_one(Some(grad_output), out.dtype())?, weights_or_one(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
-    compute_into_with_promotion::<aten::binary_cross_entropy_backward, _>(
+    intermediate_into::<aten::binary_cross_entropy_backward, _>(
         Promotion::Common,
         &ENTROPY_GRADIENT,
         out,
